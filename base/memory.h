@@ -1,0 +1,26 @@
+/* Allocation that cannot fail (it ends the process with a clear line), and
+ * growable arrays. For the command and the stages; never for the probe library. */
+#ifndef PERSIK_BASE_MEMORY_H
+#define PERSIK_BASE_MEMORY_H
+
+#include <stddef.h>
+
+void *memory_alloc(size_t count, size_t size); /* zeroed */
+void *memory_resize(void *block, size_t count, size_t size);
+char *memory_strdup(const char *text); /* NULL stays NULL */
+char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Grows `array` (elements `items`, in use `count`, room `capacity`) by one
+ * element and gives the new element's address, zeroed:
+ *     struct { struct thing *items; size_t count, capacity; } things = {0};
+ *     *VECTOR_ADD(&things) = (struct thing){...};
+ * free(things.items) ends it. */
+#define VECTOR_ADD(array)                                                                          \
+    ((array)->items = memory_grow((array)->items, (array)->count, &(array)->capacity,              \
+                                  sizeof *(array)->items),                                         \
+     &(array)->items[(array)->count++])
+
+/* Implementation of VECTOR_ADD: room for element number `count`. */
+void *memory_grow(void *items, size_t count, size_t *capacity, size_t size);
+
+#endif

@@ -1,0 +1,230 @@
+/* The model: what `build-model` writes and `predict` runs.
+ *
+ * Three tiers (Tarvo and Reiss 2017, section 3):
+ *   1. objects that threads share: queues, locks, barriers, disks;
+ *   2. one probabilistic execution graph (PEG) per thread pool: a node is a code
+ *      fragment that does something other than compute, an edge carries the
+ *      computation (c_CPU) between two of them and the rule by which it is taken;
+ *   3. the machine: cores, scheduler, wake-up costs, disk service times.
+ *
+ * Stored as JSON, see docs/formats.md; times are nanoseconds, sizes bytes. */
+#ifndef PERSIK_FORMATS_MODEL_H
+#define PERSIK_FORMATS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define MODEL_VERSION 1
+#define MODEL_NONE (-1) /* "no such index" wherever an int names a node, pool or object */
+
+/* ---- distributions ---- */
+
+enum dist_kind {
+    DIST_NONE,        /* absent: always 0 */
+    DIST_CONSTANT,    /* `mean` */
+    DIST_EMPIRICAL,   /* `n_values` equally likely values, ascending */
+    DIST_EXPONENTIAL, /* `mean` */
+    DIST_UNIFORM,     /* between values[0] and values[1] */
+};
+
+/* An empirical distribution is drawn without replacement: the values are shuffled,
+ * handed out one by one, and shuffled again when used up, by all threads together.
+ * A finite run then does the work that was measured, not a noisy version of it. */
+struct dist {
+    enum dist_kind kind;
+    double mean;
+    size_t n_values;
+    double *values; /* owned */
+};
+
+/* ---- quantities that follow the configuration ---- */
+
+struct linear_term {
+    int pool;
+    double factor;
+};
+
+/* base + sum of factor * (threads of pool): barrier parties, capacities, loop counts. */
+struct linear {
+    double base;
+    size_t n_terms;
+    struct linear_term *terms; /* owned */
+};
+
+/* How a demand or a count measured with T0 threads in `pool` changes with T threads:
+ * value * ((1 - share) + share * T0 / T). share 0 = per thread (unchanged),
+ * 1 = a fixed total split among the threads. */
+struct scaling {
+    double share;
+    int pool; /* MODEL_NONE when share is 0 */
+};
+
+/* ---- tier 1: shared objects ---- */
+
+enum object_kind {
+    OBJECT_MUTEX,   /* barging: unlock frees it and wakes one waiter, first to run gets it */
+    OBJECT_RWLOCK,
+    OBJECT_SPIN,    /* waiting burns CPU */
+    OBJECT_TOKENS,  /* counting semaphore; also shared work ("n iterations left") */
+    OBJECT_QUEUE,   /* items with birth times; put waits when full, get when empty */
+    OBJECT_FLAG,    /* condition variable with memory: a signal is kept until one wait uses it */
+    OBJECT_BARRIER, /* `amount` parties, cyclic */
+    OBJECT_DISK,    /* one server, FIFO */
+};
+
+struct object {
+    char *name;  /* as a person would say it: "queue.mutex (pipeline.c:31)" */
+    enum object_kind kind;
+    /* tokens: initial count; queue: capacity (ignored unless bounded); barrier: parties;
+     * others: unused. Rounded to the nearest integer when evaluated. */
+    struct linear amount;
+    bool bounded;             /* queue only */
+    double initial_items;     /* queue only: items already there at the start of the run */
+    struct dist service_ns;   /* disk only */
+    struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
+    double arrivals;          /* queue only: how many arrive in all; 0 = no end (until closed) */
+    char *evidence; /* how modelgen knows what it is; may be NULL */
+};
+
+/* ---- tier 2: thread pools and their PEGs ---- */
+
+enum node_kind {
+    NODE_START,   /* s0 of a pool: does nothing */
+    NODE_END,     /* thread ends */
+    NODE_STEP,    /* does nothing but branch or burn `cpu_ns` */
+    NODE_LOCK,    /* mutex, spin; timeout_ns 0 = try */
+    NODE_UNLOCK,
+    NODE_RDLOCK,  /* rwlock */
+    NODE_WRLOCK,
+    NODE_RWUNLOCK,
+    NODE_ACQUIRE, /* tokens: take `count` */
+    NODE_RELEASE, /* tokens: add `count` */
+    NODE_PUT,     /* queue */
+    NODE_GET,     /* queue */
+    NODE_CLOSE,   /* queue, tokens: from now on a wait that would block ends with "no" */
+    NODE_WAIT,    /* flag */
+    NODE_SIGNAL,  /* flag */
+    NODE_BARRIER,
+    NODE_CREATE,  /* starts all threads of `target_pool` that are not started yet */
+    NODE_JOIN,    /* waits until all threads of `target_pool` have ended */
+    NODE_SLEEP,   /* `wait_ns` of wall time off the CPU */
+    NODE_IO,      /* with a disk object: `operations` requests, one after the other; without:
+                   * `wait_ns` off the CPU (an undisturbed, unshared device) */
+    NODE_TASK_BEGIN, /* this thread starts working on a task now */
+    NODE_TASK_END,   /* task complete: counts for throughput, response = now - birth */
+};
+
+/* The outcome of a node that can fail or time out: ACQUIRE, PUT, GET, LOCK with a finite or zero
+ * timeout, or on a closed object. Everything else always ends with OUTCOME_YES. */
+enum outcome { OUTCOME_ANY, OUTCOME_YES, OUTCOME_NO };
+
+struct edge {
+    int to; /* node index */
+    enum outcome when;
+    /* Weight among the edges that fit the outcome (normalised). With `runs` it is the weight by
+     * which the NEXT run is chosen, the edge of the run just ended being left out
+     * if there is another. */
+    double probability;
+    /* For how many successive decisions at this node the edge is taken before another one is
+     * chosen: this is a loop's measured iteration count. DIST_NONE = memoryless (probability). */
+    struct dist runs;
+    struct scaling runs_scaling;
+    struct dist cpu_ns; /* computation on the way */
+    struct scaling cpu_scaling;
+};
+
+struct node {
+    char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
+    enum node_kind kind;
+    int object;      /* MODEL_NONE where the kind has none */
+    int mutex;       /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
+                      * waiting and taken again before going on; else MODEL_NONE */
+    int target_pool; /* CREATE, JOIN */
+    double count;    /* ACQUIRE, RELEASE: how many; 0 is read as 1 */
+    double timeout_ns;    /* negative: wait for ever; 0: try; else limit */
+    struct dist cpu_ns;   /* computation inside the call itself (a read's copying, ...) */
+    struct dist wait_ns;  /* SLEEP, IO */
+    struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit */
+    size_t n_edges;
+    struct edge *edges; /* owned; none only at NODE_END */
+};
+
+struct pool {
+    char *name;   /* the threads' function, made unique: "worker", "POOL_thread#2" */
+    char *origin; /* where they are created, for the reader */
+    struct linear threads; /* base = profiled number when nothing else is said */
+    int profiled_threads;  /* T0 */
+    bool scales;      /* --threads N changes it */
+    bool at_start;    /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    int entry;        /* its NODE_START */
+    char *rule;       /* one line for predict: how its work follows the thread count */
+};
+
+/* ---- tier 3 and the rest ---- */
+
+struct machine {
+    int cores;
+    double quantum_ns;
+    double switch_cpu_ns;    /* CPU cost of one context switch */
+    double block_cpu_ns;     /* extra CPU a thread spends to go to sleep and come back */
+    double wake_cpu_ns;      /* CPU the waking thread pays */
+    struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
+};
+
+struct model_check { /* one line of the self-check, filled by build-model */
+    char *what;      /* "running time", "cpu utilisation", ... */
+    double measured, simulated;
+};
+
+struct model {
+    int version;
+    char *program;  /* argv, joined */
+    char *built;    /* ISO date */
+    char *host;     /* machine description without names: "2 cores, AMD EPYC, Linux 6.18" */
+    char *build_id; /* of the program; may be empty */
+    double measured_run_ns; /* of the traced run */
+    double explained_share; /* 0..1, design invariant 2 */
+    double perturbation;    /* traced / untraced running time - 1; NaN unknown */
+    double probe_ns;        /* measured cost of one record */
+    double lost_events;
+    struct machine machine;
+    size_t n_objects, n_pools, n_nodes, n_notes, n_checks;
+    struct object *objects;
+    struct pool *pools;
+    struct node *nodes;
+    char **notes; /* "not modelled exactly", one line each */
+    struct model_check *checks;
+};
+
+/* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
+double linear_value(const struct linear *linear, const int *pool_threads);
+
+/* Mean of the distribution; 0 for DIST_NONE. */
+double dist_mean(const struct dist *dist);
+
+/* Equal-weight summary of `n` observations, at most `limit` values, each the mean of its
+ * quantile bin so that the total is kept exactly. `values` is sorted in place. All equal
+ * values give DIST_CONSTANT, n == 0 gives DIST_NONE. */
+struct dist dist_from_values(double *values, size_t n, size_t limit);
+
+/* Reads and checks a model file: every index in range, weights sane, a start
+ * for every pool, quantities finite. NULL and `error` on: no such file, not JSON, newer version,
+ * or a violation (named with its JSON place). model_free() ends it. */
+struct model *model_load(const char *path, struct error *error);
+
+/* Writes atomically (temporary file in the same folder, then rename), mode 0600. */
+int model_save(const struct model *model, const char *path, struct error *error);
+
+/* The same checks as model_load, on a model in memory. 0 or -1. */
+int model_check(const struct model *model, struct error *error);
+
+void model_free(struct model *model);
+
+/* The names used in the file, NULL-free: "mutex", "lock", ... */
+const char *object_kind_name(enum object_kind kind);
+const char *node_kind_name(enum node_kind kind);
+
+#endif

@@ -1,0 +1,74 @@
+/* libpersiksim: runs a model and says what it predicts. Knows nothing of tracing.
+ *
+ * Discrete-event simulation of threads walking their PEGs over shared objects and cores.
+ * Deterministic: the same model, configuration and seed give the same bytes, with any
+ * number of workers. */
+#ifndef PERSIK_SIMULATOR_SIMULATOR_H
+#define PERSIK_SIMULATOR_SIMULATOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "formats/model.h"
+
+struct sim_config {
+    const int *pool_threads; /* one per model pool; 0 = the model's own number. NULL = all own */
+    int cores;               /* 0 = the model's */
+    uint64_t seed;
+    double precision;        /* stop when the running time's (open load: response time's) 95 %
+                              * half-width is below this share of its mean; 0 = 0.01 */
+    int min_replications;    /* 0 = 5 */
+    int max_replications;    /* 0 = 200 */
+    double arrival_rate_hz;  /* > 0: replaces every queue's open arrivals by Poisson arrivals */
+    double horizon_ns;       /* > 0: a run is cut here (models without an end); 0 = until all end */
+    double warmup_ns;        /* statistics start here */
+    int workers;             /* threads for the replications; 0 = 1 */
+};
+
+struct estimate {
+    double mean;
+    double half_width; /* of the 95 % confidence interval over replications (Student t) */
+};
+
+struct sim_object_result {
+    struct estimate operations;  /* lock, get, wait ... per run */
+    struct estimate waits;       /* of these, how many blocked */
+    struct estimate wait_ns;     /* mean wait of those that blocked */
+    struct estimate utilisation; /* share of time: lock held, disk busy, queue not empty */
+    struct estimate length;      /* queue: mean number of items; others: mean number of waiters */
+};
+
+struct sim_pool_result {
+    int threads;
+    /* mean per thread; the parts add up to its lifetime */
+    struct estimate cpu_ns, ready_ns, blocked_ns;
+};
+
+struct sim_result {
+    int replications;
+    double events;      /* total, for speed reporting */
+    double stalls;      /* total number of times everything waited for nothing and the engine let one
+                         * waiter go; above 0 the model is incomplete, see `stalled_at` */
+    char stalled_at[256]; /* node and object of the first one */
+    struct estimate run_ns;
+    struct estimate tasks;              /* completed per run; 0 when the model marks none */
+    struct estimate throughput_hz;
+    struct estimate response_ns, response_p50_ns, response_p95_ns, response_p99_ns;
+    struct estimate cpu_utilisation;    /* share of all cores */
+    struct estimate cpu_ns;             /* CPU used by all threads */
+    struct estimate disk_utilisation;   /* busiest disk; 0 without one */
+    size_t n_objects, n_pools;
+    struct sim_object_result *objects;
+    struct sim_pool_result *pools;
+};
+
+/* Simulates; 0, or -1 and `error` (impossible configuration: cores < 1, a pool with < 1 thread, a
+ * barrier with no parties; a run longer than 1e9 events without progress of time).
+ * `result` is the caller's struct; sim_result_free() frees what it holds. */
+int sim_predict(const struct model *model, const struct sim_config *config,
+                struct sim_result *result, struct error *error);
+
+void sim_result_free(struct sim_result *result);
+
+#endif
