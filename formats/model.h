@@ -18,7 +18,7 @@
 #include "base/error.h"
 
 #define MODEL_VERSION 1
-#define MODEL_NONE (-1) /* "no such index" wherever an int names a node, pool or object */
+#define MODEL_NONE    (-1) /* "no such index" wherever an int names a node, pool or object */
 
 /* ---- distributions ---- */
 
@@ -65,7 +65,7 @@ struct scaling {
 /* ---- tier 1: shared objects ---- */
 
 enum object_kind {
-    OBJECT_MUTEX,   /* barging: unlock frees it and wakes one waiter, first to run gets it */
+    OBJECT_MUTEX, /* barging: unlock frees it and wakes one waiter, first to run gets it */
     OBJECT_RWLOCK,
     OBJECT_SPIN,    /* waiting burns CPU */
     OBJECT_TOKENS,  /* counting semaphore; also shared work ("n iterations left") */
@@ -76,28 +76,28 @@ enum object_kind {
 };
 
 struct object {
-    char *name;  /* as a person would say it: "queue.mutex (pipeline.c:31)" */
+    char *name; /* as a person would say it: "queue.mutex (pipeline.c:31)" */
     enum object_kind kind;
     /* tokens: initial count; queue: capacity (ignored unless bounded); barrier: parties;
      * others: unused. Rounded to the nearest integer when evaluated. */
     struct linear amount;
-    bool bounded;             /* queue only */
-    double initial_items;     /* queue only: items already there at the start of the run */
-    struct dist service_ns;   /* disk only */
+    bool bounded;                /* queue only */
+    double initial_items;        /* queue only: items already there at the start of the run */
+    struct dist service_ns;      /* disk only */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
-    double arrivals;          /* queue only: how many arrive in all; 0 = no end (until closed) */
-    char *evidence; /* how modelgen knows what it is; may be NULL */
+    double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
+    char *evidence;              /* how modelgen knows what it is; may be NULL */
 };
 
 /* ---- tier 2: thread pools and their PEGs ---- */
 
 enum node_kind {
-    NODE_START,   /* s0 of a pool: does nothing */
-    NODE_END,     /* thread ends */
-    NODE_STEP,    /* does nothing but branch or burn `cpu_ns` */
-    NODE_LOCK,    /* mutex, spin; timeout_ns 0 = try */
+    NODE_START, /* s0 of a pool: does nothing */
+    NODE_END,   /* thread ends */
+    NODE_STEP,  /* does nothing but branch or burn `cpu_ns` */
+    NODE_LOCK,  /* mutex, spin; timeout_ns 0 = try */
     NODE_UNLOCK,
-    NODE_RDLOCK,  /* rwlock */
+    NODE_RDLOCK, /* rwlock */
     NODE_WRLOCK,
     NODE_RWUNLOCK,
     NODE_ACQUIRE, /* tokens: take `count` */
@@ -108,11 +108,11 @@ enum node_kind {
     NODE_WAIT,    /* flag */
     NODE_SIGNAL,  /* flag */
     NODE_BARRIER,
-    NODE_CREATE,  /* starts all threads of `target_pool` that are not started yet */
-    NODE_JOIN,    /* waits until all threads of `target_pool` have ended */
-    NODE_SLEEP,   /* `wait_ns` of wall time off the CPU */
-    NODE_IO,      /* with a disk object: `operations` requests, one after the other; without:
-                   * `wait_ns` off the CPU (an undisturbed, unshared device) */
+    NODE_CREATE,     /* starts all threads of `target_pool` that are not started yet */
+    NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
+    NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
+    NODE_IO,         /* with a disk object: `operations` requests, one after the other; without:
+                      * `wait_ns` off the CPU (an undisturbed, unshared device) */
     NODE_TASK_BEGIN, /* this thread starts working on a task now */
     NODE_TASK_END,   /* task complete: counts for throughput, response = now - birth */
 };
@@ -139,28 +139,28 @@ struct edge {
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
     enum node_kind kind;
-    int object;      /* MODEL_NONE where the kind has none */
-    int mutex;       /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
-                      * waiting and taken again before going on; else MODEL_NONE */
-    int target_pool; /* CREATE, JOIN */
-    double count;    /* ACQUIRE, RELEASE: how many; 0 is read as 1 */
-    double timeout_ns;    /* negative: wait for ever; 0: try; else limit */
-    struct dist cpu_ns;   /* computation inside the call itself (a read's copying, ...) */
-    struct dist wait_ns;  /* SLEEP, IO */
+    int object;             /* MODEL_NONE where the kind has none */
+    int mutex;              /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
+                             * waiting and taken again before going on; else MODEL_NONE */
+    int target_pool;        /* CREATE, JOIN */
+    double count;           /* ACQUIRE, RELEASE: how many; 0 is read as 1 */
+    double timeout_ns;      /* negative: wait for ever; 0: try; else limit */
+    struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
+    struct dist wait_ns;    /* SLEEP, IO */
     struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit */
     size_t n_edges;
     struct edge *edges; /* owned; none only at NODE_END */
 };
 
 struct pool {
-    char *name;   /* the threads' function, made unique: "worker", "POOL_thread#2" */
-    char *origin; /* where they are created, for the reader */
+    char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
+    char *origin;          /* where they are created, for the reader */
     struct linear threads; /* base = profiled number when nothing else is said */
     int profiled_threads;  /* T0 */
-    bool scales;      /* --threads N changes it */
-    bool at_start;    /* runs from time 0 (the main thread); others wait for NODE_CREATE */
-    int entry;        /* its NODE_START */
-    char *rule;       /* one line for predict: how its work follows the thread count */
+    bool scales;           /* --threads N changes it */
+    bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    int entry;             /* its NODE_START */
+    char *rule;            /* one line for predict: how its work follows the thread count */
 };
 
 /* ---- tier 3 and the rest ---- */
@@ -168,9 +168,9 @@ struct pool {
 struct machine {
     int cores;
     double quantum_ns;
-    double switch_cpu_ns;    /* CPU cost of one context switch */
-    double block_cpu_ns;     /* extra CPU a thread spends to go to sleep and come back */
-    double wake_cpu_ns;      /* CPU the waking thread pays */
+    double switch_cpu_ns;        /* CPU cost of one context switch */
+    double block_cpu_ns;         /* extra CPU a thread spends to go to sleep and come back */
+    double wake_cpu_ns;          /* CPU the waking thread pays */
     struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
 };
 
@@ -181,10 +181,10 @@ struct model_check { /* one line of the self-check, filled by build-model */
 
 struct model {
     int version;
-    char *program;  /* argv, joined */
-    char *built;    /* ISO date */
-    char *host;     /* machine description without names: "2 cores, AMD EPYC, Linux 6.18" */
-    char *build_id; /* of the program; may be empty */
+    char *program;          /* argv, joined */
+    char *built;            /* ISO date */
+    char *host;             /* machine description without names: "2 cores, AMD EPYC, Linux 6.18" */
+    char *build_id;         /* of the program; may be empty */
     double measured_run_ns; /* of the traced run */
     double explained_share; /* 0..1, design invariant 2 */
     double perturbation;    /* traced / untraced running time - 1; NaN unknown */

@@ -1,0 +1,123 @@
+/* The API catalog: every function that persik understands, from one table, catalog.def.
+ * The static analyser classifies calls with it, the tracer generates its interposers from it,
+ * modelgen reads events with it, the manual prints it. */
+#ifndef PERSIK_FORMATS_CATALOG_H
+#define PERSIK_FORMATS_CATALOG_H
+
+enum api_class {
+    CLASS_SYNC,
+    CLASS_IN,
+    CLASS_OUT,
+    CLASS_IO,
+    CLASS_THREAD,
+    CLASS_CREATE,
+    CLASS_TIME
+};
+
+/* What a call does to its object. */
+enum api_op {
+    OP_NONE,
+    /* mutex, spin */
+    OP_LOCK,
+    OP_TRYLOCK,
+    OP_TIMEDLOCK,
+    OP_UNLOCK,
+    /* rwlock */
+    OP_RDLOCK,
+    OP_TRYRDLOCK,
+    OP_TIMEDRDLOCK,
+    OP_WRLOCK,
+    OP_TRYWRLOCK,
+    OP_TIMEDWRLOCK,
+    OP_RWUNLOCK,
+    /* condition */
+    OP_WAIT,
+    OP_TIMEDWAIT,
+    OP_SIGNAL,
+    OP_BROADCAST,
+    /* semaphore */
+    OP_ACQUIRE,
+    OP_TRYACQUIRE,
+    OP_TIMEDACQUIRE,
+    OP_RELEASE,
+    OP_BARRIER,
+    OP_ONCE,
+    /* objects come and go; value = permits, parties */
+    OP_INIT,
+    OP_DESTROY,
+    /* threads; value = index of the other thread */
+    OP_CREATE,
+    OP_JOIN,
+    OP_TRYJOIN,
+    OP_DETACH,
+    OP_EXIT,
+    OP_YIELD,
+    OP_SLEEP,
+    /* I/O; value = bytes or the return value */
+    OP_OPEN,
+    OP_CLOSE,
+    OP_READ,
+    OP_WRITE,
+    OP_SYNC,
+    OP_STAT,
+    OP_SEEK,
+    OP_POLL,
+    OP_ACCEPT,
+    OP_CONNECT,
+    OP_SEND,
+    OP_RECEIVE,
+    OP_COUNT
+};
+
+/* What kind of object argument `object` names. */
+enum api_object {
+    ON_NONE,
+    ON_MUTEX,
+    ON_RWLOCK,
+    ON_CONDITION,
+    ON_SEMAPHORE,
+    ON_BARRIER,
+    ON_SPIN,
+    ON_ONCE,
+    ON_THREAD,
+    ON_FILE, /* descriptor or FILE * */
+    ON_SOCKET,
+    ON_QUEUE, /* message queue */
+};
+
+/* How the probe handles the call (tracer/probe):
+ *   PLAIN   time stamp only, cannot block (unlock, signal)
+ *   TRY     try the non-blocking form first; a time stamp if it succeeds, start and end if not
+ *   TIMED   start and end
+ *   SPECIAL written by hand in the probe library (pthread_create, fork, _exit ...) */
+enum api_probe { PROBE_PLAIN, PROBE_TRY, PROBE_TIMED, PROBE_SPECIAL };
+
+enum api {
+#define API(name, ...) API_##name,
+#include "formats/catalog.def"
+#undef API
+    API_COUNT
+};
+
+struct api_info {
+    const char *name;
+    enum api_class api_class;
+    enum api_object object;
+    enum api_op op;
+    enum api_probe probe;
+    int object_argument;  /* 0-based; -1 none */
+    int mutex_argument;   /* condition waits: the mutex; else -1 */
+    int amount_argument;  /* parties, permits, bytes asked; else -1 */
+    int timeout_argument; /* else -1 */
+};
+
+/* Indexed by enum api. */
+extern const struct api_info api_catalog[API_COUNT];
+
+/* Index by name, or -1. Linear in the catalog; for start-up only. */
+int api_find(const char *name);
+
+const char *api_class_name(enum api_class api_class);
+const char *api_op_name(enum api_op op);
+
+#endif

@@ -1,0 +1,139 @@
+/* The trace: what `persik trace` writes and `build-model` reads, one file, trace.persik.
+ *
+ * On disk (docs/formats.md gives every byte): magic "PERSIKT1", version, a zstd-compressed JSON
+ * header (meta, sites, contexts, threads), then zstd blocks of binary records per thread.
+ * In memory: the structs below. All times are CLOCK_MONOTONIC nanoseconds since
+ * `meta.start_mono_ns` (the program's start); probes take them from the TSC. */
+#ifndef PERSIK_FORMATS_TRACE_H
+#define PERSIK_FORMATS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "formats/catalog.h"
+
+#define TRACE_VERSION    1
+#define TRACE_NO_CONTEXT UINT32_MAX
+
+/* One execution of one API call, 32 bytes. Holds no data of the program's buffers. */
+struct trace_record {
+    uint64_t start_ns;
+    uint64_t duration_ns : 48; /* 0 for an operation that did not wait and is not timed */
+    uint64_t api : 16;         /* enum api */
+    uint64_t object : 48;      /* address of the lock, condition, queue; descriptor of I/O */
+    uint64_t flags : 16;       /* enum trace_flag */
+    uint32_t context;          /* index into contexts: where it was called from */
+    int32_t value; /* by the catalog: return value, bytes (clamped), parties, thread index */
+};
+_Static_assert(sizeof(struct trace_record) == 32, "a record is 32 bytes");
+
+enum trace_flag {
+    TRACE_WAITED = 1 << 0, /* the fast attempt failed: the call blocked or may have */
+    TRACE_FAILED = 1 << 1, /* returned an error, EBUSY or a timeout */
+    TRACE_TIMEDOUT = 1 << 2,
+    TRACE_UNFINISHED = 1 << 3, /* the program ended inside the call */
+};
+
+/* One frame of a call site. Inlined calls give several frames for one return address. */
+struct trace_frame {
+    char *function;  /* symbol, or "0x1234" without symbols */
+    char *file;      /* as in the debug information, absolute where known; NULL unknown */
+    int line;        /* 0 unknown */
+    int column;      /* 0 unknown */
+    char *module;    /* base name of the executable or library */
+    uint64_t offset; /* of the return address in the module */
+};
+
+/* A chain of calls, innermost first: frames[0] holds the API call itself. Outermost is the thread's
+ * start routine or main (or the depth limit). Contexts are unique. */
+struct trace_context {
+    size_t n_frames;
+    struct trace_frame *frames;
+};
+
+/* A time on a core: from on_ns to off_ns. */
+struct trace_slice {
+    uint64_t wake_ns; /* when it became runnable; 0 = unknown, then on_ns is all we know */
+    uint64_t on_ns;
+    uint64_t off_ns;
+    uint32_t cpu;
+    uint32_t preempted; /* 1: it was still runnable when it left the core */
+};
+
+struct trace_thread {
+    int pid, tid;
+    int index;                 /* 0 = the first thread; in order of creation */
+    int creator;               /* index of the creating thread, -1 for a process's first thread */
+    char *start_routine;       /* function name; "main" for the first */
+    uint32_t creation_context; /* of pthread_create; TRACE_NO_CONTEXT for the first */
+    uint64_t start_ns, end_ns;
+    bool end_seen; /* false: the program was killed or still ran */
+    uint64_t lost_records;
+    size_t n_records;
+    struct trace_record *records; /* by start_ns (a thread's calls do not overlap) */
+    size_t n_slices;
+    struct trace_slice *slices; /* by on_ns; empty when scheduling was not recorded */
+};
+
+enum trace_block_kind {
+    BLOCK_READ,
+    BLOCK_READAHEAD,
+    BLOCK_METADATA,
+    BLOCK_WRITE,
+    BLOCK_FLUSH,
+    BLOCK_DISCARD
+};
+
+/* A request at the block device. */
+struct trace_block {
+    uint64_t queued_ns, issued_ns, completed_ns; /* 0 = not seen */
+    uint32_t device;                             /* major << 20 | minor */
+    int tid;                                     /* who queued it */
+    uint32_t bytes;
+    enum trace_block_kind kind;
+};
+
+struct trace_meta {
+    int version;
+    int n_args;
+    char **args;     /* the program and its arguments */
+    char *directory; /* its working directory */
+    char *build_id;  /* hex; "" without */
+    char *host;      /* "2 cores, AMD EPYC, Linux 6.18" */
+    char *date;      /* ISO 8601 */
+    int cores;       /* the program could use */
+    int exit_status; /* as wait(2) gives it */
+    bool complete;   /* false: killed, crashed or cut off */
+    uint64_t start_mono_ns;
+    uint64_t run_ns;             /* from start to exit */
+    uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
+    uint64_t untraced_spread_ns; /* max - min of these */
+    double probe_ns;             /* cost of one untimed record, measured at start */
+    double timed_probe_ns;       /* cost of one timed (two clock reads) record */
+    uint64_t lost_records, lost_events;
+    uint64_t records, bytes; /* as recorded, before compression */
+    bool has_slices, has_wakes, has_blocks;
+    size_t n_lacks;
+    char **lacks; /* what was not recorded and why, a line each */
+};
+
+struct trace {
+    struct trace_meta meta;
+    size_t n_contexts, n_threads, n_blocks;
+    struct trace_context *contexts;
+    struct trace_thread *threads;
+    struct trace_block *blocks; /* by queued_ns */
+};
+
+/* Reads a whole trace. NULL and `error` on: missing, not a trace, newer version, truncated or
+ * corrupted (checksums of zstd frames). trace_free() ends it. */
+struct trace *trace_load(const char *path, struct error *error);
+
+/* Writes atomically, mode 0600. `level`: zstd level, 0 = default. */
+int trace_save(const struct trace *trace, const char *path, int level, struct error *error);
+
+void trace_free(struct trace *trace);
+
+#endif

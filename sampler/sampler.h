@@ -1,0 +1,20 @@
+/* Stage 1: stacks of all threads of one run, running and blocked.
+ *
+ * Out: DIRECTORY/sample.json (formats/sample.h) and DIRECTORY/stacks.folded (flame graphs). */
+#ifndef PERSIK_SAMPLER_SAMPLER_H
+#define PERSIK_SAMPLER_SAMPLER_H
+
+#include "base/error.h"
+
+struct sampler_options {
+    char *const *args;     /* program and arguments, NULL-terminated */
+    const char *directory; /* persik.data folder, exists */
+    double rate_hz;        /* 0 = 100 */
+};
+
+/* Runs the program to its end and samples it. The program is never stopped inside a system call that a
+ * stop would make fail. Returns 0 also when the program itself failed (sample.json tells);
+ * -1 and `error`: no such program, not executable, sampling not permitted. */
+int sampler_run(const struct sampler_options *options, struct error *error);
+
+#endif
