@@ -1,0 +1,35 @@
+/* Stage 4: trace + facts + samples -> model.
+ *
+ * In: DIRECTORY/trace.persik, and when there DIRECTORY/static.json and DIRECTORY/sample.json.
+ * Out: a model (formats/model.h) that reproduces the traced run. Open modelgen.c first. */
+#ifndef PERSIK_MODELGEN_MODELGEN_H
+#define PERSIK_MODELGEN_MODELGEN_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "formats/sample.h"
+#include "formats/trace.h"
+
+struct modelgen_options {
+    double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
+    size_t max_nodes;           /* the graph is simplified until it has no more; 0 = 100 */
+};
+
+/* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
+ * guessed from the trace and a note in the model says so. NULL and `error` when the trace
+ * holds nothing to model. The caller owns the model (model_free). The caller simulates it and
+ * records the self-check with modelgen_add_check. */
+struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
+                             const struct sample *sample, const struct modelgen_options *options,
+                             struct error *error);
+
+/* Appends a line of the self-check: measured in the traced run against simulated. */
+void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);
+
+/* Graphviz source of the three tiers. */
+int modelgen_write_dot(const struct model *model, FILE *out);
+
+#endif
