@@ -1,0 +1,113 @@
+/* The raw trace: what the probe library (tracer/probe) leaves in PERSIK_PROBE_DIR and the collector
+ * turns into a trace. Private to the tracer, never kept, so it has no compatibility to care for.
+ *
+ * One program image (a process, or what it became by exec) leaves these files, all 0600, named by
+ * a PREFIX: "p<PID>", and "p<PID>-1", "p<PID>-2" ... for further images of the same process. Find
+ * them by listing *.process; everything before that suffix is the prefix.
+ *
+ *   PREFIX.process        struct raw_process
+ *   PREFIX.contexts       struct raw_contexts, then its entries
+ *   PREFIX.t<N>.records   struct raw_thread, then records up to the end of the file
+ *   PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in a
+ *                         context, its lines are appended. Nothing is removed on dlclose.
+ *
+ * The program writes them through shared mappings, so everything stored survives a crash or
+ * SIGKILL, and the reader must expect to find any of them cut off in the middle of an update.
+ * All times are ticks of the TSC; raw_process.pairs relate them to CLOCK_MONOTONIC. */
+#ifndef PERSIK_TRACER_RAW_H
+#define PERSIK_TRACER_RAW_H
+
+#include <stdint.h>
+
+#define RAW_MAGIC       0x4b49535245505752ull
+#define RAW_VERSION     1
+#define RAW_MAX_DEPTH   16
+#define RAW_MAX_PAIRS   64
+#define RAW_HEADER_SIZE 4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
+#define RAW_NO_OBJECT   ((1ull << 48) - 1) /* I/O on a stream without a descriptor, a failed call */
+
+#define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
+#define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"
+
+enum raw_process_flag {
+    RAW_EXITED = 1 << 0,  /* by exit, _exit, quick_exit or the return of main */
+    RAW_EXECED = 1 << 1,  /* replaced itself by another program */
+    RAW_FORKED = 1 << 2,  /* is a forked child, not the start of a program */
+    RAW_NO_SPACE = 1 << 3 /* something could not be recorded: the disk is full */
+};
+
+/* The same moment on both clocks. */
+struct raw_pair {
+    uint64_t ticks; /* 0 = entry unused or being written */
+    uint64_t mono_ns;
+};
+
+struct raw_process {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t flags; /* enum raw_process_flag */
+    int32_t pid, parent;
+    uint32_t image;     /* 0, 1 ...: as in the prefix */
+    uint32_t n_threads; /* indices given out; a thread that could not be recorded has no file */
+    uint64_t end_ticks; /* 0 = the end was not seen */
+    double plain_ns;    /* cost of one record with one time stamp, measured at the start */
+    double timed_ns;    /* with two */
+    uint64_t lost;      /* records lost outside the threads' own counts */
+    struct raw_pair start;
+    uint64_t n_pairs; /* written so far; pairs[] is a ring of the latest RAW_MAX_PAIRS */
+    struct raw_pair pairs[RAW_MAX_PAIRS];
+};
+_Static_assert(sizeof(struct raw_process) <= RAW_HEADER_SIZE, "fits its file");
+
+/* Return addresses, innermost (in the caller of the API function) first. Frames of the probe
+ * library, and of libc below main or the start routine, are left out. An entry of depth 0 is
+ * unused: two threads met at the same chain, or the program died while writing it. */
+struct raw_context {
+    uint32_t depth;
+    uint32_t reserved;
+    uint64_t addresses[RAW_MAX_DEPTH];
+};
+
+struct raw_contexts {
+    uint32_t count; /* entries given out; may exceed what the file holds when the disk is full */
+    uint32_t reserved[33];
+    struct raw_context entries[];
+};
+_Static_assert(sizeof(struct raw_contexts) == sizeof(struct raw_context), "entries are aligned");
+
+struct raw_thread {
+    uint64_t magic;
+    uint32_t version;
+    int32_t tid;
+    int32_t index;    /* within the image; 0 = its first thread */
+    int32_t creator;  /* index of the creating thread; -1 = none or unknown */
+    uint32_t context; /* of its creation; TRACE_NO_CONTEXT */
+    uint32_t reserved;
+    uint64_t start_routine; /* address; 0 = unknown (first thread, or created unseen) */
+    uint64_t start_ticks;   /* before its start routine */
+    uint64_t end_ticks;     /* 0 = not seen */
+    uint64_t lost;          /* records: disk full, or made while the probe was busy */
+};
+_Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's head");
+
+/* struct trace_record in ticks. `start` is written last: a record with start == 0 is unused. Skip
+ * those and read on to the end of the file: a signal handler that jumped out of a probe leaves a
+ * hole. Records are in order of start but for signal handlers, whose calls may also lie inside
+ * the call they interrupted; so may calls made inside pthread_once. The call a thread was in when
+ * it was killed or cancelled has TRACE_UNFINISHED.
+ *
+ * A lock that was free has its time stamp after the acquisition and duration 0; an unlock, signal
+ * or post before it takes effect. A wait starts before the mutex is released and ends after it
+ * was taken again: the critical sections of one mutex do not overlap. */
+struct raw_record {
+    uint64_t start;
+    uint64_t duration : 48;
+    uint64_t api : 16;
+    uint64_t object : 48;
+    uint64_t flags : 16; /* enum trace_flag */
+    uint32_t context;    /* index into entries; TRACE_NO_CONTEXT */
+    int32_t value;
+};
+_Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
+
+#endif
