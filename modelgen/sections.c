@@ -1,0 +1,273 @@
+#include "modelgen/sections.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* ---- objects ---- */
+
+static uint64_t object_key(enum api_object kind, uint64_t address) {
+    return map_mix(map_mix(1, kind), address);
+}
+
+static bool is_sync_object(enum api_object kind) {
+    return kind == ON_MUTEX || kind == ON_RWLOCK || kind == ON_CONDITION || kind == ON_SEMAPHORE ||
+           kind == ON_BARRIER || kind == ON_SPIN;
+}
+
+int sections_object(const struct sections *sections, const struct trace_record *record) {
+    enum api_object kind = api_catalog[record->api].object;
+    if (!is_sync_object(kind))
+        return -1;
+    return map_get(&sections->object_of, object_key(kind, record->object), -1);
+}
+
+struct object_list {
+    struct sync_object *items;
+    size_t count, capacity;
+};
+
+static void note_operation(struct sync_object *object, const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    if (info->op == OP_INIT) {
+        object->parties = record->value;
+        return;
+    }
+    if (info->op == OP_DESTROY || info->op == OP_UNLOCK || info->op == OP_RWUNLOCK ||
+        info->op == OP_SIGNAL || info->op == OP_BROADCAST || info->op == OP_RELEASE)
+        return;
+    object->operations++;
+    if (record->flags & TRACE_WAITED || record->duration_ns > 0) {
+        object->waits++;
+        object->wait_ns += (double)record->duration_ns;
+    }
+}
+
+static void find_objects(const struct trace *trace, struct sections *sections) {
+    struct object_list list = {0};
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            enum api_object kind = api_catalog[record->api].object;
+            if (!is_sync_object(kind))
+                continue;
+            uint64_t key = object_key(kind, record->object);
+            int index = map_get(&sections->object_of, key, -1);
+            if (index < 0) {
+                index = (int)list.count;
+                map_put(&sections->object_of, key, index);
+                *VECTOR_ADD(&list) = (struct sync_object){.kind = kind,
+                                                          .address = record->object,
+                                                          .class_id = index,
+                                                          .context = record->context,
+                                                          .parties = -1};
+            }
+            note_operation(&list.items[index], record);
+        }
+    sections->objects = list.items;
+    sections->n_objects = list.count;
+}
+
+static int class_root(const struct sections *sections, int object) {
+    while (sections->objects[object].class_id != object)
+        object = sections->objects[object].class_id;
+    return object;
+}
+
+/* Objects that one call site works on are of one class: the locks of an array's elements. Creation
+ * sites do not count: an initialiser function serves unrelated objects. */
+static void find_classes(const struct trace *trace, struct sections *sections) {
+    struct map first_of_site = MAP_EMPTY;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            const struct api_info *info = &api_catalog[record->api];
+            int object = sections_object(sections, record);
+            if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
+                continue;
+            uint64_t site = map_mix(map_mix(2, record->context), record->api);
+            int first = map_get(&first_of_site, site, -1);
+            if (first < 0) {
+                map_put(&first_of_site, site, object);
+                continue;
+            }
+            int a = class_root(sections, first), b = class_root(sections, object);
+            if (a != b)
+                sections->objects[a > b ? a : b].class_id = a < b ? a : b;
+        }
+    map_free(&first_of_site);
+    int *members = memory_alloc(sections->n_objects, sizeof *members);
+    for (size_t i = 0; i < sections->n_objects; i++) {
+        sections->objects[i].class_id = class_root(sections, (int)i);
+        members[sections->objects[i].class_id]++;
+    }
+    for (size_t i = 0; i < sections->n_objects; i++)
+        sections->objects[i].alone = members[sections->objects[i].class_id] == 1;
+    free(members);
+}
+
+/* ---- sections ---- */
+
+struct section_list {
+    struct section *items;
+    size_t count, capacity;
+};
+struct wait_list {
+    struct section_wait *items;
+    size_t count, capacity;
+};
+struct signal_list {
+    struct section_signal *items;
+    size_t count, capacity;
+};
+
+#define HELD_LIMIT 16
+
+/* A section that is still open, with the waits and signals seen so far. */
+struct open_section {
+    struct section section;
+    struct wait_list waits;
+    struct signal_list signals;
+};
+
+struct finder {
+    struct sections *result;
+    struct section_list sections;
+    struct wait_list waits;
+    struct signal_list signals;
+    struct open_section held[HELD_LIMIT];
+    int n_held;
+    bool signal_may_follow; /* the last record closed a section: a signal now belongs to it */
+};
+
+static void close_section(struct finder *finder, int held) {
+    struct open_section *open = &finder->held[held];
+    open->section.first_wait = finder->waits.count;
+    open->section.n_waits = open->waits.count;
+    for (size_t i = 0; i < open->waits.count; i++)
+        *VECTOR_ADD(&finder->waits) = open->waits.items[i];
+    open->section.first_signal = finder->signals.count;
+    open->section.n_signals = open->signals.count;
+    for (size_t i = 0; i < open->signals.count; i++)
+        *VECTOR_ADD(&finder->signals) = open->signals.items[i];
+    double hold = (double)(open->section.release_ns - open->section.acquire_ns);
+    for (size_t i = 0; i < open->waits.count; i++)
+        hold -= (double)(open->waits.items[i].end_ns - open->waits.items[i].start_ns);
+    finder->result->objects[open->section.mutex].hold_ns += hold > 0 ? hold : 0;
+    finder->result->section_of_lock[open->section.thread][open->section.lock_record] =
+        (int)finder->sections.count;
+    *VECTOR_ADD(&finder->sections) = open->section;
+    free(open->waits.items);
+    free(open->signals.items);
+    for (int i = held; i + 1 < finder->n_held; i++)
+        finder->held[i] = finder->held[i + 1];
+    finder->n_held--;
+}
+
+static void open_one(struct finder *finder, int thread, size_t record_index,
+                     const struct trace_record *record, int object) {
+    if (finder->n_held == HELD_LIMIT)
+        return; /* deeper nesting is not followed: its sections stay unknown */
+    finder->held[finder->n_held++] =
+        (struct open_section){.section = {.thread = thread,
+                                          .mutex = object,
+                                          .lock_record = record_index,
+                                          .acquire_ns = record->start_ns + record->duration_ns}};
+}
+
+static int find_held(const struct finder *finder, int object) {
+    for (int i = finder->n_held - 1; i >= 0; i--)
+        if (finder->held[i].section.mutex == object)
+            return i;
+    return -1;
+}
+
+static void note_signal(struct finder *finder, size_t record_index, int condition, bool broadcast) {
+    struct section_signal signal = {record_index, condition, broadcast};
+    if (finder->n_held > 0) {
+        *VECTOR_ADD(&finder->held[finder->n_held - 1].signals) = signal;
+    } else if (finder->signal_may_follow) {
+        /* The last closed section's signals are the newest ones, so it can still grow. */
+        finder->sections.items[finder->sections.count - 1].n_signals++;
+        *VECTOR_ADD(&finder->signals) = signal;
+    }
+}
+
+static void read_record(struct finder *finder, int thread, size_t index,
+                        const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    int object = sections_object(finder->result, record);
+    bool closed = false;
+    if (object < 0)
+        return;
+    switch (info->op) {
+    case OP_LOCK:
+    case OP_TRYLOCK:
+    case OP_TIMEDLOCK:
+        if ((info->object == ON_MUTEX || info->object == ON_SPIN) &&
+            !(record->flags & TRACE_FAILED))
+            open_one(finder, thread, index, record, object);
+        break;
+    case OP_UNLOCK: {
+        int held = find_held(finder, object);
+        if (held >= 0) {
+            finder->held[held].section.unlock_record = index;
+            finder->held[held].section.release_ns = record->start_ns;
+            close_section(finder, held);
+            closed = true;
+        }
+        break;
+    }
+    case OP_WAIT:
+    case OP_TIMEDWAIT:
+        if (finder->n_held > 0)
+            *VECTOR_ADD(&finder->held[finder->n_held - 1].waits) = (struct section_wait){
+                index, object, record->start_ns, record->start_ns + record->duration_ns};
+        break;
+    case OP_SIGNAL:
+    case OP_BROADCAST:
+        note_signal(finder, index, object, info->op == OP_BROADCAST);
+        closed = finder->signal_may_follow; /* several signals may follow one unlock */
+        break;
+    default:
+        break;
+    }
+    finder->signal_may_follow = closed;
+}
+
+struct sections sections_find(const struct trace *trace) {
+    struct sections sections = {.object_of = MAP_EMPTY};
+    find_objects(trace, &sections);
+    find_classes(trace, &sections);
+    sections.section_of_lock = memory_alloc(trace->n_threads, sizeof(int *));
+    struct finder finder = {.result = &sections};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        sections.section_of_lock[t] = memory_alloc(thread->n_records, sizeof(int));
+        for (size_t r = 0; r < thread->n_records; r++)
+            sections.section_of_lock[t][r] = -1;
+        finder.signal_may_follow = false;
+        for (size_t r = 0; r < thread->n_records; r++)
+            read_record(&finder, (int)t, r, &thread->records[r]);
+        for (; finder.n_held > 0; finder.n_held--) { /* never unlocked: cut off */
+            free(finder.held[finder.n_held - 1].waits.items);
+            free(finder.held[finder.n_held - 1].signals.items);
+        }
+    }
+    sections.sections = finder.sections.items;
+    sections.n_sections = finder.sections.count;
+    sections.waits = finder.waits.items;
+    sections.signals = finder.signals.items;
+    return sections;
+}
+
+void sections_free(struct sections *sections, const struct trace *trace) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        free(sections->section_of_lock[t]);
+    free(sections->section_of_lock);
+    free(sections->objects);
+    free(sections->sections);
+    free(sections->waits);
+    free(sections->signals);
+    map_free(&sections->object_of);
+}

@@ -1,0 +1,68 @@
+/* Critical sections: what happened between each lock and unlock of a mutex.
+ *
+ * A mutex totally orders its sections, and probes time the lock after it is got and the unlock
+ * before it is given, so the order of the acquire times is the order of the truth. */
+#ifndef PERSIK_MODELGEN_SECTIONS_H
+#define PERSIK_MODELGEN_SECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "formats/trace.h"
+
+/* A synchronisation object seen in the trace, by kind and address. */
+struct sync_object {
+    enum api_object kind;
+    uint64_t address;
+    int class_id;     /* objects used by the same call sites share a class */
+    bool alone;       /* the only one of its class: its identity is known */
+    uint32_t context; /* of the first call on it */
+    int parties; /* barrier: parties, semaphore: permits, when its creation was seen; else -1 */
+    double operations; /* locks, waits ... */
+    double waits;
+    double wait_ns; /* total time spent waiting for it */
+    double hold_ns; /* mutex, rwlock for writing, spin */
+};
+
+struct section_wait {
+    size_t record;
+    int condition; /* object index */
+    uint64_t start_ns, end_ns;
+};
+
+struct section_signal {
+    size_t record;
+    int condition;
+    bool broadcast;
+};
+
+struct section {
+    int thread;
+    int mutex; /* object index */
+    size_t lock_record, unlock_record;
+    uint64_t acquire_ns, release_ns;
+    size_t first_wait, n_waits;     /* in sections.waits */
+    size_t first_signal, n_signals; /* in sections.signals; also those right after the unlock */
+};
+
+struct sections {
+    size_t n_objects;
+    struct sync_object *objects;
+    struct map object_of; /* hash of (kind, address) -> object index */
+    size_t n_sections;    /* all threads, ordered by thread, then by unlock */
+    struct section *sections;
+    struct section_wait *waits;
+    struct section_signal *signals;
+    int **section_of_lock; /* [thread][record]: section that this lock opened; -1 */
+};
+
+/* Reads the whole trace. sections_free() ends it. */
+struct sections sections_find(const struct trace *trace);
+void sections_free(struct sections *sections, const struct trace *trace);
+
+/* Index of the object a record works on, or -1 for calls without one. */
+int sections_object(const struct sections *sections, const struct trace_record *record);
+
+#endif
