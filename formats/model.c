@@ -1,0 +1,139 @@
+/* What every user of a model needs besides reading and writing it: values,
+ * names, and the end of its life. */
+#include "formats/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "formats/model_fields.h"
+
+double linear_value(const struct linear *linear, const int *pool_threads) {
+    double value = linear->base;
+    for (size_t i = 0; i < linear->n_terms; i++)
+        value += linear->terms[i].factor * pool_threads[linear->terms[i].pool];
+    return value;
+}
+
+double dist_mean(const struct dist *dist) {
+    switch (dist->kind) {
+    case DIST_NONE:
+        return 0;
+    case DIST_UNIFORM:
+        return (dist->values[0] + dist->values[1]) / 2;
+    case DIST_CONSTANT:
+    case DIST_EMPIRICAL:
+    case DIST_EXPONENTIAL:
+        break;
+    }
+    return dist->mean;
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Mean of the observations from position `from` to `to` of a sorted array; both may lie inside an
+ * observation, which then counts with that share. So bins have equal weight whether or not the
+ * number of observations divides evenly, and their sum is the total. */
+static double bin_mean(const double *sorted, double from, double to, size_t n) {
+    double sum = 0;
+    for (size_t i = (size_t)from; i < n && (double)i < to; i++)
+        sum += sorted[i] * (fmin(to, (double)i + 1) - fmax(from, (double)i));
+    return sum / (to - from);
+}
+
+struct dist dist_from_values(double *values, size_t n, size_t limit) {
+    if (n == 0)
+        return (struct dist){.kind = DIST_NONE};
+    qsort(values, n, sizeof *values, compare_doubles);
+    if (values[0] == values[n - 1])
+        return (struct dist){.kind = DIST_CONSTANT, .mean = values[0]};
+
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    if (limit < 2)
+        return (struct dist){.kind = DIST_CONSTANT, .mean = sum / (double)n};
+
+    struct dist dist = {.kind = DIST_EMPIRICAL, .mean = sum / (double)n};
+    dist.n_values = n < limit ? n : limit;
+    dist.values = memory_alloc(dist.n_values, sizeof *dist.values);
+    if (n <= limit) {
+        memcpy(dist.values, values, n * sizeof *values);
+        return dist;
+    }
+    double width = (double)n / (double)limit;
+    for (size_t i = 0; i < limit; i++) {
+        double end = i + 1 == limit ? (double)n : (double)(i + 1) * width;
+        dist.values[i] = bin_mean(values, (double)i * width, end, n);
+    }
+    /* Rounding must not turn equal neighbours into a descending pair. */
+    for (size_t i = 1; i < limit; i++)
+        dist.values[i] = fmax(dist.values[i], dist.values[i - 1]);
+    return dist;
+}
+
+const char *object_kind_name(enum object_kind kind) {
+    return model_object_kinds[kind];
+}
+
+const char *node_kind_name(enum node_kind kind) {
+    return model_node_kinds[kind];
+}
+
+static void free_object(struct object *object) {
+    free(object->name);
+    free(object->amount.terms);
+    free(object->service_ns.values);
+    free(object->interarrival_ns.values);
+    free(object->evidence);
+}
+
+static void free_pool(struct pool *pool) {
+    free(pool->name);
+    free(pool->origin);
+    free(pool->threads.terms);
+    free(pool->rule);
+}
+
+static void free_node(struct node *node) {
+    free(node->name);
+    free(node->cpu_ns.values);
+    free(node->wait_ns.values);
+    free(node->operations.values);
+    for (size_t i = 0; i < node->n_edges; i++) {
+        free(node->edges[i].runs.values);
+        free(node->edges[i].cpu_ns.values);
+    }
+    free(node->edges);
+}
+
+void model_free(struct model *model) {
+    if (!model)
+        return;
+    for (size_t i = 0; i < model->n_objects; i++)
+        free_object(&model->objects[i]);
+    for (size_t i = 0; i < model->n_pools; i++)
+        free_pool(&model->pools[i]);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        free_node(&model->nodes[i]);
+    for (size_t i = 0; i < model->n_notes; i++)
+        free(model->notes[i]);
+    for (size_t i = 0; i < model->n_checks; i++)
+        free(model->checks[i].what);
+    free(model->program);
+    free(model->built);
+    free(model->host);
+    free(model->build_id);
+    free(model->machine.wake_latency_ns.values);
+    free(model->objects);
+    free(model->pools);
+    free(model->nodes);
+    free(model->notes);
+    free(model->checks);
+    free(model);
+}

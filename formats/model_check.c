@@ -1,0 +1,390 @@
+/* Is a model whole? Everything that the simulator relies on, so that it need not look again.
+ * Each violation is named by its place in model.json. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "formats/json_place.h"
+#include "formats/model.h"
+#include "formats/model_fields.h"
+
+/* What a node of this kind must be given. */
+struct node_rule {
+    unsigned objects; /* bit set of the object kinds it works on; 0 = none */
+    bool may_lack_object;
+    bool may_hold_mutex; /* `mutex` allowed */
+    bool needs_pool;     /* `target_pool` needed */
+    bool may_time_out;   /* `timeout_ns` allowed */
+};
+
+#define ON(kind) (1U << OBJECT_##kind)
+#define WAITS    .may_hold_mutex = true, .may_time_out = true
+
+static const struct node_rule node_rules[] = {
+    [NODE_START] = {0},
+    [NODE_END] = {0},
+    [NODE_STEP] = {0},
+    [NODE_LOCK] = {.objects = ON(MUTEX) | ON(SPIN), .may_time_out = true},
+    [NODE_UNLOCK] = {.objects = ON(MUTEX) | ON(SPIN)},
+    [NODE_RDLOCK] = {.objects = ON(RWLOCK), .may_time_out = true},
+    [NODE_WRLOCK] = {.objects = ON(RWLOCK), .may_time_out = true},
+    [NODE_RWUNLOCK] = {.objects = ON(RWLOCK)},
+    [NODE_ACQUIRE] = {.objects = ON(TOKENS), WAITS},
+    [NODE_RELEASE] = {.objects = ON(TOKENS)},
+    [NODE_PUT] = {.objects = ON(QUEUE), WAITS},
+    [NODE_GET] = {.objects = ON(QUEUE), WAITS},
+    [NODE_CLOSE] = {.objects = ON(QUEUE) | ON(TOKENS)},
+    [NODE_WAIT] = {.objects = ON(FLAG), WAITS},
+    [NODE_SIGNAL] = {.objects = ON(FLAG)},
+    [NODE_BARRIER] = {.objects = ON(BARRIER)},
+    [NODE_CREATE] = {.needs_pool = true},
+    [NODE_JOIN] = {.needs_pool = true},
+    [NODE_SLEEP] = {0},
+    [NODE_IO] = {.objects = ON(DISK), .may_lack_object = true},
+    [NODE_TASK_BEGIN] = {0},
+    [NODE_TASK_END] = {0},
+};
+
+#define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
+#define N_OBJECT_KINDS ((int)OBJECT_DISK + 1)
+
+__attribute__((format(printf, 3, 4))) static int
+violation(const struct place *place, struct error *error, const char *format, ...) {
+    char what[512];
+    char where[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    place_text(place, where, sizeof where);
+    return error_set(error, "%s: %s: correct it, or run `persik build-model` again", where, what);
+}
+
+static int check_amount(double value, const char *key, const struct place *above,
+                        struct error *error) {
+    if (isfinite(value) && value >= 0)
+        return 0;
+    return violation(PLACE_KEY(above, key), error, "%g is not a finite number from 0 up", value);
+}
+
+static int check_index(int index, size_t n, const char *what, const struct place *place,
+                       struct error *error) {
+    if (index >= 0 && (size_t)index < n)
+        return 0;
+    return violation(place, error, "%d is not the index of %s (there are %zu)", index, what, n);
+}
+
+static int check_values(const struct dist *dist, const struct place *place, struct error *error) {
+    bool is_range = dist->kind == DIST_UNIFORM;
+    if (!dist->values || dist->n_values == 0 || (is_range && dist->n_values != 2))
+        return violation(place, error, "needs %s", is_range ? "two values" : "values");
+    for (size_t i = 0; i < dist->n_values; i++) {
+        const struct place *here = PLACE_INDEX(place, i);
+        if (!isfinite(dist->values[i]) || dist->values[i] < 0)
+            return violation(here, error, "%g is not a finite number from 0 up", dist->values[i]);
+        if (i > 0 && dist->values[i] < dist->values[i - 1])
+            return violation(here, error, "the values are not ascending");
+    }
+    return 0;
+}
+
+static int check_dist(const struct dist *dist, const char *key, const struct place *above,
+                      struct error *error) {
+    const struct place *place = PLACE_KEY(above, key);
+    switch (dist->kind) {
+    case DIST_NONE:
+        return 0;
+    case DIST_CONSTANT:
+    case DIST_EXPONENTIAL:
+        return check_amount(dist->mean, "mean", place, error);
+    case DIST_EMPIRICAL:
+        if (check_amount(dist->mean, "mean", place, error))
+            return -1;
+        return check_values(dist, PLACE_KEY(place, "values"), error);
+    case DIST_UNIFORM:
+        return check_values(dist, PLACE_KEY(place, "values"), error);
+    }
+    return violation(PLACE_KEY(place, "kind"), error, "an unknown kind");
+}
+
+static int check_linear(const struct model *model, const struct linear *linear, const char *key,
+                        const struct place *above, struct error *error) {
+    const struct place *place = PLACE_KEY(above, key);
+    if (!isfinite(linear->base))
+        return violation(PLACE_KEY(place, "base"), error, "not a finite number");
+    for (size_t i = 0; i < linear->n_terms; i++) {
+        const struct place *here = PLACE_INDEX(PLACE_KEY(place, "per_thread"), i);
+        if (check_index(linear->terms[i].pool, model->n_pools, "a pool", PLACE_KEY(here, "pool"),
+                        error))
+            return -1;
+        if (!isfinite(linear->terms[i].factor))
+            return violation(PLACE_KEY(here, "factor"), error, "not a finite number");
+    }
+    return 0;
+}
+
+static int check_scaling(const struct model *model, const struct scaling *scaling, const char *key,
+                         const struct place *above, struct error *error) {
+    const struct place *place = PLACE_KEY(above, key);
+    if (!(scaling->share >= 0 && scaling->share <= 1))
+        return violation(PLACE_KEY(place, "share"), error, "%g is not between 0 and 1",
+                         scaling->share);
+    if (scaling->share == 0)
+        return 0;
+    const struct place *pool = PLACE_KEY(place, "pool");
+    if (check_index(scaling->pool, model->n_pools, "a pool", pool, error))
+        return -1;
+    if (model->pools[scaling->pool].profiled_threads < 1)
+        return violation(pool, error,
+                         "pool %d was profiled with no threads, so nothing can be "
+                         "scaled by it",
+                         scaling->pool);
+    return 0;
+}
+
+static int check_machine(const struct machine *machine, struct error *error) {
+    const struct place *place = PLACE_KEY(NULL, "machine");
+    if (machine->cores < 1)
+        return violation(PLACE_KEY(place, "cores"), error, "%d cores cannot run anything",
+                         machine->cores);
+    if (!isfinite(machine->quantum_ns) || machine->quantum_ns <= 0)
+        return violation(PLACE_KEY(place, "quantum_ns"), error, "%g is not a time slice",
+                         machine->quantum_ns);
+    if (check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
+        check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
+        check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error))
+        return -1;
+    return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
+}
+
+static int check_object(const struct model *model, size_t i, struct error *error) {
+    const struct object *object = &model->objects[i];
+    const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
+    if (!object->name)
+        return violation(PLACE_KEY(place, "name"), error, "missing");
+    if ((int)object->kind < 0 || (int)object->kind >= N_OBJECT_KINDS)
+        return violation(PLACE_KEY(place, "kind"), error, "an unknown kind");
+    if (object->kind == OBJECT_DISK && object->service_ns.kind == DIST_NONE)
+        return violation(PLACE_KEY(place, "service_ns"), error, "a disk needs service times");
+    if (object->interarrival_ns.kind != DIST_NONE && object->kind != OBJECT_QUEUE)
+        return violation(PLACE_KEY(place, "interarrival_ns"), error,
+                         "only a queue has arrivals from outside");
+    if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
+        return violation(PLACE_KEY(place, "interarrival_ns"), error,
+                         "arrivals without time between them never end");
+    if (check_linear(model, &object->amount, "amount", place, error) ||
+        check_amount(object->initial_items, "initial_items", place, error) ||
+        check_amount(object->arrivals, "arrivals", place, error) ||
+        check_dist(&object->service_ns, "service_ns", place, error))
+        return -1;
+    return check_dist(&object->interarrival_ns, "interarrival_ns", place, error);
+}
+
+/* A pool whose size follows another's must not be followed in turn: sizes are found in one step. */
+static int check_pool_size(const struct model *model, size_t i, const struct place *place,
+                           struct error *error) {
+    const struct linear *threads = &model->pools[i].threads;
+    if (check_linear(model, threads, "threads", place, error))
+        return -1;
+    for (size_t k = 0; k < threads->n_terms; k++) {
+        int other = threads->terms[k].pool;
+        if (model->pools[other].threads.n_terms > 0)
+            return violation(PLACE_KEY(place, "threads"), error,
+                             "follows pool %d, whose size follows a pool itself", other);
+    }
+    return 0;
+}
+
+static int check_pool(const struct model *model, size_t i, struct error *error) {
+    const struct pool *pool = &model->pools[i];
+    const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "pools"), i);
+    const struct place *entry = PLACE_KEY(place, "entry");
+    if (!pool->name)
+        return violation(PLACE_KEY(place, "name"), error, "missing");
+    if (pool->profiled_threads < 0)
+        return violation(PLACE_KEY(place, "profiled_threads"), error, "%d threads",
+                         pool->profiled_threads);
+    if (check_index(pool->entry, model->n_nodes, "a node", entry, error))
+        return -1;
+    if (model->nodes[pool->entry].kind != NODE_START)
+        return violation(entry, error, "node %d is not a start node", pool->entry);
+    return check_pool_size(model, i, place, error);
+}
+
+static int check_edge(const struct model *model, const struct edge *edge, const struct place *place,
+                      struct error *error) {
+    if (check_index(edge->to, model->n_nodes, "a node", PLACE_KEY(place, "to"), error))
+        return -1;
+    if ((int)edge->when < OUTCOME_ANY || (int)edge->when > OUTCOME_NO)
+        return violation(PLACE_KEY(place, "when"), error, "an unknown outcome");
+    if (check_amount(edge->probability, "probability", place, error) ||
+        check_dist(&edge->runs, "runs", place, error) ||
+        check_scaling(model, &edge->runs_scaling, "runs_scaling", place, error) ||
+        check_dist(&edge->cpu_ns, "cpu_ns", place, error))
+        return -1;
+    return check_scaling(model, &edge->cpu_scaling, "cpu_scaling", place, error);
+}
+
+static bool is_closed_somewhere(const struct model *model, int object) {
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        if (model->nodes[i].kind == NODE_CLOSE && model->nodes[i].object == object)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the node can end with OUTCOME_NO. */
+static bool can_fail(const struct model *model, const struct node *node) {
+    const struct node_rule *rule = &node_rules[node->kind];
+    if (rule->may_time_out && node->timeout_ns >= 0)
+        return true;
+    bool is_closable =
+        node->kind == NODE_ACQUIRE || node->kind == NODE_PUT || node->kind == NODE_GET;
+    return is_closable && is_closed_somewhere(model, node->object);
+}
+
+static double edge_weight(const struct node *node, enum outcome outcome) {
+    double sum = 0;
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (node->edges[i].when == OUTCOME_ANY || node->edges[i].when == outcome)
+            sum += node->edges[i].probability;
+    }
+    return sum;
+}
+
+static int check_edges(const struct model *model, const struct node *node,
+                       const struct place *above, struct error *error) {
+    const struct place *place = PLACE_KEY(above, "edges");
+    if (node->kind == NODE_END)
+        return node->n_edges ? violation(place, error, "an end node has no edges") : 0;
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (check_edge(model, &node->edges[i], PLACE_INDEX(place, i), error))
+            return -1;
+    }
+    double yes = edge_weight(node, OUTCOME_YES);
+    if (!(yes > 0) || !isfinite(yes))
+        return violation(place, error, "no edge to go on by (probabilities add up to %g)", yes);
+    if (!can_fail(model, node))
+        return 0;
+    double no = edge_weight(node, OUTCOME_NO);
+    if (!(no > 0) || !isfinite(no))
+        return violation(place, error,
+                         "no edge for outcome \"no\", which a timeout or a closed object gives");
+    return 0;
+}
+
+static int check_node_object(const struct model *model, const struct node *node,
+                             const struct place *above, struct error *error) {
+    const struct node_rule *rule = &node_rules[node->kind];
+    const struct place *place = PLACE_KEY(above, "object");
+    const char *kind = node_kind_name(node->kind);
+    if (!rule->objects)
+        return node->object == MODEL_NONE
+                   ? 0
+                   : violation(place, error, "a %s node has no object", kind);
+    if (node->object == MODEL_NONE && rule->may_lack_object)
+        return 0;
+    if (check_index(node->object, model->n_objects, "an object", place, error))
+        return -1;
+    enum object_kind object = model->objects[node->object].kind;
+    if (!(rule->objects & (1U << object)))
+        return violation(place, error, "a %s node cannot work on a %s (object %d)", kind,
+                         object_kind_name(object), node->object);
+    return 0;
+}
+
+static int check_node_references(const struct model *model, const struct node *node,
+                                 const struct place *place, struct error *error) {
+    const struct node_rule *rule = &node_rules[node->kind];
+    const char *kind = node_kind_name(node->kind);
+    if (check_node_object(model, node, place, error))
+        return -1;
+    const struct place *mutex = PLACE_KEY(place, "mutex");
+    if (node->mutex != MODEL_NONE) {
+        if (!rule->may_hold_mutex)
+            return violation(mutex, error, "a %s node gives up no mutex", kind);
+        if (check_index(node->mutex, model->n_objects, "an object", mutex, error))
+            return -1;
+        if (model->objects[node->mutex].kind != OBJECT_MUTEX)
+            return violation(mutex, error, "object %d is not a mutex", node->mutex);
+    }
+    const struct place *pool = PLACE_KEY(place, "target_pool");
+    if (rule->needs_pool)
+        return check_index(node->target_pool, model->n_pools, "a pool", pool, error);
+    if (node->target_pool != MODEL_NONE)
+        return violation(pool, error, "a %s node has no target pool", kind);
+    return 0;
+}
+
+static int check_node(const struct model *model, size_t i, struct error *error) {
+    const struct node *node = &model->nodes[i];
+    const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "nodes"), i);
+    if (!node->name)
+        return violation(PLACE_KEY(place, "name"), error, "missing");
+    if ((int)node->kind < 0 || (int)node->kind >= N_NODE_KINDS)
+        return violation(PLACE_KEY(place, "kind"), error, "an unknown kind");
+    if (check_node_references(model, node, place, error))
+        return -1;
+    const struct place *timeout = PLACE_KEY(place, "timeout_ns");
+    if (isnan(node->timeout_ns) || isinf(node->timeout_ns))
+        return violation(timeout, error, "not a finite number (-1 waits for ever)");
+    if (node->timeout_ns > 0 && !node_rules[node->kind].may_time_out)
+        return violation(timeout, error, "a %s node cannot time out", node_kind_name(node->kind));
+    if (check_amount(node->count, "count", place, error) ||
+        check_dist(&node->cpu_ns, "cpu_ns", place, error) ||
+        check_dist(&node->wait_ns, "wait_ns", place, error) ||
+        check_dist(&node->operations, "operations", place, error))
+        return -1;
+    return check_edges(model, node, place, error);
+}
+
+static int check_head(const struct model *model, struct error *error) {
+    if (model->version != MODEL_VERSION)
+        return violation(PLACE_KEY(NULL, "version"), error, "%d is not version %d", model->version,
+                         MODEL_VERSION);
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {
+        {"measured_run_ns", model->measured_run_ns},
+        {"explained_share", model->explained_share},
+        {"probe_ns", model->probe_ns},
+        {"lost_events", model->lost_events},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (check_amount(numbers[i].value, numbers[i].key, NULL, error))
+            return -1;
+    }
+    if (isinf(model->perturbation))
+        return violation(PLACE_KEY(NULL, "perturbation"), error, "not finite");
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "checks"), i);
+        if (!check->what || !isfinite(check->measured) || !isfinite(check->simulated))
+            return violation(place, error, "needs a name and two finite numbers");
+    }
+    return check_machine(&model->machine, error);
+}
+
+int model_check(const struct model *model, struct error *error) {
+    if (check_head(model, error))
+        return -1;
+    for (size_t i = 0; i < model->n_objects; i++) {
+        if (check_object(model, i, error))
+            return -1;
+    }
+    bool has_start = false;
+    for (size_t i = 0; i < model->n_pools; i++) {
+        if (check_pool(model, i, error))
+            return -1;
+        has_start |= model->pools[i].at_start;
+    }
+    if (!has_start)
+        return violation(PLACE_KEY(NULL, "pools"), error,
+                         "no pool is marked at_start, so nothing would ever run");
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        if (check_node(model, i, error))
+            return -1;
+    }
+    return 0;
+}

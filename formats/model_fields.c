@@ -1,0 +1,150 @@
+#include "formats/model_fields.h"
+
+#include <math.h>
+
+const char *const model_object_kinds[] = {"mutex", "rwlock",  "spin", "tokens", "queue",
+                                          "flag",  "barrier", "disk", NULL};
+
+const char *const model_node_kinds[] = {
+    "start",   "end",     "step",  "lock", "unlock",     "rdlock",   "wrlock", "rwunlock",
+    "acquire", "release", "put",   "get",  "close",      "wait",     "signal", "barrier",
+    "create",  "join",    "sleep", "io",   "task_begin", "task_end", NULL};
+
+const char *const model_outcomes[] = {"any", "yes", "no", NULL};
+
+const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
+                                        "exponential", "uniform",  NULL};
+
+#define AT(owner, member) .key = #member, .offset = offsetof(struct owner, member)
+#define TEXT(owner, member)                                                                        \
+    { AT(owner, member), .type = FIELD_TEXT }
+#define NUMBER(owner, member, absent)                                                              \
+    { AT(owner, member), .type = FIELD_NUMBER, .fallback = (absent) }
+#define NEEDED(owner, member, kind)                                                                \
+    { AT(owner, member), .type = (kind), .required = true }
+#define FLAG(owner, member)                                                                        \
+    { AT(owner, member), .type = FIELD_FLAG }
+#define DIST(owner, member)                                                                        \
+    { AT(owner, member), .type = FIELD_DIST }
+#define LINEAR(owner, member)                                                                      \
+    { AT(owner, member), .type = FIELD_LINEAR }
+#define INDEX(owner, member, target)                                                               \
+    { AT(owner, member), .type = FIELD_INDEX, .fallback = MODEL_NONE, .refers = (target) }
+#define RECORD(owner, member, shape)                                                               \
+    { AT(owner, member), .type = FIELD_RECORD, .record = &(shape) }
+#define LIST(owner, member, shape)                                                                 \
+    {                                                                                              \
+        AT(owner, member), .type = FIELD_LIST, .record = &(shape),                                 \
+                           .count_offset = offsetof(struct owner, n_##member)                      \
+    }
+#define SHAPE(owner, table)                                                                        \
+    {                                                                                              \
+        .bytes = sizeof(struct owner), .n_fields = sizeof(table) / sizeof *(table),                \
+        .fields = (table)                                                                          \
+    }
+
+static const struct field scaling_fields[] = {
+    NUMBER(scaling, share, 0),
+    INDEX(scaling, pool, TARGET_POOL),
+};
+static const struct record scaling_record = SHAPE(scaling, scaling_fields);
+
+static const struct field object_fields[] = {
+    NEEDED(object, name, FIELD_TEXT),
+    {AT(object, kind), .type = FIELD_NAME, .required = true, .names = model_object_kinds},
+    LINEAR(object, amount),
+    FLAG(object, bounded),
+    NUMBER(object, initial_items, 0),
+    DIST(object, service_ns),
+    DIST(object, interarrival_ns),
+    NUMBER(object, arrivals, 0),
+    {AT(object, evidence), .type = FIELD_TEXT_OR_NULL},
+};
+static const struct record object_record = SHAPE(object, object_fields);
+
+static const struct field pool_fields[] = {
+    NEEDED(pool, name, FIELD_TEXT),
+    TEXT(pool, origin),
+    NEEDED(pool, threads, FIELD_LINEAR),
+    NEEDED(pool, profiled_threads, FIELD_INT),
+    FLAG(pool, scales),
+    FLAG(pool, at_start),
+    {AT(pool, entry), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
+    TEXT(pool, rule),
+};
+static const struct record pool_record = SHAPE(pool, pool_fields);
+
+static const struct field edge_fields[] = {
+    {AT(edge, to), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
+    {AT(edge, when), .type = FIELD_NAME, .fallback = OUTCOME_ANY, .names = model_outcomes},
+    NUMBER(edge, probability, 1),
+    DIST(edge, runs),
+    RECORD(edge, runs_scaling, scaling_record),
+    DIST(edge, cpu_ns),
+    RECORD(edge, cpu_scaling, scaling_record),
+};
+static const struct record edge_record = SHAPE(edge, edge_fields);
+
+static const struct field node_fields[] = {
+    NEEDED(node, name, FIELD_TEXT),
+    {AT(node, kind), .type = FIELD_NAME, .required = true, .names = model_node_kinds},
+    INDEX(node, object, TARGET_OBJECT),
+    INDEX(node, mutex, TARGET_OBJECT),
+    INDEX(node, target_pool, TARGET_POOL),
+    NUMBER(node, count, 0),
+    NUMBER(node, timeout_ns, -1),
+    DIST(node, cpu_ns),
+    DIST(node, wait_ns),
+    DIST(node, operations),
+    LIST(node, edges, edge_record),
+};
+static const struct record node_record = SHAPE(node, node_fields);
+
+static const struct field machine_fields[] = {
+    NEEDED(machine, cores, FIELD_INT), NEEDED(machine, quantum_ns, FIELD_NUMBER),
+    NUMBER(machine, switch_cpu_ns, 0), NUMBER(machine, block_cpu_ns, 0),
+    NUMBER(machine, wake_cpu_ns, 0),   DIST(machine, wake_latency_ns),
+};
+static const struct record machine_record = SHAPE(machine, machine_fields);
+
+static const struct field check_fields[] = {
+    NEEDED(model_check, what, FIELD_TEXT),
+    NEEDED(model_check, measured, FIELD_NUMBER),
+    NEEDED(model_check, simulated, FIELD_NUMBER),
+};
+static const struct record check_record = SHAPE(model_check, check_fields);
+
+static const struct field model_fields[] = {
+    NEEDED(model, version, FIELD_INT),
+    TEXT(model, program),
+    TEXT(model, built),
+    TEXT(model, host),
+    TEXT(model, build_id),
+    NUMBER(model, measured_run_ns, 0),
+    NUMBER(model, explained_share, 0),
+    NUMBER(model, perturbation, NAN),
+    NUMBER(model, probe_ns, 0),
+    NUMBER(model, lost_events, 0),
+    {AT(model, machine), .type = FIELD_RECORD, .required = true, .record = &machine_record},
+    LIST(model, objects, object_record),
+    LIST(model, pools, pool_record),
+    LIST(model, nodes, node_record),
+    {AT(model, notes), .type = FIELD_TEXTS, .count_offset = offsetof(struct model, n_notes)},
+    LIST(model, checks, check_record),
+};
+const struct record model_record = SHAPE(model, model_fields);
+
+const char *model_target_name(const struct model *model, enum field_target target, int index) {
+    if (index < 0)
+        return NULL;
+    size_t i = (size_t)index;
+    switch (target) {
+    case TARGET_OBJECT:
+        return i < model->n_objects ? model->objects[i].name : NULL;
+    case TARGET_POOL:
+        return i < model->n_pools ? model->pools[i].name : NULL;
+    case TARGET_NODE:
+        return i < model->n_nodes ? model->nodes[i].name : NULL;
+    }
+    return NULL;
+}
