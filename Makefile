@@ -1,14 +1,15 @@
 # persik: build, test, demonstrate. `make help` lists the targets.
-#
-# Variant builds: make VARIANT=asan|ubsan|tsan (separate folders under build/).
 
 PREFIX  ?= /usr/local
 VARIANT ?= release
 B       := build/$(VARIANT)
 
 CC      ?= gcc
+AR      ?= ar
 CXX     := clang++-14
 LLVM    := llvm-config-14
+JOBS    := 2
+VERSION := 0.1.0
 
 SAN_release :=
 SAN_asan    := -fsanitize=address -fno-omit-frame-pointer
@@ -16,38 +17,65 @@ SAN_ubsan   := -fsanitize=undefined -fno-sanitize-recover=all
 SAN_tsan    := -fsanitize=thread
 SAN         := $(SAN_$(VARIANT))
 
+WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
-CFLAGS   := -std=c17 -g -O2 -Wall -Wextra -Werror $(SAN)
+CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN)
 LDFLAGS  := $(SAN)
 LDLIBS   := -ljansson -lzstd -ldw -lelf -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
 
-STAGES   := base formats sampler modelgen simulator
-LIB_SRC  := $(wildcard $(addsuffix /*.c,$(STAGES)))
+# Clang's headers are third-party: -isystem keeps their warnings out of our -Werror.
+CXXFLAGS := -std=c++17 -O1 -g0 $(WARN) -fno-rtti -I. -isystem $(shell $(LLVM) --includedir)
+CXXLIBS   = -L$(shell $(LLVM) --libdir) -lclang-cpp $(shell $(LLVM) --libs --system-libs) -ljansson
+
+# ---- what is built from what ----
+
+STAGES    := base formats sampler modelgen simulator tracer
+LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
-LIB_SRC  += $(wildcard tracer/*.c)
 PROBE_SRC := $(wildcard tracer/probe/*.c)
-CLI_SRC  := $(wildcard cli/*.c)
-TEST_SRC := $(wildcard tests/unit/test_*.c)
-SAMPLES  := $(notdir $(patsubst %/,%,$(dir $(wildcard samples/*/*.c))))
+# libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
+SIM_SRC   := $(wildcard base/*.c formats/model*.c simulator/*.c)
+CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
+ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
+TEST_SRC  := $(wildcard tests/unit/test_*.c)
+SAMPLES   := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard samples/*/*.c)))))
+SAMPLE_SRC := $(wildcard samples/*/*.c)
+MAN       := $(wildcard docs/man/*.1)
 
-LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
-CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
-TESTS    := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
+LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
+SIM_OBJ   := $(SIM_SRC:%.c=$(B)/%.o)
+CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
+ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
+TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
+ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all tests samples clean
-all: $(B)/persik $(B)/libpersik-probe.so $(B)/persik-analyze samples
+.PHONY: all help tests samples demo bench check check-asan check-ubsan check-tsan \
+        install uninstall format format-check tidy compile_commands.json clean
+.DELETE_ON_ERROR:
+
+all: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze samples ## everything
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "make %-22s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "VARIANT=asan|ubsan|tsan builds into a folder of its own; PREFIX and DESTDIR steer install."
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "CC    $<"
 	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/libpersik.a: $(LIB_OBJ)
-	@echo "AR    $@"
-	@rm -f $@; ar rcs $@ $^
+$(B)/cli/%.o: CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
 
-$(B)/persik: $(CLI_OBJ) $(B)/libpersik.a
+$(B)/libpersik.a: $(LIB_OBJ)
+$(B)/libpersiksim.a: $(SIM_OBJ)
+$(B)/libpersik-cli.a: $(CLI_OBJ)
+$(B)/%.a:
+	@echo "AR    $@"
+	@rm -f $@; $(AR) rcs $@ $^
+
+$(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 	@echo "LINK  $@"
 	@$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -56,32 +84,105 @@ $(B)/persik: $(CLI_OBJ) $(B)/libpersik.a
 $(B)/libpersik-probe.so: $(PROBE_SRC) $(wildcard tracer/probe/*.h formats/*.h formats/*.def)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
-	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -fPIC -shared -fvisibility=hidden \
 	    -static-libgcc $(PROBE_SRC) -o $@ -ldl -lpthread
 
-$(B)/persik-analyze: $(wildcard static-analyzer/*.cpp static-analyzer/*.h formats/*.def)
+$(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@mkdir -p $(@D)
-	@echo "CXX   $@"
-	@$(CXX) -std=c++17 -O1 -g0 -Wall -Wextra -Werror -I. -isystem $(shell $(LLVM) --includedir) \
-	    -fno-rtti $(wildcard static-analyzer/*.cpp) -o $@ \
-	    -L$(shell $(LLVM) --libdir) -lclang-cpp $(shell $(LLVM) --libs --system-libs) -ljansson
+	@echo "CXX   $<"
+	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/persik-analyze: $(ANALYZE_OBJ)
+	@echo "LINK  $@"
+	@$(CXX) $^ -o $@ $(CXXLIBS)
 
 define sample_rule
 $(B)/samples/$(1): $(wildcard samples/$(1)/*.c samples/$(1)/*.h)
 	@mkdir -p $$(@D)
 	@echo "SAMPLE $(1)"
-	@$(CC) -std=c11 -g -O2 -Wall -Wextra -Werror $$(filter %.c,$$^) -o $$@ -lm -lpthread
+	@$(CC) -std=c11 -g -O2 $(WARN) $$(filter %.c,$$^) -o $$@ -lm -lpthread
 endef
 $(foreach s,$(SAMPLES),$(eval $(call sample_rule,$(s))))
-samples: $(addprefix $(B)/samples/,$(SAMPLES))
+samples: $(addprefix $(B)/samples/,$(SAMPLES)) ## the example programs
 
-$(B)/tests/%: tests/unit/%.c $(B)/libpersik.a
+# ---- tests and measurements ----
+
+$(B)/tests/%: tests/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	@echo "TEST  $@"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(B)/libpersik.a $(LDLIBS) -lcmocka -o $@
-tests: $(TESTS)
+	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(ARCHIVES) $(LDLIBS) -lcmocka -o $@
+tests: $(TESTS) ## the unit tests, not run
 
-clean:
-	rm -rf build
+check: ## install what is missing, build, run every test; ends with the count line
+	@sh ./install-deps.sh
+	@$(MAKE) --no-print-directory -j$(JOBS) all tests
+	@tests/run $(B)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TESTS:=.d)
+# Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix.
+check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
+	@tests/run --unit-only build/$*
+
+demo: ## zstd end to end: fetch, build, profile, predict, compare
+	@sh ./install-deps.sh
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@bench/demo.sh $(B)
+
+bench: all ## the accuracy and cost measurements of docs/accuracy.md
+	@bench/run.sh $(B)
+
+# ---- source checks ----
+
+C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
+             $(TEST_SRC) $(wildcard tests/unit/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h)
+CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
+
+format: ## clang-format over all sources, in place
+	@clang-format -i $(C_FILES) $(CXX_FILES)
+
+format-check: ## fails when clang-format would change a file
+	@clang-format --dry-run -Werror $(C_FILES) $(CXX_FILES)
+
+# One entry per source with the flags it is built with; no compiler wrapper needed.
+compile_entry = printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}\n' \
+                "$$sep" "$(CURDIR)" "$$f" "$(1)" "$$f"; sep=,
+compile_commands.json: ## for clang-tidy, clangd and persik analyze
+	@{ sep=; echo '['; \
+	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC); do \
+	    $(call compile_entry,$(CC) $(CPPFLAGS) -DPERSIK_VERSION='\\\"$(VERSION)\\\"' $(CFLAGS)); done; \
+	  for f in $(SAMPLE_SRC); do $(call compile_entry,$(CC) -std=c11 -g -O2 $(WARN)); done; \
+	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS)); done; \
+	  echo ']'; } > $@
+
+tidy: compile_commands.json ## clang-tidy over all sources
+	@printf '%s\n' $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(SAMPLE_SRC) \
+	    $(ANALYZE_SRC) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p .
+
+# ---- install ----
+
+DEST := $(DESTDIR)$(PREFIX)
+
+install: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze ## PREFIX=/usr/local
+	install -d $(DEST)/bin $(DEST)/lib/persik $(DEST)/share/man/man1 \
+	    $(DEST)/include/persik/base $(DEST)/include/persik/formats $(DEST)/include/persik/simulator \
+	    $(DEST)/share/bash-completion/completions
+	install -m 755 $(B)/persik $(DEST)/bin/persik
+	install -m 755 $(B)/persik-analyze $(DEST)/lib/persik/persik-analyze
+	install -m 644 $(B)/libpersik-probe.so $(DEST)/lib/persik/libpersik-probe.so
+	install -m 644 $(B)/libpersiksim.a $(DEST)/lib/libpersiksim.a
+	install -m 644 simulator/simulator.h $(DEST)/include/persik/simulator/simulator.h
+	install -m 644 formats/model.h $(DEST)/include/persik/formats/model.h
+	install -m 644 base/error.h $(DEST)/include/persik/base/error.h
+	install -m 644 $(MAN) $(DEST)/share/man/man1
+	install -m 644 cli/completion.bash $(DEST)/share/bash-completion/completions/persik
+
+uninstall: ## removes what install put there
+	rm -f $(DEST)/bin/persik $(DEST)/lib/libpersiksim.a \
+	    $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(MAN)) \
+	    $(DEST)/share/bash-completion/completions/persik
+	rm -rf $(DEST)/lib/persik $(DEST)/include/persik
+
+clean: ## removes build/
+	rm -rf build compile_commands.json
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)
