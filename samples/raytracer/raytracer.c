@@ -178,7 +178,8 @@ static void frame_write_ppm(const struct frame *frame, const char *path) {
         err(EXIT_FAILURE, "cannot create %s", path);
     fprintf(file, "P6\n%d %d\n255\n", frame->width, frame->height);
     fwrite(frame->pixels, 3, (size_t)frame->width * frame->height, file);
-    if (fclose(file) != 0)
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
         err(EXIT_FAILURE, "cannot write %s", path);
 }
 
