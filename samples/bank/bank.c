@@ -105,6 +105,17 @@ static bool is_suspicious(uint64_t score) {
 
 /* ------------------------------------------------------------------------------- under the lock */
 
+static uint32_t crc_table[256];
+
+static void crc_init(void) {
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc & 1) ? (crc >> 1) ^ 0xedb88320U : crc >> 1;
+        crc_table[i] = crc;
+    }
+}
+
 /* CRC-32 over the page's entries, byte by byte. */
 static uint32_t page_checksum(const struct log_page *page) {
     const unsigned char *byte = (const unsigned char *)page->entries;
