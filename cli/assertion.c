@@ -1,0 +1,62 @@
+#include "cli/assertion.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct metric {
+    const char *name;
+    enum unit unit;
+    size_t offset; /* of its struct estimate in struct sim_result */
+} metrics[] = {
+    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns)},
+    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns)},
+    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns)},
+    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns)},
+    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns)},
+    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation)},
+    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation)},
+    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz)},
+    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks)},
+};
+
+static int find_metric(const char *text, size_t length) {
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (strlen(metrics[i].name) == length && strncmp(metrics[i].name, text, length) == 0)
+            return (int)i;
+    return -1;
+}
+
+int assertion_parse(const char *text, struct assertion *assertion, struct error *error) {
+    size_t name = strcspn(text, "<>");
+    int metric = find_metric(text, name);
+    if (metric < 0 || !text[name])
+        return error_set(error,
+                         "--assert '%s': give METRIC<VALUE or METRIC>VALUE with one of run, mean, "
+                         "p50, p95, p99, cpu, disk, throughput, tasks",
+                         text);
+    *assertion = (struct assertion){.text = text, .metric = metric, .relation = text[name]};
+    const char *value = text + name + 1;
+    if (*value == '=') {
+        assertion->or_equal = true;
+        value++;
+    }
+    if (quantity_parse(value, metrics[metric].unit, &assertion->bound) < 0)
+        return error_set(error,
+                         "--assert '%s': '%s' is not a value of %s: write 5ms, 1.5s, 90%% or 100/s",
+                         text, value, metrics[metric].name);
+    return 0;
+}
+
+bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
+                     double *value, enum unit *unit) {
+    const struct metric *metric = &metrics[assertion->metric];
+    struct estimate estimate;
+    memcpy(&estimate, (const char *)result + metric->offset, sizeof estimate);
+    *value = estimate.mean;
+    *unit = metric->unit;
+    if (assertion->or_equal && *value == assertion->bound)
+        return true;
+    return assertion->relation == '<' ? *value < assertion->bound : *value > assertion->bound;
+}

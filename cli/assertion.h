@@ -1,0 +1,27 @@
+/* --assert 'run<5s': a bound that a prediction must keep. */
+#ifndef PERSIK_CLI_ASSERTION_H
+#define PERSIK_CLI_ASSERTION_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/quantity.h"
+#include "simulator/simulator.h"
+
+struct assertion {
+    const char *text; /* as given; not owned */
+    int metric;       /* index into the table of metrics */
+    char relation;    /* '<' or '>' */
+    bool or_equal;
+    double bound; /* in the metric's base unit */
+};
+
+/* METRIC RELATION VALUE: metric run, mean, p50, p95, p99 (times: 5ms), cpu, disk (shares: 90%),
+ * throughput (100/s), tasks; relation <, <=, >, >=. 0, or -1 and `error`. */
+int assertion_parse(const char *text, struct assertion *assertion, struct error *error);
+
+/* Whether the predicted mean keeps the bound. `value` gets it, `unit` what it is in. */
+bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
+                     double *value, enum unit *unit);
+
+#endif

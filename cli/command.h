@@ -1,0 +1,28 @@
+/* The `persik` command: options in, tables out. One file per subcommand (cmd_*.c); what they share
+ * is in options, workspace, sweep, table, quantity, assertion, measure and places. main.c
+ * dispatches; open it first. */
+#ifndef PERSIK_CLI_COMMAND_H
+#define PERSIK_CLI_COMMAND_H
+
+/* Exit statuses of every subcommand. */
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ASSERTION = 3 };
+
+struct command {
+    const char *name;
+    const char *summary; /* one line of `persik help` */
+    /* argv[0] is "persik NAME"; returns the process's exit status. */
+    int (*run)(int argc, char **argv);
+};
+
+int command_profile(int argc, char **argv);
+int command_sample(int argc, char **argv);
+int command_analyze(int argc, char **argv);
+int command_trace(int argc, char **argv);
+int command_build_model(int argc, char **argv);
+int command_predict(int argc, char **argv);
+int command_validate(int argc, char **argv);
+int command_graph(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_export(int argc, char **argv);
+
+#endif

@@ -1,0 +1,102 @@
+/* persik: finds the subcommand and runs it. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+
+static const struct command commands[] = {
+    {"profile", "run a program and record all a model needs: sample, analyze, trace",
+     command_profile},
+    {"build-model", "turn the recording into a model and check it against the run",
+     command_build_model},
+    {"predict", "running time, throughput, response time, utilisation elsewhere", command_predict},
+    {"validate", "run the real program over configurations and compare", command_validate},
+    {"graph", "pools and objects of the model, or its drawing", command_graph},
+    {"report", "what the recording says: waits, locks, losses", command_report},
+    {"export", "the recording or the model for other tools", command_export},
+    {"sample", "stage 1 alone: stacks of all threads", command_sample},
+    {"analyze", "stage 2 alone: what the source says", command_analyze},
+    {"trace", "stage 3 alone: every lock, queue and I/O call", command_trace},
+};
+
+static const char introduction[] =
+    "Usage: persik COMMAND [OPTION...]\n"
+    "\n"
+    "Predicts, from one run of an unmodified multithreaded program, how it would perform\n"
+    "with other numbers of threads and cores.\n"
+    "\n"
+    "  persik profile ./server --threads 4\n"
+    "  persik build-model\n"
+    "  persik predict --threads 16 --cores 8\n"
+    "\n"
+    "Commands:\n";
+
+static const struct command *find_command(const char *name) {
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static void print_help(FILE *out) {
+    fputs(introduction, out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n`persik COMMAND --help` gives a command's options and examples.\n", out);
+}
+
+static int run_command(const struct command *command, int argc, char **argv) {
+    /* argp takes the name for its messages from argv[0]. */
+    char *name = memory_format("persik %s", command->name);
+    argv[0] = name;
+    int status = command->run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("persik: cannot write the output: is the disk full or the pipe closed?\n", stderr);
+        status = status ? status : EXIT_FAILED;
+    }
+    argv[0] = NULL;
+    free(name);
+    return status;
+}
+
+static int complain(const char *word) {
+    fprintf(stderr, "persik: unknown command '%s': `persik help` lists them\n", word);
+    return EXIT_USAGE;
+}
+
+/* `persik help COMMAND` is `persik COMMAND --help`. */
+static int help(int argc, char **argv) {
+    if (argc < 3) {
+        print_help(stdout);
+        return 0;
+    }
+    const struct command *command = find_command(argv[2]);
+    if (!command)
+        return complain(argv[2]);
+    char option[] = "--help";
+    char *arguments[] = {NULL, option, NULL};
+    return run_command(command, 2, arguments);
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = EXIT_USAGE;
+    argp_program_version = "persik " PERSIK_VERSION;
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts(argp_program_version);
+        return 0;
+    }
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
+        return help(argc, argv);
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return complain(argv[1]);
+    return run_command(command, argc - 1, argv + 1);
+}

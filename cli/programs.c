@@ -1,0 +1,184 @@
+#include "cli/programs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+extern char **environ;
+
+/* ---- finding ---- */
+
+char *programs_find_part(const char *name, struct error *error) {
+    static const char *const folders[] = {"", "../lib/persik/"};
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) {
+        error_set(error, "cannot read /proc/self/exe: %s: is /proc mounted?", strerror(errno));
+        return NULL;
+    }
+    self[length] = '\0';
+    *(strrchr(self, '/') + 1) = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = memory_format("%s%s%s", self, folders[i], name);
+        if (access(path, R_OK) == 0)
+            return path;
+        free(path);
+    }
+    error_set(error, "%s is missing beside %spersik: build or install persik again", name, self);
+    return NULL;
+}
+
+static bool is_runnable(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* NULL when nothing in PATH fits. */
+static char *search_path(const char *name) {
+    const char *path = getenv("PATH");
+    if (!path)
+        path = "/usr/local/bin:/usr/bin:/bin";
+    while (true) {
+        int length = (int)strcspn(path, ":");
+        char *candidate =
+            length ? memory_format("%.*s/%s", length, path, name) : memory_strdup(name);
+        if (is_runnable(candidate))
+            return candidate;
+        free(candidate);
+        if (!path[length])
+            return NULL;
+        path += length + 1;
+    }
+}
+
+char *programs_resolve(const char *name, struct error *error) {
+    if (!strchr(name, '/')) {
+        char *found = search_path(name);
+        if (!found)
+            error_set(error, "no program '%s' in PATH: write ./%s if it is in this folder", name,
+                      name);
+        return found;
+    }
+    struct stat status;
+    if (stat(name, &status) < 0)
+        error_set(error, "no such program: %s: build it or correct the path", name);
+    else if (!is_runnable(name))
+        error_set(error, "%s is not an executable file: chmod +x it or correct the path", name);
+    else
+        return memory_strdup(name);
+    return NULL;
+}
+
+bool programs_exist(const char *name) {
+    char *path = search_path(name);
+    free(path);
+    return path != NULL;
+}
+
+/* ---- running ---- */
+
+void programs_describe_status(int status, char *text, int bytes) {
+    if (WIFSIGNALED(status))
+        snprintf(text, (size_t)bytes, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, (size_t)bytes, "exit status %d", WEXITSTATUS(status));
+}
+
+static int check_status(const char *name, int status, struct error *error) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    char text[128];
+    programs_describe_status(status, text, sizeof text);
+    return error_set(error, "%s failed: %s", name, text);
+}
+
+int programs_run(char *const *argv, const char *output, struct error *error) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (output)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output,
+                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    pid_t child;
+    int code = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (code != 0)
+        return error_set(error, "cannot run %s: %s: is it installed?", argv[0], strerror(code));
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
+    return check_status(argv[0], status, error);
+}
+
+int programs_allowed_cores(void) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return 1;
+    return CPU_COUNT(&allowed);
+}
+
+/* In the child: the first `cores` of the allowed CPUs. */
+static int restrict_cores(int cores) {
+    cpu_set_t allowed;
+    cpu_set_t chosen;
+    CPU_ZERO(&chosen);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return -1;
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&chosen) < cores; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            CPU_SET(cpu, &chosen);
+    return sched_setaffinity(0, sizeof chosen, &chosen);
+}
+
+enum { CHILD_CANNOT_START = 127 };
+
+static _Noreturn void become_program(char *const *argv, int cores) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
+        restrict_cores(cores) == 0)
+        execvp(argv[0], argv);
+    _exit(CHILD_CANNOT_START);
+}
+
+static uint64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t timeval_ns(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
+}
+
+int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
+    uint64_t start_ns = monotonic_ns();
+    pid_t child = fork();
+    if (child < 0)
+        return error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
+    if (child == 0)
+        become_program(argv, cores);
+    int status;
+    struct rusage usage;
+    while (wait4(child, &status, 0, &usage) < 0)
+        if (errno != EINTR)
+            return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
+    *run = (struct program_run){
+        .run_ns = monotonic_ns() - start_ns,
+        .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
+    };
+    return check_status(argv[0], status, error);
+}

@@ -1,0 +1,40 @@
+/* Other programs that the command starts: its own parts, dot, gnuplot, the program under test. */
+#ifndef PERSIK_CLI_PROGRAMS_H
+#define PERSIK_CLI_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Path of a part of persik (libpersik-probe.so, persik-analyze): beside the persik that runs (build
+ * folder) or in ../lib/persik (installed). Freed by the caller; NULL and `error` when missing. */
+char *programs_find_part(const char *name, struct error *error);
+
+/* Whether execvp would find it. */
+bool programs_exist(const char *name);
+
+/* The file that execvp would run, freed by the caller; NULL and `error` when there is none. */
+char *programs_resolve(const char *name, struct error *error);
+
+/* Runs argv to its end, with stdout left alone or, not NULL, into the file `output`. 0 when
+ * it exited with 0; else -1 and `error`. */
+int programs_run(char *const *argv, const char *output, struct error *error);
+
+/* One run of the program under test. */
+struct program_run {
+    uint64_t run_ns; /* from before the fork to the exit seen */
+    uint64_t cpu_ns; /* user and system, all threads */
+};
+
+/* How many CPUs this process may use. */
+int programs_allowed_cores(void);
+
+/* Runs argv on the first `cores` of the allowed CPUs, stdin and stdout at /dev/null. 0, or -1 and
+ * `error` when it cannot start, fails or dies. */
+int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error);
+
+/* "exit status 3", "killed by signal 11 (Segmentation fault)": a wait(2) status for people. */
+void programs_describe_status(int status, char *text, int bytes);
+
+#endif

@@ -1,0 +1,244 @@
+#include "cli/table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct cell {
+    char *shown;
+    json_t *value;
+};
+
+struct table {
+    const struct table_column *columns;
+    size_t n_columns;
+    struct {
+        struct cell *items;
+        size_t count, capacity;
+    } cells; /* row after row */
+};
+
+int table_format_parse(const char *word, enum table_format *format) {
+    static const char *const words[] = {"table", "json", "csv"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i], word) == 0) {
+            *format = (enum table_format)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+struct table *table_new(const struct table_column *columns, size_t n_columns) {
+    struct table *table = memory_alloc(1, sizeof *table);
+    table->columns = columns;
+    table->n_columns = n_columns;
+    return table;
+}
+
+void table_free(struct table *table) {
+    if (!table)
+        return;
+    for (size_t i = 0; i < table->cells.count; i++) {
+        free(table->cells.items[i].shown);
+        json_decref(table->cells.items[i].value);
+    }
+    free(table->cells.items);
+    free(table);
+}
+
+size_t table_rows(const struct table *table) {
+    return table->cells.count / table->n_columns;
+}
+
+/* ---- cells ---- */
+
+static void add_cell(struct table *table, const char *shown, json_t *value) {
+    *VECTOR_ADD(&table->cells) = (struct cell){memory_strdup(shown), value};
+}
+
+static json_t *json_number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+void table_add_text(struct table *table, const char *text) {
+    /* A name from a foreign binary need not be UTF-8; JSON must be. */
+    json_t *value = json_string(text);
+    add_cell(table, text, value ? value : json_null());
+}
+
+void table_add_integer(struct table *table, long value) {
+    char text[QUANTITY_BYTES];
+    snprintf(text, sizeof text, "%ld", value);
+    add_cell(table, text, json_integer(value));
+}
+
+void table_add_number(struct table *table, double value, enum unit unit) {
+    char text[QUANTITY_BYTES];
+    add_cell(table, quantity_show(value, unit, text), json_number(value));
+}
+
+void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit) {
+    char text[QUANTITY_BYTES];
+    quantity_show_interval(estimate.mean, estimate.half_width, unit, text);
+    add_cell(table, text, json_number(estimate.mean));
+    add_cell(table, "", json_number(estimate.half_width));
+}
+
+void table_add_nothing(struct table *table) {
+    add_cell(table, "-", json_null());
+}
+
+/* ---- text ---- */
+
+static const struct cell *cell_at(const struct table *table, size_t row, size_t column) {
+    return &table->cells.items[row * table->n_columns + column];
+}
+
+/* Characters, not bytes: "±" is two bytes wide and one column. */
+static int text_width(const char *text) {
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static int column_width(const struct table *table, size_t column) {
+    int width = text_width(table->columns[column].title);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        int cell = text_width(cell_at(table, row, column)->shown);
+        width = cell > width ? cell : width;
+    }
+    return width;
+}
+
+static bool column_is_text(const struct table *table, size_t column) {
+    for (size_t row = 0; row < table_rows(table); row++)
+        if (json_is_string(cell_at(table, row, column)->value))
+            return true;
+    return false;
+}
+
+static void print_padded(const char *text, int width, bool left, bool last, FILE *out) {
+    int padding = width - text_width(text);
+    if (left)
+        fprintf(out, "%s%*s", text, last ? 0 : padding, "");
+    else
+        fprintf(out, "%*s%s", padding, "", text);
+}
+
+static void print_text_line(const struct table *table, const int *widths, const bool *left,
+                            const struct cell *cells, FILE *out) {
+    const char *gap = "";
+    size_t last = table->n_columns;
+    while (last > 0 && !table->columns[last - 1].title)
+        last--;
+    for (size_t column = 0; column < last; column++) {
+        if (!table->columns[column].title)
+            continue;
+        fputs(gap, out);
+        gap = "  ";
+        const char *text = cells ? cells[column].shown : table->columns[column].title;
+        print_padded(text, widths[column], left[column], column + 1 == last, out);
+    }
+    fputc('\n', out);
+}
+
+void table_print_text(const struct table *table, FILE *out) {
+    int *widths = memory_alloc(table->n_columns, sizeof *widths);
+    bool *left = memory_alloc(table->n_columns, sizeof *left);
+    for (size_t column = 0; column < table->n_columns; column++) {
+        if (table->columns[column].title) {
+            widths[column] = column_width(table, column);
+            left[column] = column_is_text(table, column);
+        }
+    }
+    print_text_line(table, widths, left, NULL, out);
+    for (size_t row = 0; row < table_rows(table); row++)
+        print_text_line(table, widths, left, cell_at(table, row, 0), out);
+    free(widths);
+    free(left);
+}
+
+/* ---- CSV and JSON ---- */
+
+static void print_csv_text(const char *text, FILE *out) {
+    if (!strpbrk(text, ",\"\n\r")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void print_csv_value(const json_t *value, FILE *out) {
+    if (json_is_string(value))
+        print_csv_text(json_string_value(value), out);
+    else if (json_is_integer(value))
+        fprintf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(out, "%.9g", json_real_value(value));
+}
+
+void table_print_csv(const struct table *table, FILE *out) {
+    const char *comma = "";
+    for (size_t column = 0; column < table->n_columns; column++) {
+        if (!table->columns[column].key)
+            continue;
+        fprintf(out, "%s%s", comma, table->columns[column].key);
+        comma = ",";
+    }
+    fputc('\n', out);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        comma = "";
+        for (size_t column = 0; column < table->n_columns; column++) {
+            if (!table->columns[column].key)
+                continue;
+            fputs(comma, out);
+            comma = ",";
+            print_csv_value(cell_at(table, row, column)->value, out);
+        }
+        fputc('\n', out);
+    }
+}
+
+json_t *table_json(const struct table *table) {
+    json_t *rows = json_array();
+    for (size_t row = 0; row < table_rows(table); row++) {
+        json_t *object = json_object();
+        for (size_t column = 0; column < table->n_columns; column++)
+            if (table->columns[column].key)
+                json_object_set(object, table->columns[column].key,
+                                cell_at(table, row, column)->value);
+        json_array_append_new(rows, object);
+    }
+    return rows;
+}
+
+void table_print_json(json_t *json, FILE *out) {
+    json_dumpf(json, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
+    fputc('\n', out);
+    json_decref(json);
+}
+
+void table_print(const struct table *table, enum table_format format, FILE *out) {
+    switch (format) {
+    case FORMAT_TABLE:
+        table_print_text(table, out);
+        break;
+    case FORMAT_CSV:
+        table_print_csv(table, out);
+        break;
+    case FORMAT_JSON:
+        table_print_json(table_json(table), out);
+        break;
+    }
+}

@@ -1,0 +1,37 @@
+/* persik.data/: where the stages meet. A stage that runs the program writes into a new folder
+ * beside it, which takes its place only when the stage has succeeded; a failing run leaves
+ * what was there untouched, a succeeding one keeps it as persik.data.old. */
+#ifndef PERSIK_CLI_WORKSPACE_H
+#define PERSIK_CLI_WORKSPACE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+#define WORKSPACE_TRACE  "trace.persik"
+#define WORKSPACE_SAMPLE "sample.json"
+#define WORKSPACE_STACKS "stacks.folded"
+#define WORKSPACE_FACTS  "static.json"
+#define WORKSPACE_MODEL  "model.json"
+#define WORKSPACE_CACHE  "analyze-cache"
+
+struct workspace {
+    char *directory; /* what it will be called */
+    char *building;  /* where the stages write, mode 0700 */
+};
+
+/* Creates the folder to write into. 0, or -1 and `error` when it cannot be created. */
+int workspace_begin(struct workspace *workspace, const char *directory, struct error *error);
+
+/* The stages succeeded: entries of the old folder named in `carried` (NULL-terminated) that were
+ * not written anew move along, then the new folder takes the old one's place in one step. */
+int workspace_commit(struct workspace *workspace, const char *const *carried, struct error *error);
+
+/* The stages failed: removes what they wrote. */
+void workspace_abandon(struct workspace *workspace);
+
+/* DIRECTORY/NAME, freed by the caller. */
+char *workspace_path(const char *directory, const char *name);
+bool workspace_has(const char *directory, const char *name);
+
+#endif
