@@ -55,11 +55,12 @@ struct linear {
 };
 
 /* How a demand or a count measured with T0 threads in `pool` changes with T threads:
- * value * ((1 - share) + share * T0 / T). share 0 = per thread (unchanged),
- * 1 = a fixed total split among the threads. */
+ * value * ((1 - share - growth) + share * T0 / T + growth * T / T0). All 0 = per thread
+ * (unchanged); share 1 = a fixed total split among the threads; growth 1 = a loop over the threads. */
 struct scaling {
     double share;
-    int pool; /* MODEL_NONE when share is 0 */
+    double growth;
+    int pool; /* MODEL_NONE when share and growth are 0 */
 };
 
 /* ---- tier 1: shared objects ---- */
@@ -128,6 +129,8 @@ struct edge {
      * which the NEXT run is chosen, the edge of the run just ended being left out
      * if there is another. */
     double probability;
+    /* With `runs`: weight for a thread's first decision at this node. All 0 = like probability. */
+    double first;
     /* For how many successive decisions at this node the edge is taken before another one is
      * chosen: this is a loop's measured iteration count. DIST_NONE = memoryless (probability). */
     struct dist runs;

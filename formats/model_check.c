@@ -129,7 +129,10 @@ static int check_scaling(const struct model *model, const struct scaling *scalin
     if (!(scaling->share >= 0 && scaling->share <= 1))
         return violation(PLACE_KEY(place, "share"), error, "%g is not between 0 and 1",
                          scaling->share);
-    if (scaling->share == 0)
+    if (!(scaling->growth >= 0 && scaling->share + scaling->growth <= 1 + 1e-9))
+        return violation(PLACE_KEY(place, "growth"), error,
+                         "%g is not between 0 and 1 - share", scaling->growth);
+    if (scaling->share == 0 && scaling->growth == 0)
         return 0;
     const struct place *pool = PLACE_KEY(place, "pool");
     if (check_index(scaling->pool, model->n_pools, "a pool", pool, error))

@@ -45,6 +45,7 @@ const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
 
 static const struct field scaling_fields[] = {
     NUMBER(scaling, share, 0),
+    NUMBER(scaling, growth, 0),
     INDEX(scaling, pool, TARGET_POOL),
 };
 static const struct record scaling_record = SHAPE(scaling, scaling_fields);
@@ -78,6 +79,7 @@ static const struct field edge_fields[] = {
     {AT(edge, to), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
     {AT(edge, when), .type = FIELD_NAME, .fallback = OUTCOME_ANY, .names = model_outcomes},
     NUMBER(edge, probability, 1),
+    NUMBER(edge, first, 0),
     DIST(edge, runs),
     RECORD(edge, runs_scaling, scaling_record),
     DIST(edge, cpu_ns),

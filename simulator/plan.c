@@ -1,0 +1,295 @@
+#include "simulator/plan.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define MAX_THREADS 1000000
+
+/* The arrays of a plan while they grow. */
+struct builder {
+    const struct model *model;
+    int *pool_threads;
+    struct {
+        struct plan_draw *items;
+        size_t count, capacity;
+    } draws;
+    struct {
+        double *items;
+        size_t count, capacity;
+    } values;
+    struct {
+        struct plan_edge *items;
+        size_t count, capacity;
+    } edges;
+    struct {
+        struct plan_choice *items;
+        size_t count, capacity;
+    } choices;
+    int n_runs;
+};
+
+static int add_draw(struct builder *builder, const struct dist *dist) {
+    if (dist->kind == DIST_NONE)
+        return PLAN_NONE;
+    struct plan_draw draw = {.kind = dist->kind, .mean = dist_mean(dist)};
+    if (dist->kind == DIST_UNIFORM) {
+        draw.low = dist->values[0];
+        draw.high = dist->values[1];
+    } else if (dist->kind == DIST_EMPIRICAL) {
+        draw.first_value = builder->values.count;
+        draw.n_values = dist->n_values;
+        for (size_t i = 0; i < dist->n_values; i++)
+            *VECTOR_ADD(&builder->values) = dist->values[i];
+    }
+    *VECTOR_ADD(&builder->draws) = draw;
+    return (int)builder->draws.count - 1;
+}
+
+static double scaling_factor(const struct builder *builder, const struct scaling *scaling) {
+    if (scaling->share == 0 && scaling->growth == 0)
+        return 1;
+    double profiled = builder->model->pools[scaling->pool].profiled_threads;
+    double configured = builder->pool_threads[scaling->pool];
+    return (1 - scaling->share - scaling->growth) + scaling->share * profiled / configured +
+           scaling->growth * configured / profiled;
+}
+
+/* The choices that fit `outcome`, as a group. */
+static struct plan_group add_group(struct builder *builder, const struct node *node, int first_edge,
+                                   enum outcome outcome) {
+    struct plan_group group = {.first = (int)builder->choices.count, .run = PLAN_NONE};
+    bool has_runs = false;
+    for (size_t i = 0; i < node->n_edges; i++) {
+        const struct edge *edge = &node->edges[i];
+        if (edge->when != OUTCOME_ANY && edge->when != outcome)
+            continue;
+        *VECTOR_ADD(&builder->choices) =
+            (struct plan_choice){.edge = first_edge + (int)i, .weight = edge->probability};
+        group.n++;
+        group.weight += edge->probability;
+        has_runs |= edge->runs.kind != DIST_NONE;
+    }
+    if (has_runs)
+        group.run = builder->n_runs++;
+    return group;
+}
+
+static struct plan_node compile_node(struct builder *builder, const struct node *node) {
+    struct plan_node compiled = {
+        .kind = node->kind,
+        .object = node->object,
+        .mutex = node->mutex,
+        .target_pool = node->target_pool,
+        .count = node->count == 0 ? 1 : node->count,
+        .timeout_ns = node->timeout_ns,
+        .cpu = add_draw(builder, &node->cpu_ns),
+        .wait = add_draw(builder, &node->wait_ns),
+        .operations = add_draw(builder, &node->operations),
+    };
+    int first_edge = (int)builder->edges.count;
+    bool depends = false; /* on the outcome */
+    for (size_t i = 0; i < node->n_edges; i++) {
+        const struct edge *edge = &node->edges[i];
+        *VECTOR_ADD(&builder->edges) = (struct plan_edge){
+            .to = edge->to,
+            .cpu = add_draw(builder, &edge->cpu_ns),
+            .runs = add_draw(builder, &edge->runs),
+            .cpu_factor = scaling_factor(builder, &edge->cpu_scaling),
+            .runs_factor = scaling_factor(builder, &edge->runs_scaling),
+        };
+        depends |= edge->when != OUTCOME_ANY;
+    }
+    compiled.yes = add_group(builder, node, first_edge, OUTCOME_YES);
+    compiled.no = depends ? add_group(builder, node, first_edge, OUTCOME_NO) : compiled.yes;
+    return compiled;
+}
+
+/* Pool sizes: what the configuration says; else the model's own, in which a pool may follow
+ * pools that follow none (model_check() has seen to that). */
+static int choose_sizes(struct builder *builder, const struct sim_config *config,
+                        struct error *error) {
+    const struct model *model = builder->model;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < model->n_pools; i++) {
+            const struct pool *pool = &model->pools[i];
+            int wanted = config->pool_threads ? config->pool_threads[i] : 0;
+            if ((pool->threads.n_terms > 0) != (pass == 1))
+                continue;
+            double size =
+                wanted ? wanted : nearbyint(linear_value(&pool->threads, builder->pool_threads));
+            if (!(size >= 1 && size <= MAX_THREADS))
+                return error_set(error, "pool %s would have %.0f threads: give it between 1 and %d",
+                                 pool->name, size, MAX_THREADS);
+            builder->pool_threads[i] = (int)size;
+        }
+    }
+    return 0;
+}
+
+static void place_pools(struct plan *plan, const struct builder *builder) {
+    plan->pools = memory_alloc((size_t)plan->n_pools, sizeof *plan->pools);
+    for (int i = 0; i < plan->n_pools; i++) {
+        const struct pool *pool = &builder->model->pools[i];
+        plan->pools[i] = (struct plan_pool){
+            .threads = builder->pool_threads[i],
+            .first_thread = plan->n_threads,
+            .entry = pool->entry,
+            .at_start = pool->at_start,
+        };
+        plan->n_threads += builder->pool_threads[i];
+    }
+}
+
+static int compile_object(struct plan *plan, struct builder *builder, int i,
+                          const struct sim_config *config, struct error *error) {
+    const struct object *object = &builder->model->objects[i];
+    struct plan_object *compiled = &plan->objects[i];
+    *compiled = (struct plan_object){
+        .kind = object->kind,
+        .amount = nearbyint(linear_value(&object->amount, builder->pool_threads)),
+        .initial_items = nearbyint(object->initial_items),
+        .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
+        .service = add_draw(builder, &object->service_ns),
+        .interarrival = add_draw(builder, &object->interarrival_ns),
+    };
+    if (object->kind == OBJECT_BARRIER && compiled->amount < 1)
+        return error_set(error, "barrier %s would have %.0f parties: use more threads",
+                         object->name, compiled->amount);
+    if (object->kind == OBJECT_TOKENS && compiled->amount < 0)
+        compiled->amount = 0;
+    if (object->kind == OBJECT_QUEUE && !object->bounded)
+        compiled->amount = INFINITY;
+    else if (object->kind == OBJECT_QUEUE && compiled->amount < 1)
+        return error_set(error, "queue %s would have room for %.0f items: give it at least 1",
+                         object->name, compiled->amount);
+    if (compiled->interarrival == PLAN_NONE)
+        return 0;
+    plan->is_open = true;
+    if (config->arrival_rate_hz > 0) {
+        struct dist poisson = {.kind = DIST_EXPONENTIAL, .mean = 1e9 / config->arrival_rate_hz};
+        compiled->interarrival = add_draw(builder, &poisson);
+    }
+    if (isinf(compiled->arrivals) && !(config->horizon_ns > 0))
+        return error_set(error, "arrivals at %s never end: give the length of the run (horizon)",
+                         object->name);
+    return 0;
+}
+
+static void mark_reachable(const struct model *model, int node, bool *seen) {
+    if (seen[node])
+        return;
+    seen[node] = true;
+    for (size_t i = 0; i < model->nodes[node].n_edges; i++)
+        mark_reachable(model, model->nodes[node].edges[i].to, seen);
+}
+
+/* Without a horizon some END must be reachable from every pool that the end of the run waits
+ * for, or it would never come. */
+static int check_end(const struct builder *builder, const struct plan *plan, struct error *error) {
+    if (isfinite(plan->horizon_ns) || plan->is_open)
+        return 0;
+    const struct model *model = builder->model;
+    for (size_t i = 0; i < model->n_pools; i++) {
+        if (!model->pools[i].at_start)
+            continue;
+        bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
+        mark_reachable(model, model->pools[i].entry, seen);
+        bool has_end = false;
+        for (size_t k = 0; k < model->n_nodes; k++)
+            has_end |= seen[k] && model->nodes[k].kind == NODE_END;
+        free(seen);
+        if (!has_end)
+            return error_set(error, "pool %s never ends: give the length of the run (horizon)",
+                             model->pools[i].name);
+    }
+    return 0;
+}
+
+static int check_config(const struct model *model, const struct sim_config *config,
+                        struct error *error) {
+    bool is_open = false;
+    for (size_t i = 0; i < model->n_objects; i++)
+        is_open |= model->objects[i].interarrival_ns.kind != DIST_NONE;
+    if (config->cores < 0)
+        return error_set(error, "%d cores cannot run anything: give at least 1", config->cores);
+    if (config->arrival_rate_hz < 0 || !isfinite(config->arrival_rate_hz))
+        return error_set(error, "the arrival rate must be a number above 0");
+    if (config->arrival_rate_hz > 0 && !is_open)
+        return error_set(error, "an arrival rate was given, but the model has no arrivals from "
+                                "outside: leave it out");
+    if (config->warmup_ns < 0 || config->horizon_ns < 0 ||
+        (config->horizon_ns > 0 && config->warmup_ns >= config->horizon_ns))
+        return error_set(error, "the warm-up must end before the run: give a shorter one");
+    return 0;
+}
+
+static struct plan *fill_plan(struct builder *builder, const struct sim_config *config,
+                              struct error *error) {
+    const struct model *model = builder->model;
+    struct plan *plan = memory_alloc(1, sizeof *plan);
+    plan->model = model;
+    plan->cores = config->cores ? config->cores : model->machine.cores;
+    plan->n_objects = (int)model->n_objects;
+    plan->n_pools = (int)model->n_pools;
+    plan->n_nodes = (int)model->n_nodes;
+    plan->quantum_ns = model->machine.quantum_ns;
+    plan->switch_cpu_ns = model->machine.switch_cpu_ns;
+    plan->block_cpu_ns = model->machine.block_cpu_ns;
+    plan->wake_cpu_ns = model->machine.wake_cpu_ns;
+    plan->wake_latency = add_draw(builder, &model->machine.wake_latency_ns);
+    plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
+    plan->warmup_ns = config->warmup_ns;
+    place_pools(plan, builder);
+
+    int status = 0;
+    plan->objects = memory_alloc(model->n_objects, sizeof *plan->objects);
+    for (int i = 0; i < plan->n_objects && status == 0; i++)
+        status = compile_object(plan, builder, i, config, error);
+    plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        plan->nodes[i] = compile_node(builder, &model->nodes[i]);
+
+    plan->n_runs = builder->n_runs;
+    plan->n_draws = (int)builder->draws.count;
+    plan->n_values = builder->values.count;
+    plan->draws = builder->draws.items;
+    plan->values = builder->values.items;
+    plan->edges = builder->edges.items;
+    plan->choices = builder->choices.items;
+    if (status == 0)
+        status = check_end(builder, plan, error);
+    if (status == 0)
+        return plan;
+    plan_free(plan);
+    return NULL;
+}
+
+struct plan *plan_make(const struct model *model, const struct sim_config *config,
+                       struct error *error) {
+    if (model_check(model, error) || check_config(model, config, error))
+        return NULL;
+    struct builder builder = {.model = model};
+    builder.pool_threads = memory_alloc(model->n_pools, sizeof *builder.pool_threads);
+    struct plan *plan = NULL;
+    if (choose_sizes(&builder, config, error) == 0)
+        plan = fill_plan(&builder, config, error);
+    free(builder.pool_threads);
+    return plan;
+}
+
+void plan_free(struct plan *plan) {
+    if (!plan)
+        return;
+    free(plan->nodes);
+    free(plan->edges);
+    free(plan->choices);
+    free(plan->objects);
+    free(plan->pools);
+    free(plan->draws);
+    free(plan->values);
+    free(plan);
+}
