@@ -3,8 +3,8 @@
  *
  * The reader produces blocks of 64 KiB (prose, tables, noise and runs, all made up from a fixed
  * seed), the compressors pack them, the writer unpacks every block again to verify it and, if
- * asked, writes it to a file. Two bounded queues join the stages. A table takes a
- * compressor about four times as long as runs.
+ * asked, writes it to a file. Two bounded queues join the stages. A table takes a compressor about
+ * four times as long as runs.
  *
  * Blocks reach the writer in any order; the checksum is a sum over blocks and does not mind.
  */

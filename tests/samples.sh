@@ -1,0 +1,128 @@
+#!/bin/sh
+# Checks the built samples: the same checksum at any number of threads, another one for other work,
+# and refusal of bad arguments. Usage: tests/samples.sh DIRECTORY-OF-BUILT-SAMPLES
+# Prints TAP; exits 1 if a test fails.
+
+if [ $# -ne 1 ] || [ ! -d "$1" ]; then
+    echo "usage: $0 DIRECTORY-OF-BUILT-SAMPLES" >&2
+    exit 2
+fi
+built=$1
+
+samples="raytracer montecarlo moldyn galaxy renderer pipeline bank"
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+tests=0
+failures=0
+
+# report STATUS NAME: one TAP line; STATUS 0 is success.
+report() {
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        failures=$((failures + 1))
+    fi
+}
+
+# small_size SAMPLE: options that make a run take some 10-50 ms, and do not divide evenly.
+small_size() {
+    case $1 in
+    raytracer) echo "--size 61 --samples 2" ;;
+    montecarlo) echo "--size 1003 --rounds 5" ;;
+    moldyn) echo "--size 4 --steps 23" ;;
+    galaxy) echo "--size 507 --steps 7" ;;
+    renderer) echo "--size 115" ;;
+    pipeline) echo "--size 23" ;;
+    bank) echo "--size 503" ;;
+    esac
+}
+
+# other_size SAMPLE: other work, so another checksum.
+other_size() {
+    case $1 in
+    raytracer) echo "--size 62 --samples 2" ;;
+    montecarlo) echo "--size 1004 --rounds 5" ;;
+    moldyn) echo "--size 4 --steps 24" ;;
+    galaxy) echo "--size 507 --steps 8" ;;
+    renderer) echo "--size 116" ;;
+    pipeline) echo "--size 24" ;;
+    bank) echo "--size 504" ;;
+    esac
+}
+
+# checksum_of SAMPLE OPTION...: prints the checksum; fails if the sample does or prints none.
+checksum_of() {
+    program=$built/$1
+    shift
+    "$program" "$@" >"$scratch/out" 2>"$scratch/err" || return 1
+    sed -n 's/^checksum \([0-9a-f]\{16\}\)$/\1/p' "$scratch/out" | grep .
+}
+
+# refuses SAMPLE OPTION...: exit code 2, something on stderr, nothing on stdout.
+refuses() {
+    program=$built/$1
+    shift
+    "$program" "$@" >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 2 ] && [ -s "$scratch/err" ] && [ ! -s "$scratch/out" ]
+}
+
+check_checksums() {
+    # shellcheck disable=SC2046 # the sizes are several words on purpose
+    one=$(checksum_of "$1" --threads 1 $(small_size "$1"))
+    report $? "$1 runs with 1 thread"
+    for threads in 2 5; do
+        # shellcheck disable=SC2046
+        many=$(checksum_of "$1" --threads $threads $(small_size "$1")) && [ "$many" = "$one" ]
+        report $? "$1 computes the same with $threads threads as with 1"
+    done
+    # shellcheck disable=SC2046
+    other=$(checksum_of "$1" --threads 2 $(other_size "$1")) && [ "$other" != "$one" ]
+    report $? "$1 computes something else for another size"
+}
+
+check_arguments() {
+    "$built/$1" --help >"$scratch/out" 2>"$scratch/err" && grep -q -e --threads "$scratch/out"
+    report $? "$1 --help names --threads"
+    for bad in --threads=0 --threads=-3 --threads=two --threads=2x --threads= \
+        --threads=99999999999999999999 --size=0 --no-such-option stray; do
+        refuses "$1" "$bad"
+        report $? "$1 refuses $bad"
+    done
+    refuses "$1" --threads
+    report $? "$1 refuses --threads without a number"
+}
+
+check_galaxy_pools() {
+    one=$(checksum_of galaxy --threads 1 --size 507 --steps 7)
+    mixed=$(checksum_of galaxy --force-threads 3 --move-threads 2 --size 507 --steps 7) &&
+        [ "$mixed" = "$one" ]
+    report $? "galaxy computes the same with pools of different sizes"
+}
+
+check_pipeline_capacity() {
+    wide=$(checksum_of pipeline --threads 3 --size 23 --capacity 50)
+    narrow=$(checksum_of pipeline --threads 3 --size 23 --capacity 1) && [ "$narrow" = "$wide" ]
+    report $? "pipeline computes the same with queues of one block"
+}
+
+check_pictures() {
+    for sample in raytracer renderer; do
+        checksum_of $sample --size 40 --output "$scratch/picture" >/dev/null &&
+            [ "$(head -c 2 "$scratch/picture")" = P6 ]
+        report $? "$sample --output writes a PPM"
+    done
+}
+
+# 4 + 11 checks per sample, and those of single samples
+set -- $samples
+echo "1..$(($# * 15 + 4))"
+for sample in $samples; do
+    check_checksums "$sample"
+    check_arguments "$sample"
+done
+check_galaxy_pools
+check_pipeline_capacity
+check_pictures
+[ $failures -eq 0 ]
