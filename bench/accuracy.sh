@@ -1,0 +1,197 @@
+#!/bin/bash
+# How well persik predicts: measures every program over threads {1,2,3,4,8,16} x cores {1,2} once,
+# builds three independent models from runs with 2 threads and three from runs with 4, compares
+# each with the same measurements and writes docs/accuracy.md.
+#
+# usage: bench/accuracy.sh [PROGRAM...]      (a sample's name or zstd; default all)
+#        bench/accuracy.sh --write           (only the document, from what is kept)
+#
+# Results are kept per program in bench/work/accuracy/NAME/, so the document can be renewed in
+# parts; it always shows all that is kept. The real program is measured again when it is newer than
+# its measurements or when NAME/measured.csv has been deleted.
+# $RUNS (default 5): runs of the real program per configuration, interleaved; the median counts.
+set -euo pipefail
+# shellcheck source=programs.sh
+. "$(dirname "$0")/programs.sh"
+
+threads=1,2,3,4,8,16
+cores=1,2
+bases=(2 4)
+builds=(1 2 3)
+runs=${RUNS:-5}
+kept=$work/accuracy
+document=$root/docs/accuracy.md
+
+# ---- measuring ----
+
+# Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV.
+error_summary() {
+    csv_columns "$1" measured_ns predicted_ns |
+        awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+        awk '{ e[NR] = $1; sum += $1 }
+             END {
+                 median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
+                 printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
+             }'
+}
+
+# The largest deviation among the lines of the model's self-check.
+self_check() {
+    grep -o '"measured": [^,]*, "simulated": [^,}]*' "$1/model.json" |
+        awk -F '[:,]' '$2 + 0 > 0 { e = $4 / $2 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
+                       END { if (NR) printf "%.4f", worst; else print "-" }'
+}
+
+node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c '^        {'; }
+
+# One model of `command`: profile, build, compare; its line goes to result.csv.
+measure_model() {
+    local folder=$1 base=$2 build=$3 data=$1/base$2-$3 measured=$1/measured.csv
+    local comparison=$data.csv predict_s mean median worst
+    say "$name: model $build of ${#builds[@]} from $base threads"
+    profile_and_model "$base" "$data" >"$data.log" 2>&1 ||
+        fail "$name: no model from $base threads: see ${data#"$root"/}.log"
+    if [ "$measured" -nt "${command[0]}" ]; then
+        "$persik" validate -i "$data" --reuse "$measured" --threads "$threads" --cores "$cores" \
+            --format csv -- "${command[@]}" >"$comparison"
+    else
+        say "$name: measuring ${runs} runs of every configuration"
+        "$persik" validate -i "$data" --measurements "$measured" --threads "$threads" \
+            --cores "$cores" --runs "$runs" --format csv -- "${command[@]}" >"$comparison"
+    fi
+    predict_s=$(seconds_of "$persik" predict -i "$data" --threads 16 --cores 2)
+    read -r mean median worst <<<"$(error_summary "$comparison")"
+    echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
+        model_number "$data" explained_share),$(model_number "$data" perturbation),$(
+        node_count "$data"),$predict_s" >>"$folder/result.part"
+}
+
+measure_program() {
+    local name=$1 folder=$kept/$1 base build
+    mkdir -p "$folder"
+    : >"$folder/result.part"
+    for base in "${bases[@]}"; do
+        for build in "${builds[@]}"; do
+            measure_model "$folder" "$base" "$build"
+        done
+    done
+    with_threads '{threads}'
+    {
+        echo "$(basename "${concrete[0]}") ${concrete[*]:1}" | sed "s|$work/||g"
+        date -u +%Y-%m-%d
+        git -C "$root" describe --always --dirty --exclude '*'
+    } >"$folder/about"
+    mv "$folder/result.part" "$folder/result.csv"
+}
+
+# ---- the document ----
+
+percent() {
+    if [ "$1" = - ]; then echo -; else number '%.1f %%' "100 * $1"; fi
+}
+
+machine() {
+    local model
+    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+    echo "$(nproc) cores, ${model:-$(uname -m)}, Linux $(uname -r | cut -d - -f 1)"
+}
+
+# Means over the three builds: mean_of FILE BASE FIELD.
+mean_of() {
+    awk -F , -v base="$2" -v field="$3" '
+        $1 == base && $field != "-" { sum += $field; n++ }
+        END { if (n) printf "%.6f", sum / n; else print "-" }' "$1"
+}
+
+worst_of() {
+    awk -F , -v base="$2" -v field="$3" '
+        $1 == base && $field > worst { worst = $field } END { printf "%.6f", worst }' "$1"
+}
+
+write_overview() {
+    local name base result
+    echo "| program | mean error, from 2 threads | worst | mean error, from 4 threads | worst |"
+    echo "|---|--:|--:|--:|--:|"
+    for name in "$@"; do
+        result=$kept/$name/result.csv
+        printf '| %s |' "$name"
+        for base in "${bases[@]}"; do
+            printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" 3)")" \
+                "$(percent "$(worst_of "$result" "$base" 5)")"
+        done
+        echo
+    done
+}
+
+# Seconds the real program took with 16 threads on 2 cores.
+largest_run_s() {
+    csv_columns "$1" threads cores measured_ns |
+        awk '$1 == 16 && $2 == 2 { printf "%.3f", $3 / 1e9 }'
+}
+
+write_program() {
+    local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
+    local base build mean median worst check explained perturbation nodes
+    mapfile -t about <"$folder/about"
+    printf '\n## %s\n\n' "$name"
+    printf '%s, at commit %s: %s\n\n' "${about[1]}" "${about[2]}" "\`${about[0]}\`"
+    echo "| model from | build | mean | median | worst | self-check | explained | perturbation | nodes |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    while IFS=, read -r base build mean median worst check explained perturbation nodes _; do
+        echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
+            "$(percent "$worst") | $(percent "$check") | $(percent "$explained") |" \
+            "$(percent "$perturbation") | $nodes |"
+    done <"$result"
+    printf '\nBy configuration (first build of each):\n\n'
+    echo "| threads | cores | measured | from 2 threads | error | from 4 threads | error |"
+    echo "|--:|--:|--:|--:|--:|--:|--:|"
+    paste -d ' ' <(csv_columns "$folder/base2-1.csv" threads cores measured_ns predicted_ns) \
+        <(csv_columns "$folder/base4-1.csv" predicted_ns) | awk '{
+            printf "| %d | %d | %.3f s | %.3f s | %+.1f %% | %.3f s | %+.1f %% |\n", $1, $2,
+                $3 / 1e9, $4 / 1e9, 100 * ($4 / $3 - 1), $5 / 1e9, 100 * ($5 / $3 - 1) }'
+    run_s=$(largest_run_s "$folder/base2-1.csv")
+    predict_s=$(mean_of "$result" 2 10)
+    printf '\nPredicting 16 threads on 2 cores takes %.2f s, the program itself %.2f s (%.0f times).\n' \
+        "$predict_s" "$run_s" "$(number %.1f "$run_s / $predict_s")"
+}
+
+write_document() {
+    local name done=()
+    for name in "${sample_programs[@]}" zstd; do
+        [ ! -s "$kept/$name/result.csv" ] || done+=("$name")
+    done
+    [ "${#done[@]}" -gt 0 ] || fail "nothing measured yet: run bench/accuracy.sh without --write"
+    {
+        echo "# How well persik predicts"
+        echo
+        echo "Generated by \`bench/accuracy.sh\` on $(date -u +%Y-%m-%d): $(machine)."
+        echo
+        echo "The running time of each program without probes, the median of $runs interleaved runs,"
+        echo "over threads {$threads} x cores {$cores}, against the prediction of a model"
+        echo "built from one traced run. Error: |predicted - measured| / measured. Every model is"
+        echo "built three times from independent runs; all are shown."
+        echo
+        write_overview "${done[@]}"
+        for name in "${done[@]}"; do
+            write_program "$name"
+        done
+    } >"$document.part"
+    mv "$document.part" "$document"
+    cat "$document"
+}
+
+if [ "${1:-}" != --write ]; then
+    need_persik
+    names=("$@")
+    [ $# -gt 0 ] || names=("${sample_programs[@]}" zstd)
+    for name in "${names[@]}"; do
+        if set_command "$name"; then
+            measure_program "$name"
+        else
+            status=$?
+            [ "$status" = 77 ] || exit "$status"
+            say "zstd is left out: its source cannot be reached"
+        fi
+    done
+fi
+write_document
