@@ -94,9 +94,11 @@ static void place_atoms(struct simulation *sim, int cells) {
     for (int atom = 0; atom < sim->atoms; atom++) {
         int cell = atom / ATOMS_PER_CELL;
         const double *offset = basis[atom % ATOMS_PER_CELL];
+        int row = cell / cells;
+        int layer = row / cells;
         sim->position.x[atom] = edge * (cell % cells + offset[0]);
-        sim->position.y[atom] = edge * (cell / cells % cells + offset[1]);
-        sim->position.z[atom] = edge * (cell / cells / cells + offset[2]);
+        sim->position.y[atom] = edge * (row % cells + offset[1]);
+        sim->position.z[atom] = edge * (layer + offset[2]);
     }
 }
 

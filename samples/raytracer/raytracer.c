@@ -122,8 +122,10 @@ static void render_row(const struct scene *scene, const struct frame *frame, int
     for (int column = 0; column < frame->width; column++) {
         vec3 sum = {0.0, 0.0, 0.0};
         for (int i = 0; i < frame->grid * frame->grid; i++) {
-            double dx = (i % frame->grid + 0.5) / frame->grid;
-            double dy = (i / frame->grid + 0.5) / frame->grid;
+            int sub_row = i / frame->grid;
+            int sub_column = i % frame->grid;
+            double dx = (sub_column + 0.5) / frame->grid;
+            double dy = (sub_row + 0.5) / frame->grid;
             vec3 direction = {(column + dx - 0.5 * frame->width) * scale,
                               (0.5 * frame->height - row - dy) * scale - 0.1, 1.0};
             vec3 colour = scene_look(scene, direction);

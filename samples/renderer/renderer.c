@@ -72,8 +72,10 @@ static void scratch_init(struct scratch *scratch) {
     float sum = 0.0F;
     for (int i = 0; i < SUBSAMPLES; i++) {
         struct subsample *s = &scratch->subsamples[i];
-        s->dx = (i % SUBSAMPLE_EDGE + random_unit(&seed)) / SUBSAMPLE_EDGE;
-        s->dy = (i / SUBSAMPLE_EDGE + random_unit(&seed)) / SUBSAMPLE_EDGE;
+        int row = i / SUBSAMPLE_EDGE;
+        int column = i % SUBSAMPLE_EDGE;
+        s->dx = (column + random_unit(&seed)) / SUBSAMPLE_EDGE;
+        s->dy = (row + random_unit(&seed)) / SUBSAMPLE_EDGE;
         double square = (s->dx - 0.5) * (s->dx - 0.5) + (s->dy - 0.5) * (s->dy - 0.5);
         s->weight = (float)exp(-4.0 * square);
         sum += s->weight;
