@@ -1,0 +1,248 @@
+/* persik build-model: stage 4, then the self-check: the model must reproduce its own run. */
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/prediction.h"
+#include "cli/programs.h"
+#include "cli/workspace.h"
+#include "modelgen/modelgen.h"
+
+enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT };
+
+struct build_options {
+    struct common_options common;
+    struct modelgen_options modelgen;
+};
+
+static const struct argp_option options_list[] = {
+    {"max-nodes", KEY_MAX_NODES, "N", 0, "simplify the graph until it has no more (100)", 1},
+    {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
+     "drop code fragments below this share of the run (0.05%)", 1},
+    {0},
+};
+
+static error_t parse_build(int key, char *argument, struct argp_state *state) {
+    struct build_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct build_options){0};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_MAX_NODES:
+        options->modelgen.max_nodes = (size_t)option_integer("--max-nodes", argument, 10, 1000000);
+        return 0;
+    case KEY_INSIGNIFICANT:
+        if (quantity_parse(argument, UNIT_SHARE, &options->modelgen.insignificant_share) < 0 ||
+            options->modelgen.insignificant_share < 0 || options->modelgen.insignificant_share >= 1)
+            usage_error("--insignificant %s: give a share such as 0.1%%", argument);
+        return 0;
+    case ARGP_KEY_ARG:
+        usage_error("build-model takes no argument '%s': name the recording's folder with -i",
+                    argument);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp build_argp = {
+    .options = options_list,
+    .parser = parse_build,
+    .doc =
+        "Turns the recording into a model, model.json with its drawing model.svg, then simulates "
+        "the profiled configuration itself and prints measured against simulated.\v"
+        "Examples:\n"
+        "  persik build-model\n"
+        "  persik build-model -i run1 --max-nodes 50\n",
+    .children = children,
+};
+
+/* ---- input ---- */
+
+struct recording {
+    struct trace *trace;
+    struct facts *facts;   /* NULL: no static.json */
+    struct sample *sample; /* NULL: no sample.json */
+};
+
+static int load_recording(const char *directory, struct recording *recording, struct error *error) {
+    if (!workspace_has(directory, WORKSPACE_TRACE))
+        return error_set(error,
+                         "no trace in %s: run `persik profile PROGRAM` first, or name its "
+                         "folder with -i",
+                         directory);
+    char *trace = workspace_path(directory, WORKSPACE_TRACE);
+    char *facts = workspace_path(directory, WORKSPACE_FACTS);
+    char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
+    bool has_facts = workspace_has(directory, WORKSPACE_FACTS);
+    bool has_sample = workspace_has(directory, WORKSPACE_SAMPLE);
+    recording->trace = trace_load(trace, error);
+    if (recording->trace && has_facts)
+        recording->facts = facts_load(facts, error);
+    if (recording->trace && has_sample)
+        recording->sample = sample_load(sample, error);
+    free(trace);
+    free(facts);
+    free(sample);
+    return recording->trace && (recording->facts || !has_facts) &&
+                   (recording->sample || !has_sample)
+               ? 0
+               : -1;
+}
+
+static void free_recording(struct recording *recording) {
+    trace_free(recording->trace);
+    facts_free(recording->facts);
+    sample_free(recording->sample);
+}
+
+/* ---- the self-check (design, invariant 1) ---- */
+
+/* Share of the cores' time that the program's threads were on them. */
+static double measured_utilisation(const struct trace *trace) {
+    double busy_ns = 0;
+    for (size_t i = 0; i < trace->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[i];
+        for (size_t j = 0; j < thread->n_slices; j++)
+            busy_ns += (double)(thread->slices[j].off_ns - thread->slices[j].on_ns);
+    }
+    return busy_ns / ((double)trace->meta.run_ns * trace->meta.cores);
+}
+
+static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
+    const struct thread_choice own = {.label = "as profiled"};
+    const struct sim_config config = {.seed = 1};
+    struct prediction prediction;
+    if (prediction_make(model, &own, trace->meta.cores, &config, &prediction, error) < 0)
+        return -1;
+    const struct sim_result *result = &prediction.result;
+    prediction_warn_of_stalls(&prediction, 1);
+    modelgen_add_check(model, "running time", (double)trace->meta.run_ns / 1e9,
+                       result->run_ns.mean / 1e9);
+    if (trace->meta.has_slices)
+        modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
+                           result->cpu_utilisation.mean);
+    prediction_free(&prediction);
+    return 0;
+}
+
+static double relative_error(const struct model_check *check) {
+    return check->simulated / check->measured - 1;
+}
+
+static const struct table_column check_columns[] = {
+    {NULL, "self-check"}, {NULL, "measured"}, {NULL, "simulated"}, {NULL, "error"}};
+
+static void print_checks(const struct model *model) {
+    struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        char *error = memory_format("%+.1f %%", 100 * relative_error(check));
+        table_add_text(table, check->what);
+        table_add_number(table, check->measured, UNIT_NONE);
+        table_add_number(table, check->simulated, UNIT_NONE);
+        table_add_text(table, error);
+        free(error);
+    }
+    table_print_text(table, stdout);
+    table_free(table);
+}
+
+static void print_summary(const struct model *model) {
+    printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
+           model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
+    if (isfinite(model->perturbation))
+        printf("; probes cost %+.1f %%", 100 * model->perturbation);
+    printf("\n\n");
+    print_checks(model);
+    if (model->n_notes > 0)
+        printf("\nNot modelled exactly:\n");
+    for (size_t i = 0; i < model->n_notes; i++)
+        printf("  %s\n", model->notes[i]);
+}
+
+/* A model that misses its own run is not to be trusted elsewhere. */
+static void warn_of_checks(const struct model *model) {
+    for (size_t i = 0; i < model->n_checks; i++)
+        if (fabs(relative_error(&model->checks[i])) > 0.03)
+            log_warning("the model misses the measured %s by %+.1f %%", model->checks[i].what,
+                        100 * relative_error(&model->checks[i]));
+}
+
+/* ---- output ---- */
+
+static int write_dot(const struct model *model, const char *path, struct error *error) {
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return error_set(error, "cannot write %s: %s", path, strerror(errno));
+    int status = modelgen_write_dot(model, out);
+    if (fclose(out) != 0 || status < 0)
+        return error_set(error, "cannot write %s: %s: is the disk full?", path, strerror(errno));
+    return 0;
+}
+
+/* The drawing is a convenience: without Graphviz there is a model all the same. */
+static void draw(const struct model *model, const char *directory) {
+    char *dot = workspace_path(directory, "model.dot");
+    char *svg = workspace_path(directory, "model.svg");
+    struct error error;
+    char *argv[] = {"dot", "-Tsvg", "-o", svg, dot, NULL};
+    if (write_dot(model, dot, &error) < 0)
+        log_warning("no drawing: %s", error.text);
+    else if (!programs_exist("dot"))
+        log_warning("no drawing model.svg: `dot` is missing: install graphviz");
+    else if (programs_run(argv, NULL, &error) < 0)
+        log_warning("no drawing model.svg: %s", error.text);
+    free(dot);
+    free(svg);
+}
+
+static int save(const struct model *model, const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_MODEL);
+    int status = model_save(model, path, error);
+    free(path);
+    if (status == 0)
+        draw(model, directory);
+    return status;
+}
+
+static int build(const struct build_options *options, const struct recording *recording,
+                 struct error *error) {
+    struct model *model = modelgen_build(recording->trace, recording->facts, recording->sample,
+                                         &options->modelgen, error);
+    if (!model)
+        return -1;
+    int status = check_itself(model, recording->trace, error);
+    if (status == 0)
+        status = save(model, options->common.directory, error);
+    if (status == 0) {
+        print_summary(model);
+        warn_of_checks(model);
+        log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
+                 options->common.directory, WORKSPACE_MODEL);
+    }
+    model_free(model);
+    return status;
+}
+
+int command_build_model(int argc, char **argv) {
+    struct build_options options;
+    argp_parse(&build_argp, argc, argv, 0, NULL, &options);
+    umask(077); /* the drawing says as much about the program as the trace does */
+    struct recording recording = {0};
+    struct error error;
+    int status = load_recording(options.common.directory, &recording, &error);
+    if (status == 0)
+        status = build(&options, &recording, &error);
+    free_recording(&recording);
+    return status < 0 ? command_failed(&error) : 0;
+}

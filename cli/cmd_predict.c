@@ -1,0 +1,471 @@
+/* persik predict: simulates configurations and prints what they would do. */
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/assertion.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/prediction.h"
+
+/* ---- options ---- */
+
+enum {
+    KEY_THREADS = 0x3000,
+    KEY_CORES,
+    KEY_SEED,
+    KEY_ARRIVALS,
+    KEY_HORIZON,
+    KEY_WARMUP,
+    KEY_PRECISION,
+    KEY_WORKERS,
+    KEY_MODEL,
+    KEY_ASSERT
+};
+
+struct predict_options {
+    struct common_options common;
+    enum table_format format;
+    const char *threads, *cores, *model;
+    struct sim_config config;
+    struct {
+        struct assertion *items;
+        size_t count, capacity;
+    } assertions;
+};
+
+static const struct argp_option options_list[] = {
+    {"threads", KEY_THREADS, "LIST", 0,
+     "4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (as profiled)", 1},
+    {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
+    {"arrivals", KEY_ARRIVALS, "RATE", 0, "open load: tasks arrive at 100/s, at random", 1},
+    {"horizon", KEY_HORIZON, "TIME", 0, "end each simulated run after 60s (when all is done)", 2},
+    {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
+    {"precision", KEY_PRECISION, "SHARE", 0, "simulate until the interval is below 1% (1%)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"workers", KEY_WORKERS, "N", 0, "threads to simulate with; the figures do not change (1)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
+    {"assert", KEY_ASSERT, "BOUND", 0,
+     "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
+     "'throughput>100/s'",
+     3},
+    {0},
+};
+
+static double parse_quantity(const char *option, const char *text, enum unit unit,
+                             const char *example) {
+    double value;
+    if (quantity_parse(text, unit, &value) < 0 || value < 0)
+        usage_error("%s %s: give a value such as %s", option, text, example);
+    return value;
+}
+
+static double parse_positive(const char *option, const char *text, enum unit unit,
+                             const char *example) {
+    double value = parse_quantity(option, text, unit, example);
+    if (value == 0)
+        usage_error("%s %s: give a value above 0, such as %s", option, text, example);
+    return value;
+}
+
+static void add_assertion(struct predict_options *options, const char *text) {
+    struct error error;
+    if (assertion_parse(text, VECTOR_ADD(&options->assertions), &error) < 0)
+        usage_error("%s", error.text);
+}
+
+static error_t parse_predict(int key, char *argument, struct argp_state *state) {
+    struct predict_options *options = state->input;
+    struct sim_config *config = &options->config;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct predict_options){.config.seed = 1};
+        state->child_inputs[0] = &options->common;
+        state->child_inputs[1] = &options->format;
+        return 0;
+    case KEY_THREADS:
+        options->threads = argument;
+        return 0;
+    case KEY_CORES:
+        options->cores = argument;
+        return 0;
+    case KEY_MODEL:
+        options->model = argument;
+        return 0;
+    case KEY_ARRIVALS:
+        config->arrival_rate_hz = parse_positive("--arrivals", argument, UNIT_RATE, "100/s");
+        return 0;
+    case KEY_HORIZON:
+        config->horizon_ns = parse_positive("--horizon", argument, UNIT_TIME, "60s");
+        return 0;
+    case KEY_WARMUP:
+        config->warmup_ns = parse_quantity("--warmup", argument, UNIT_TIME, "5s");
+        return 0;
+    case KEY_PRECISION:
+        config->precision = parse_positive("--precision", argument, UNIT_SHARE, "1%");
+        return 0;
+    case KEY_SEED:
+        config->seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
+        return 0;
+    case KEY_WORKERS:
+        config->workers = (int)option_integer("--workers", argument, 1, 1024);
+        return 0;
+    case KEY_ASSERT:
+        add_assertion(options, argument);
+        return 0;
+    case ARGP_KEY_ARG:
+        usage_error("predict takes no argument '%s': the model knows its program", argument);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {
+    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
+
+static const struct argp predict_argp = {
+    .options = options_list,
+    .parser = parse_predict,
+    .doc = "Simulates the model in each configuration, every combination of --threads and "
+           "--cores, and prints running time, throughput, response time and utilisation, each with "
+           "its 95 % confidence interval. Same model, same seed: same figures.\v"
+           "Examples:\n"
+           "  persik predict --threads 16 --cores 8\n"
+           "  persik predict --threads 1:32 --cores 1,2,4,8 --format csv\n"
+           "  persik predict --threads workers=8,writers=2\n"
+           "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n",
+    .children = children,
+};
+
+/* ---- the sweep ---- */
+
+struct sweep {
+    struct thread_sweep threads;
+    struct int_list cores; /* {0}: the model's own */
+    struct prediction *predictions;
+    size_t count;
+};
+
+static void parse_sweep(const struct predict_options *options, struct sweep *sweep) {
+    struct error error;
+    if (thread_sweep_parse("--threads", options->threads, &sweep->threads, &error) < 0)
+        usage_error("%s", error.text);
+    if (!options->cores)
+        *VECTOR_ADD(&sweep->cores) = 0;
+    else if (int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &sweep->cores, &error) < 0)
+        usage_error("%s", error.text);
+}
+
+static int run_sweep(const struct predict_options *options, const struct model *model,
+                     struct sweep *sweep, struct error *error) {
+    size_t total = sweep->threads.count * sweep->cores.count;
+    sweep->predictions = memory_alloc(total, sizeof *sweep->predictions);
+    for (size_t c = 0; c < sweep->cores.count; c++) {
+        for (size_t t = 0; t < sweep->threads.count; t++) {
+            progress_show("simulating", (double)sweep->count / (double)total);
+            if (prediction_make(model, &sweep->threads.items[t], sweep->cores.items[c],
+                                &options->config, &sweep->predictions[sweep->count], error) < 0)
+                return -1;
+            sweep->count++;
+        }
+    }
+    progress_end();
+    return 0;
+}
+
+static void free_sweep(struct sweep *sweep) {
+    for (size_t i = 0; i < sweep->count; i++)
+        prediction_free(&sweep->predictions[i]);
+    free(sweep->predictions);
+    thread_sweep_free(&sweep->threads);
+    free(sweep->cores.items);
+}
+
+/* ---- the main table ---- */
+
+static const struct table_column sweep_columns[] = {
+    {"threads", "threads"},
+    {"cores", "cores"},
+    {"run_ns", "running time"},
+    {"run_ns_half_width", NULL},
+    {"speedup", "speed-up"},
+    {"throughput_hz", "throughput"},
+    {"throughput_hz_half_width", NULL},
+    {"response_ns", "response mean"},
+    {"response_ns_half_width", NULL},
+    {"response_p50_ns", "p50"},
+    {"response_p50_ns_half_width", NULL},
+    {"response_p95_ns", "p95"},
+    {"response_p95_ns_half_width", NULL},
+    {"response_p99_ns", "p99"},
+    {"response_p99_ns_half_width", NULL},
+    {"cpu_utilisation", "CPU"},
+    {"cpu_utilisation_half_width", NULL},
+    {"disk_utilisation", "disk"},
+    {"disk_utilisation_half_width", NULL},
+    {"replications", NULL},
+};
+enum { SWEEP_COLUMNS = sizeof sweep_columns / sizeof *sweep_columns };
+enum { COLUMN_TASKS_FIRST = 5, COLUMN_TASKS_LAST = 14, COLUMN_DISK = 17 };
+
+/* People are spared columns that say nothing: no tasks, no disk. */
+static void choose_columns(const struct sweep *sweep, struct table_column *columns) {
+    bool tasks = false;
+    bool disk = false;
+    for (size_t i = 0; i < sweep->count; i++) {
+        tasks |= sweep->predictions[i].result.tasks.mean > 0;
+        disk |= sweep->predictions[i].result.disk_utilisation.mean > 0;
+    }
+    memcpy(columns, sweep_columns, sizeof sweep_columns);
+    for (int i = COLUMN_TASKS_FIRST; i <= COLUMN_TASKS_LAST && !tasks; i++)
+        columns[i].title = NULL;
+    if (!disk)
+        columns[COLUMN_DISK].title = NULL;
+}
+
+static void add_task_cells(struct table *table, const struct sim_result *result) {
+    const struct estimate none = {NAN, NAN};
+    bool tasks = result->tasks.mean > 0;
+    table_add_estimate(table, tasks ? result->throughput_hz : none, UNIT_RATE);
+    table_add_estimate(table, tasks ? result->response_ns : none, UNIT_TIME);
+    table_add_estimate(table, tasks ? result->response_p50_ns : none, UNIT_TIME);
+    table_add_estimate(table, tasks ? result->response_p95_ns : none, UNIT_TIME);
+    table_add_estimate(table, tasks ? result->response_p99_ns : none, UNIT_TIME);
+}
+
+static void add_sweep_row(struct table *table, const struct prediction *prediction,
+                          double first_run_ns) {
+    const struct sim_result *result = &prediction->result;
+    if (prediction->threads->all)
+        table_add_integer(table, prediction->threads->all);
+    else
+        table_add_text(table, prediction->threads->label);
+    table_add_integer(table, prediction->cores);
+    table_add_estimate(table, result->run_ns, UNIT_TIME);
+    table_add_number(table, first_run_ns / result->run_ns.mean, UNIT_NONE);
+    add_task_cells(table, result);
+    table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
+    table_add_estimate(table, result->disk_utilisation, UNIT_SHARE);
+    table_add_integer(table, result->replications);
+}
+
+static struct table *sweep_table(const struct sweep *sweep, const struct table_column *columns) {
+    struct table *table = table_new(columns, SWEEP_COLUMNS);
+    for (size_t i = 0; i < sweep->count; i++)
+        add_sweep_row(table, &sweep->predictions[i], sweep->predictions[0].result.run_ns.mean);
+    return table;
+}
+
+/* ---- details of one configuration ---- */
+
+static const struct table_column pool_columns[] = {
+    {"pool", "pool"},
+    {"threads", "threads"},
+    {"cpu_ns", "computing"},
+    {"cpu_ns_half_width", NULL},
+    {"ready_ns", "waiting for a core"},
+    {"ready_ns_half_width", NULL},
+    {"blocked_ns", "blocked"},
+    {"blocked_ns_half_width", NULL},
+};
+
+static struct table *pool_table(const struct model *model, const struct sim_result *result) {
+    struct table *table = table_new(pool_columns, sizeof pool_columns / sizeof *pool_columns);
+    for (size_t i = 0; i < result->n_pools; i++) {
+        const struct sim_pool_result *pool = &result->pools[i];
+        table_add_text(table, model->pools[i].name);
+        table_add_integer(table, pool->threads);
+        table_add_estimate(table, pool->cpu_ns, UNIT_TIME);
+        table_add_estimate(table, pool->ready_ns, UNIT_TIME);
+        table_add_estimate(table, pool->blocked_ns, UNIT_TIME);
+    }
+    return table;
+}
+
+static const struct table_column object_columns[] = {
+    {"object", "object"},
+    {"kind", "kind"},
+    {"operations", "operations"},
+    {"operations_half_width", NULL},
+    {"waits", "waits"},
+    {"waits_half_width", NULL},
+    {"wait_ns", "mean wait"},
+    {"wait_ns_half_width", NULL},
+    {"total_wait_ns", "total wait"},
+    {"utilisation", "in use"},
+    {"utilisation_half_width", NULL},
+    {"length", "length"},
+    {"length_half_width", NULL},
+};
+
+static double total_wait_ns(const struct sim_object_result *object) {
+    return object->waits.mean * object->wait_ns.mean;
+}
+
+static int compare_total_wait(const void *left, const void *right, void *objects) {
+    double a = total_wait_ns((const struct sim_object_result *)objects + *(const size_t *)left);
+    double b = total_wait_ns((const struct sim_object_result *)objects + *(const size_t *)right);
+    if (a != b)
+        return a < b ? 1 : -1;
+    return *(const size_t *)left < *(const size_t *)right ? -1 : 1;
+}
+
+static void add_object_row(struct table *table, const struct object *object,
+                           const struct sim_object_result *result) {
+    table_add_text(table, object->name);
+    table_add_text(table, object_kind_name(object->kind));
+    table_add_estimate(table, result->operations, UNIT_NONE);
+    table_add_estimate(table, result->waits, UNIT_NONE);
+    table_add_estimate(table, result->wait_ns, UNIT_TIME);
+    table_add_number(table, total_wait_ns(result), UNIT_TIME);
+    table_add_estimate(table, result->utilisation, UNIT_SHARE);
+    table_add_estimate(table, result->length, UNIT_NONE);
+}
+
+/* The `limit` objects with the longest total waiting, longest first. */
+static struct table *object_table(const struct model *model, const struct sim_result *result,
+                                  size_t limit) {
+    size_t *order = memory_alloc(result->n_objects, sizeof *order);
+    for (size_t i = 0; i < result->n_objects; i++)
+        order[i] = i;
+    if (result->n_objects > 0)
+        qsort_r(order, result->n_objects, sizeof *order, compare_total_wait, result->objects);
+    struct table *table = table_new(object_columns, sizeof object_columns / sizeof *object_columns);
+    for (size_t i = 0; i < result->n_objects && i < limit; i++)
+        add_object_row(table, &model->objects[order[i]], &result->objects[order[i]]);
+    free(order);
+    return table;
+}
+
+/* ---- printing ---- */
+
+enum { SHOWN_OBJECTS = 10 };
+
+static void print_details(const struct model *model, const struct sim_result *result) {
+    struct table *pools = pool_table(model, result);
+    printf("\nTime of a thread:\n");
+    table_print_text(pools, stdout);
+    table_free(pools);
+    if (result->n_objects == 0)
+        return;
+    struct table *objects = object_table(model, result, SHOWN_OBJECTS);
+    printf("\nWaiting for locks, queues and other threads:\n");
+    table_print_text(objects, stdout);
+    table_free(objects);
+}
+
+static void print_reservations(const struct model *model) {
+    for (size_t i = 0; i < model->n_pools; i++)
+        if (model->pools[i].rule && *model->pools[i].rule)
+            log_note("%s: %s", model->pools[i].name, model->pools[i].rule);
+    if (model->n_notes > 0)
+        log_note("%zu %s not modelled exactly: `persik graph` lists them", model->n_notes,
+                 model->n_notes == 1 ? "thing is" : "things are");
+}
+
+static json_t *prediction_json(const struct model *model, const struct prediction *prediction) {
+    struct table *pools = pool_table(model, &prediction->result);
+    struct table *objects = object_table(model, &prediction->result, SIZE_MAX);
+    json_t *json =
+        json_pack("{s:o, s:o}", "pools", table_json(pools), "objects", table_json(objects));
+    table_free(pools);
+    table_free(objects);
+    return json;
+}
+
+static void print_json(const struct predict_options *options, const struct model *model,
+                       const struct sweep *sweep, const struct table *table) {
+    json_t *rows = table_json(table);
+    for (size_t i = 0; i < sweep->count; i++) {
+        json_t *details = prediction_json(model, &sweep->predictions[i]);
+        json_object_update(json_array_get(rows, i), details);
+        json_decref(details);
+    }
+    table_print_json(json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "",
+                               "seed", (json_int_t)options->config.seed, "configurations", rows),
+                     stdout);
+}
+
+static void print_sweep(const struct predict_options *options, const struct model *model,
+                        const struct sweep *sweep) {
+    struct table_column columns[SWEEP_COLUMNS];
+    choose_columns(sweep, columns);
+    struct table *table = sweep_table(sweep, columns);
+    switch (options->format) {
+    case FORMAT_TABLE:
+        table_print_text(table, stdout);
+        if (sweep->count == 1)
+            print_details(model, &sweep->predictions[0].result);
+        print_reservations(model);
+        break;
+    case FORMAT_CSV:
+        table_print_csv(table, stdout);
+        break;
+    case FORMAT_JSON:
+        print_json(options, model, sweep, table);
+        break;
+    }
+    table_free(table);
+}
+
+/* ---- assertions ---- */
+
+static int check_assertions(const struct predict_options *options, const struct sweep *sweep) {
+    int status = 0;
+    for (size_t a = 0; a < options->assertions.count; a++) {
+        const struct assertion *assertion = &options->assertions.items[a];
+        for (size_t i = 0; i < sweep->count; i++) {
+            const struct prediction *prediction = &sweep->predictions[i];
+            double value;
+            enum unit unit;
+            if (assertion_holds(assertion, &prediction->result, &value, &unit))
+                continue;
+            char text[QUANTITY_BYTES];
+            fprintf(stderr, "persik: assertion '%s' fails with threads %s, cores %d: %s\n",
+                    assertion->text, prediction->threads->label, prediction->cores,
+                    quantity_show(value, unit, text));
+            status = EXIT_ASSERTION;
+        }
+    }
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int check_arrivals(const struct predict_options *options, const struct model *model,
+                          struct error *error) {
+    if (options->config.arrival_rate_hz == 0)
+        return 0;
+    for (size_t i = 0; i < model->n_objects; i++)
+        if (model->objects[i].interarrival_ns.kind != DIST_NONE)
+            return 0;
+    return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: leave "
+                            "the option out");
+}
+
+static int predict(const struct predict_options *options, const struct model *model,
+                   struct sweep *sweep) {
+    struct error error;
+    if (check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
+        return command_failed(&error);
+    prediction_warn_of_stalls(sweep->predictions, sweep->count);
+    print_sweep(options, model, sweep);
+    return check_assertions(options, sweep);
+}
+
+int command_predict(int argc, char **argv) {
+    struct predict_options options;
+    argp_parse(&predict_argp, argc, argv, 0, NULL, &options);
+    struct sweep sweep = {0};
+    parse_sweep(&options, &sweep);
+    struct error error;
+    struct model *model = prediction_load_model(options.common.directory, options.model, &error);
+    int status = model ? predict(&options, model, &sweep) : command_failed(&error);
+    free_sweep(&sweep);
+    model_free(model);
+    free(options.assertions.items);
+    return status;
+}

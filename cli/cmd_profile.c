@@ -1,0 +1,76 @@
+/* persik profile: stages 1 to 3, all that a model needs. */
+#include <argp.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/record.h"
+#include "cli/stages.h"
+
+static const struct argp_option options_list[] = {
+    OPTION_RATE,
+    OPTION_PLAIN_RUNS,
+    OPTION_FOLLOW,
+    OPTION_NO_BLOCK_IO,
+    {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
+    {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
+    {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 2},
+    {0},
+};
+
+static const struct argp profile_argp = {
+    .options = options_list,
+    .parser = record_parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Records all that `persik build-model` needs: runs the program once under a sampler, "
+           "analyses its source, runs it again with probes, and once more without to tell what the "
+           "probes cost. The program is not changed, its output is left alone.\v"
+           "Examples:\n"
+           "  persik profile ./server --threads 4\n"
+           "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
+           "  persik profile --build-dir build ./server\n",
+    .children = record_children,
+};
+
+/* Without facts from the source the model is built from the trace alone: worse, not wrong. */
+static void analyze_source(const struct record_options *options, const char *directory) {
+    struct analyze_stage stage = {
+        .program = options->program[0],
+        .directory = directory,
+        .cache = directory,
+        .build_directory = options->build_directory,
+    };
+    struct error error;
+    if (stage_analyze(&stage, &error) < 0)
+        log_warning("no facts from the source: %s", error.text);
+}
+
+static int run_stages(const struct record_options *options, const char *directory,
+                      struct error *error) {
+    if (!options->no_sample) {
+        log_note("run 1 of %d: sampling", 2 + options->plain_runs);
+        if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
+            return -1;
+    }
+    if (!options->no_source)
+        analyze_source(options, directory);
+    int first = options->no_sample ? 1 : 2;
+    log_note("run %d of %d: tracing%s", first, first + options->plain_runs,
+             options->plain_runs ? ", and without probes" : "");
+    struct trace_stage stage = {
+        .program = options->program,
+        .directory = directory,
+        .plain_runs = options->plain_runs,
+        .follow = options->follow,
+        .block_io = !options->no_block_io,
+    };
+    return stage_trace(&stage, error);
+}
+
+int command_profile(int argc, char **argv) {
+    struct record_options options;
+    record_options_parse(&profile_argp, argc, argv, &options);
+    int status = record_into_workspace(&options, run_stages, NULL);
+    if (status == 0)
+        log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
+    return status;
+}

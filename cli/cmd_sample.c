@@ -1,0 +1,37 @@
+/* persik sample: stage 1 alone. */
+#include <argp.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/record.h"
+#include "cli/stages.h"
+#include "cli/workspace.h"
+
+static const struct argp_option options_list[] = {OPTION_RATE, {0}};
+
+static const struct argp sample_argp = {
+    .options = options_list,
+    .parser = record_parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Runs the program and takes the stacks of all its threads, running and blocked. Writes "
+           "sample.json (call trie, thread pools) and stacks.folded (for flame graphs).\v"
+           "Examples:\n"
+           "  persik sample ./server --threads 4\n"
+           "  persik sample --rate 500 -- ./server && flamegraph.pl persik.data/stacks.folded\n",
+    .children = record_children,
+};
+
+static int run_sample(const struct record_options *options, const char *directory,
+                      struct error *error) {
+    return stage_sample(options->program, directory, options->rate_hz, error);
+}
+
+int command_sample(int argc, char **argv) {
+    static const char *const carried[] = {WORKSPACE_FACTS, WORKSPACE_TRACE, WORKSPACE_CACHE, NULL};
+    struct record_options options;
+    record_options_parse(&sample_argp, argc, argv, &options);
+    int status = record_into_workspace(&options, run_sample, carried);
+    if (status == 0)
+        log_note("the samples are in %s: next, `persik trace`", options.common.directory);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* persik trace: stage 3 alone. */
+#include <argp.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/record.h"
+#include "cli/stages.h"
+#include "cli/workspace.h"
+
+static const struct argp_option options_list[] = {
+    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, {0}};
+
+static const struct argp trace_argp = {
+    .options = options_list,
+    .parser = record_parse,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Runs the program once with probes on its lock, queue, thread and I/O calls, and "
+           "once more without, to tell what the probes cost. Writes trace.persik.\v"
+           "Examples:\n"
+           "  persik trace ./server --threads 4\n"
+           "  persik trace --plain-runs 5 -o run1 -- ./server --threads 4\n",
+    .children = record_children,
+};
+
+static int run_trace(const struct record_options *options, const char *directory,
+                     struct error *error) {
+    struct trace_stage stage = {
+        .program = options->program,
+        .directory = directory,
+        .plain_runs = options->plain_runs,
+        .follow = options->follow,
+        .block_io = !options->no_block_io,
+    };
+    return stage_trace(&stage, error);
+}
+
+int command_trace(int argc, char **argv) {
+    static const char *const carried[] = {WORKSPACE_SAMPLE, WORKSPACE_STACKS, WORKSPACE_FACTS,
+                                          WORKSPACE_CACHE, NULL};
+    struct record_options options;
+    record_options_parse(&trace_argp, argc, argv, &options);
+    int status = record_into_workspace(&options, run_trace, carried);
+    if (status == 0)
+        log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
+    return status;
+}

@@ -1,0 +1,143 @@
+#include "cli/measurement.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct measurement *measurements_get(struct measurements *measurements, const char *threads,
+                                     int cores) {
+    for (size_t i = 0; i < measurements->count; i++) {
+        struct measurement *measurement = &measurements->items[i];
+        if (measurement->cores == cores && strcmp(measurement->threads, threads) == 0)
+            return measurement;
+    }
+    struct measurement *added = VECTOR_ADD(measurements);
+    *added = (struct measurement){.threads = memory_strdup(threads), .cores = cores};
+    return added;
+}
+
+void measurements_free(struct measurements *measurements) {
+    for (size_t i = 0; i < measurements->count; i++) {
+        free(measurements->items[i].threads);
+        free(measurements->items[i].items);
+    }
+    free(measurements->items);
+    *measurements = (struct measurements){0};
+}
+
+/* ---- the file ---- */
+
+static const char header[] = "threads,cores,round,run_ns,cpu_ns";
+
+void measurements_write_header(FILE *out) {
+    fprintf(out, "%s\n", header);
+    fflush(out);
+}
+
+void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
+                            const struct program_run *run) {
+    const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 "\n", quote, measurement->threads, quote,
+            measurement->cores, round, run->run_ns, run->cpu_ns);
+    fflush(out);
+}
+
+/* Splits off the first field, quoted or not. NULL when the line has only one. */
+static char *split_threads(char *line, char **rest) {
+    bool quoted = *line == '"';
+    char *field = line + quoted;
+    char *end = strchr(field, quoted ? '"' : ',');
+    if (!end || (quoted && end[1] != ','))
+        return NULL;
+    *end = '\0';
+    *rest = end + 1 + quoted;
+    return field;
+}
+
+static bool read_run(char *line, struct measurements *measurements) {
+    char *rest;
+    const char *threads = split_threads(line, &rest);
+    int cores;
+    int round;
+    int used = 0;
+    struct program_run run;
+    if (!threads || !*threads ||
+        sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
+               &used) != 4 ||
+        rest[used] != '\0' || cores < 1 || run.run_ns == 0)
+        return false;
+    *VECTOR_ADD(measurements_get(measurements, threads, cores)) = run;
+    return true;
+}
+
+static int read_lines(FILE *in, const char *path, struct measurements *measurements,
+                      struct error *error) {
+    char line[4096];
+    int number = 0;
+    while (fgets(line, sizeof line, in)) {
+        number++;
+        line[strcspn(line, "\r\n")] = '\0';
+        bool good = number == 1 ? strcmp(line, header) == 0 : read_run(line, measurements);
+        if (!good)
+            return error_set(error,
+                             "%s:%d: not a measurement: the file must be one that "
+                             "`persik validate --measurements` wrote",
+                             path, number);
+    }
+    if (measurements->count == 0)
+        return error_set(error,
+                         "%s holds no measurements: run `persik validate --measurements %s` "
+                         "again",
+                         path, path);
+    return 0;
+}
+
+int measurements_load(const char *path, struct measurements *measurements, struct error *error) {
+    *measurements = (struct measurements){0};
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return error_set(error, "cannot read %s: %s", path, strerror(errno));
+    int status = read_lines(in, path, measurements, error);
+    fclose(in);
+    if (status < 0)
+        measurements_free(measurements);
+    return status;
+}
+
+/* ---- statistics ---- */
+
+static int compare_numbers(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+double median_of(double *values, size_t n) {
+    qsort(values, n, sizeof *values, compare_numbers);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+struct summary measurement_run_ns(const struct measurement *measurement) {
+    double *values = memory_alloc(measurement->count, sizeof *values);
+    for (size_t i = 0; i < measurement->count; i++)
+        values[i] = (double)measurement->items[i].run_ns;
+    struct summary summary = {.median = median_of(values, measurement->count)};
+    summary.minimum = values[0];
+    summary.maximum = values[measurement->count - 1];
+    free(values);
+    return summary;
+}
+
+double measurement_utilisation(const struct measurement *measurement) {
+    double *values = memory_alloc(measurement->count, sizeof *values);
+    for (size_t i = 0; i < measurement->count; i++)
+        values[i] = (double)measurement->items[i].cpu_ns /
+                    ((double)measurement->items[i].run_ns * measurement->cores);
+    double median = median_of(values, measurement->count);
+    free(values);
+    return median;
+}

@@ -1,0 +1,47 @@
+/* Real runs of a program over configurations, and their file: CSV, one line per run
+ *     threads,cores,round,run_ns,cpu_ns
+ * so that several models can be judged against the same runs. */
+#ifndef PERSIK_CLI_MEASUREMENT_H
+#define PERSIK_CLI_MEASUREMENT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/programs.h"
+
+struct measurement {
+    char *threads; /* as a thread_choice's label: "4", "workers=8,writers=2" */
+    int cores;
+    struct program_run *items; /* the runs */
+    size_t count, capacity;
+};
+
+struct measurements {
+    struct measurement *items;
+    size_t count, capacity;
+};
+
+/* The one for this configuration, added when new. Valid until the next one is added. */
+struct measurement *measurements_get(struct measurements *measurements, const char *threads,
+                                     int cores);
+void measurements_free(struct measurements *measurements);
+
+/* Header line, or one run. */
+void measurements_write_header(FILE *out);
+void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
+                            const struct program_run *run);
+
+/* 0, or -1 and `error`: no such file, another form. */
+int measurements_load(const char *path, struct measurements *measurements, struct error *error);
+
+struct summary {
+    double median, minimum, maximum;
+};
+struct summary measurement_run_ns(const struct measurement *measurement);
+/* Median share of `cores` that the runs used. */
+double measurement_utilisation(const struct measurement *measurement);
+
+/* Median of `n` > 0 values, sorted in place. */
+double median_of(double *values, size_t n);
+
+#endif

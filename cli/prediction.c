@@ -1,0 +1,64 @@
+#include "cli/prediction.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/workspace.h"
+
+struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
+    if (path)
+        return model_load(path, error);
+    if (!workspace_has(directory, WORKSPACE_MODEL)) {
+        error_set(error,
+                  "no model in %s: run `persik build-model` first, or name its folder with -i",
+                  directory);
+        return NULL;
+    }
+    char *own = workspace_path(directory, WORKSPACE_MODEL);
+    struct model *model = model_load(own, error);
+    free(own);
+    return model;
+}
+
+int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
+                    const struct sim_config *base, struct prediction *prediction,
+                    struct error *error) {
+    int *pool_threads = thread_choice_resolve(threads, model, error);
+    if (!pool_threads)
+        return -1;
+    *prediction = (struct prediction){
+        .threads = threads,
+        .cores = cores ? cores : model->machine.cores,
+        .pool_threads = pool_threads,
+    };
+    struct sim_config config = *base;
+    config.pool_threads = pool_threads;
+    config.cores = prediction->cores;
+    if (sim_predict(model, &config, &prediction->result, error) == 0)
+        return 0;
+    free(pool_threads);
+    *prediction = (struct prediction){0};
+    return error_prefix(error, "threads %s, cores %d", threads->label,
+                        cores ? cores : model->machine.cores);
+}
+
+void prediction_free(struct prediction *prediction) {
+    if (prediction->pool_threads)
+        sim_result_free(&prediction->result);
+    free(prediction->pool_threads);
+    *prediction = (struct prediction){0};
+}
+
+void prediction_warn_of_stalls(const struct prediction *predictions, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const struct prediction *prediction = &predictions[i];
+        if (prediction->result.stalls <= 0)
+            continue;
+        log_warning("threads %s, cores %d: all simulated threads waited for nothing %.0f times, "
+                    "first at %s: the model is incomplete there, take the figures with care",
+                    prediction->threads->label, prediction->cores, prediction->result.stalls,
+                    prediction->result.stalled_at);
+        return;
+    }
+}

@@ -1,0 +1,30 @@
+/* Simulated configurations, as predict and validate both print them. */
+#ifndef PERSIK_CLI_PREDICTION_H
+#define PERSIK_CLI_PREDICTION_H
+
+#include "base/error.h"
+#include "cli/sweep.h"
+#include "formats/model.h"
+#include "simulator/simulator.h"
+
+struct prediction {
+    const struct thread_choice *threads;
+    int cores; /* never 0: the model's own number filled in */
+    int *pool_threads;
+    struct sim_result result;
+};
+
+/* DIRECTORY/model.json, or `path` if not NULL. Says `persik build-model` when there is none. */
+struct model *prediction_load_model(const char *directory, const char *path, struct error *error);
+
+/* Simulates one configuration; `base` gives everything but the pool sizes and cores. `cores` 0 is
+ * the model's own number. 0, or -1 and `error`; prediction_free() frees what it holds. */
+int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
+                    const struct sim_config *base, struct prediction *prediction,
+                    struct error *error);
+void prediction_free(struct prediction *prediction);
+
+/* Says, once, on stderr when the simulated threads stalled: the model is then incomplete. */
+void prediction_warn_of_stalls(const struct prediction *predictions, size_t n);
+
+#endif

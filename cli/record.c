@@ -1,0 +1,78 @@
+#include "cli/record.h"
+
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/programs.h"
+#include "cli/workspace.h"
+
+const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+error_t record_parse(int key, char *argument, struct argp_state *state) {
+    struct record_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct record_options){.rate_hz = 100, .plain_runs = 1};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_RATE:
+        options->rate_hz = option_number("--rate", argument, 1, 10000);
+        return 0;
+    case KEY_PLAIN_RUNS:
+        options->plain_runs = (int)option_integer("--plain-runs", argument, 0, 1000);
+        return 0;
+    case KEY_FOLLOW:
+        options->follow = true;
+        return 0;
+    case KEY_NO_BLOCK_IO:
+        options->no_block_io = true;
+        return 0;
+    case KEY_NO_SAMPLE:
+        options->no_sample = true;
+        return 0;
+    case KEY_NO_SOURCE:
+        options->no_source = true;
+        return 0;
+    case KEY_BUILD_DIR:
+        options->build_directory = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        options->program = option_program(state);
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->program)
+            usage_error("no program to run: give it after the options, as in `%s ./server "
+                        "--threads 4`",
+                        state->name);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void record_options_parse(const struct argp *argp, int argc, char **argv,
+                          struct record_options *options) {
+    /* In order: what follows the program's name is the program's. */
+    argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+}
+
+int record_into_workspace(const struct record_options *options,
+                          int (*stages)(const struct record_options *options, const char *directory,
+                                        struct error *error),
+                          const char *const *carried) {
+    struct error error;
+    char *program = programs_resolve(options->program[0], &error);
+    if (!program)
+        return command_failed(&error);
+    free(program);
+    struct workspace workspace;
+    if (workspace_begin(&workspace, options->common.directory, &error) < 0)
+        return command_failed(&error);
+    if (stages(options, workspace.building, &error) < 0) {
+        workspace_abandon(&workspace);
+        return command_failed(&error);
+    }
+    if (workspace_commit(&workspace, carried, &error) < 0)
+        return command_failed(&error);
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* Options of the commands that run a program to record it: profile, sample, trace. */
+#ifndef PERSIK_CLI_RECORD_H
+#define PERSIK_CLI_RECORD_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "cli/options.h"
+
+struct record_options {
+    struct common_options common;
+    char **program; /* NULL-terminated */
+    double rate_hz;
+    int plain_runs;
+    bool follow, no_block_io, no_sample, no_source;
+    const char *build_directory;
+};
+
+/* Option keys; a command lists in its own table those that it takes. */
+enum {
+    KEY_RATE = 0x2000,
+    KEY_PLAIN_RUNS,
+    KEY_FOLLOW,
+    KEY_NO_BLOCK_IO,
+    KEY_NO_SAMPLE,
+    KEY_NO_SOURCE,
+    KEY_BUILD_DIR
+};
+
+#define OPTION_RATE                                                                                \
+    { "rate", KEY_RATE, "HZ", 0, "stack samples per second (100)", 1 }
+#define OPTION_PLAIN_RUNS                                                                          \
+    {                                                                                              \
+        "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
+            "runs without probes, to measure what the probes cost (1)", 1                          \
+    }
+#define OPTION_FOLLOW                                                                              \
+    { "follow", KEY_FOLLOW, NULL, 0, "record child processes too", 1 }
+#define OPTION_NO_BLOCK_IO                                                                         \
+    { "no-block-io", KEY_NO_BLOCK_IO, NULL, 0, "leave the disks out", 1 }
+
+/* Parses argv with `argp` (whose parser is record_parse and input struct record_options). Ends the
+ * process on a usage error or when the program to run is missing. */
+void record_options_parse(const struct argp *argp, int argc, char **argv,
+                          struct record_options *options);
+error_t record_parse(int key, char *argument, struct argp_state *state);
+
+extern const struct argp_child record_children[];
+
+/* Runs `stages`, which write into the folder they are given, and puts that folder in the place of
+ * options->common.directory, with the `carried` entries of the old one (NULL-terminated or
+ * NULL). When they fail, what was there stays. Returns the exit status. */
+int record_into_workspace(const struct record_options *options,
+                          int (*stages)(const struct record_options *options, const char *directory,
+                                        struct error *error),
+                          const char *const *carried);
+
+#endif

@@ -1,0 +1,139 @@
+#include "cli/stages.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/programs.h"
+#include "cli/quantity.h"
+#include "cli/workspace.h"
+#include "formats/sample.h"
+#include "sampler/sampler.h"
+#include "tracer/tracer.h"
+
+/* The program's own failure is worth a warning, not an error: what it did is recorded. */
+static void warn_of_status(const char *stage, int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return;
+    char text[128];
+    programs_describe_status(status, text, sizeof text);
+    log_warning("while %s, the program ended with %s: the recording holds what ran until then",
+                stage, text);
+}
+
+/* ---- stage 1 ---- */
+
+static int describe_sample(const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_SAMPLE);
+    struct sample *sample = sample_load(path, error);
+    free(path);
+    if (!sample)
+        return -1;
+    char time[QUANTITY_BYTES];
+    log_note("sampled %s: %llu samples of %zu threads in %zu pools",
+             quantity_show((double)sample->run_ns, UNIT_TIME, time),
+             (unsigned long long)sample->samples, sample->n_threads, sample->n_pools);
+    warn_of_status("sampling", sample->exit_status);
+    sample_free(sample);
+    return 0;
+}
+
+int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error) {
+    struct sampler_options options = {.args = program, .directory = directory, .rate_hz = rate_hz};
+    if (sampler_run(&options, error) < 0)
+        return -1;
+    return describe_sample(directory, error);
+}
+
+/* ---- stage 2 ---- */
+
+int stage_analyze(const struct analyze_stage *stage, struct error *error) {
+    char *analyzer = programs_find_part("persik-analyze", error);
+    if (!analyzer)
+        return -1;
+    char *binary = programs_resolve(stage->program, error);
+    if (!binary) {
+        free(analyzer);
+        return -1;
+    }
+    char *functions = workspace_path(stage->directory, WORKSPACE_SAMPLE);
+    char *facts = workspace_path(stage->directory, WORKSPACE_FACTS);
+    char *cache = workspace_path(stage->cache, WORKSPACE_CACHE);
+    char *argv[16];
+    size_t n = 0;
+    argv[n++] = analyzer;
+    argv[n++] = "--binary";
+    argv[n++] = binary;
+    argv[n++] = "--output";
+    argv[n++] = facts;
+    argv[n++] = "--cache";
+    argv[n++] = cache;
+    if (workspace_has(stage->directory, WORKSPACE_SAMPLE)) {
+        argv[n++] = "--functions";
+        argv[n++] = functions;
+    }
+    if (stage->build_directory) {
+        argv[n++] = "--build-dir";
+        argv[n++] = (char *)stage->build_directory;
+    }
+    argv[n] = NULL;
+    int status = programs_run(argv, NULL, error);
+    free(analyzer);
+    free(binary);
+    free(functions);
+    free(facts);
+    free(cache);
+    return status;
+}
+
+/* ---- stage 3 ---- */
+
+static void describe_perturbation(const struct trace_meta *meta) {
+    if (meta->untraced_run_ns == 0)
+        return;
+    double untraced_ns = (double)meta->untraced_run_ns;
+    log_note("perturbation: %+.1f %% over %.3f s without probes",
+             100 * ((double)meta->run_ns / untraced_ns - 1), untraced_ns / 1e9);
+}
+
+static int describe_trace(const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_TRACE);
+    struct trace *trace = trace_load(path, error);
+    free(path);
+    if (!trace)
+        return -1;
+    const struct trace_meta *meta = &trace->meta;
+    char time[QUANTITY_BYTES];
+    log_note("traced %s: %llu records of %zu threads",
+             quantity_show((double)meta->run_ns, UNIT_TIME, time),
+             (unsigned long long)meta->records, trace->n_threads);
+    describe_perturbation(meta);
+    if (meta->lost_records || meta->lost_events)
+        log_warning("%llu records and %llu scheduling events were lost",
+                    (unsigned long long)meta->lost_records, (unsigned long long)meta->lost_events);
+    if (!meta->complete)
+        log_warning("the trace is incomplete: the program was killed or cut off");
+    warn_of_status("tracing", meta->exit_status);
+    for (size_t i = 0; i < meta->n_lacks; i++)
+        log_warning("not recorded: %s", meta->lacks[i]);
+    trace_free(trace);
+    return 0;
+}
+
+int stage_trace(const struct trace_stage *stage, struct error *error) {
+    char *probe = programs_find_part("libpersik-probe.so", error);
+    if (!probe)
+        return -1;
+    struct tracer_options options = {
+        .args = stage->program,
+        .directory = stage->directory,
+        .probe_library = probe,
+        .follow_children = stage->follow,
+        .block_io = stage->block_io,
+        .plain_runs = stage->plain_runs,
+    };
+    int status = tracer_run(&options, error);
+    free(probe);
+    return status < 0 ? -1 : describe_trace(stage->directory, error);
+}

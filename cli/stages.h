@@ -1,0 +1,32 @@
+/* The three recording stages as the command runs them: each says what it does, writes into a
+ * folder and warns about what the recording lacks. */
+#ifndef PERSIK_CLI_STAGES_H
+#define PERSIK_CLI_STAGES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "formats/trace.h"
+
+/* `directory` is where the result goes. All return 0, or -1 and `error`. */
+
+int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error);
+
+struct analyze_stage {
+    const char *program;         /* the binary: its debug information names the sources */
+    const char *directory;       /* holds sample.json (if any); gets static.json */
+    const char *cache;           /* folder for what need not be analysed again; may not exist yet */
+    const char *build_directory; /* where compile_commands.json is; NULL: found or from DWARF */
+};
+int stage_analyze(const struct analyze_stage *stage, struct error *error);
+
+struct trace_stage {
+    char *const *program;
+    const char *directory;
+    int plain_runs;
+    bool follow; /* child processes too */
+    bool block_io;
+};
+int stage_trace(const struct trace_stage *stage, struct error *error);
+
+#endif
