@@ -130,8 +130,8 @@ static int check_scaling(const struct model *model, const struct scaling *scalin
         return violation(PLACE_KEY(place, "share"), error, "%g is not between 0 and 1",
                          scaling->share);
     if (!(scaling->growth >= 0 && scaling->share + scaling->growth <= 1 + 1e-9))
-        return violation(PLACE_KEY(place, "growth"), error,
-                         "%g is not between 0 and 1 - share", scaling->growth);
+        return violation(PLACE_KEY(place, "growth"), error, "%g is not between 0 and 1 - share",
+                         scaling->growth);
     if (scaling->share == 0 && scaling->growth == 0)
         return 0;
     const struct place *pool = PLACE_KEY(place, "pool");
@@ -236,14 +236,18 @@ static bool is_closed_somewhere(const struct model *model, int object) {
     return false;
 }
 
-/* Whether the node can end with OUTCOME_NO. */
-static bool can_fail(const struct model *model, const struct node *node) {
-    const struct node_rule *rule = &node_rules[node->kind];
-    if (rule->may_time_out && node->timeout_ns >= 0)
-        return true;
-    bool is_closable =
-        node->kind == NODE_ACQUIRE || node->kind == NODE_PUT || node->kind == NODE_GET;
-    return is_closable && is_closed_somewhere(model, node->object);
+/* Whether the node's object may be closed under it. */
+static bool is_closable(const struct model *model, const struct node *node) {
+    return (node->kind == NODE_ACQUIRE || node->kind == NODE_PUT || node->kind == NODE_GET) &&
+           is_closed_somewhere(model, node->object);
+}
+
+static bool says_no(const struct node *node) {
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (node->edges[i].when == OUTCOME_NO && node->edges[i].probability > 0)
+            return true;
+    }
+    return false;
 }
 
 static double edge_weight(const struct node *node, enum outcome outcome) {
@@ -267,12 +271,15 @@ static int check_edges(const struct model *model, const struct node *node,
     double yes = edge_weight(node, OUTCOME_YES);
     if (!(yes > 0) || !isfinite(yes))
         return violation(place, error, "no edge to go on by (probabilities add up to %g)", yes);
-    if (!can_fail(model, node))
-        return 0;
-    double no = edge_weight(node, OUTCOME_NO);
-    if (!(no > 0) || !isfinite(no))
+    if (is_closable(model, node) && !says_no(node))
         return violation(place, error,
-                         "no edge for outcome \"no\", which a timeout or a closed object gives");
+                         "no edge for outcome \"no\", although object %d is closed by some node",
+                         node->object);
+    double no = edge_weight(node, OUTCOME_NO);
+    if (node_rules[node->kind].may_time_out && node->timeout_ns >= 0 && !(no > 0))
+        return violation(place, error, "no edge for outcome \"no\", which a timeout gives");
+    if (!isfinite(no))
+        return violation(place, error, "probabilities add up to %g", no);
     return 0;
 }
 

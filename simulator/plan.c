@@ -78,6 +78,11 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
     return group;
 }
 
+static bool can_time_out(enum node_kind kind) {
+    return kind == NODE_LOCK || kind == NODE_RDLOCK || kind == NODE_WRLOCK ||
+           kind == NODE_ACQUIRE || kind == NODE_PUT || kind == NODE_GET || kind == NODE_WAIT;
+}
+
 static struct plan_node compile_node(struct builder *builder, const struct node *node) {
     struct plan_node compiled = {
         .kind = node->kind,
@@ -92,6 +97,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
     };
     int first_edge = (int)builder->edges.count;
     bool depends = false; /* on the outcome */
+    if (!can_time_out(node->kind))
+        compiled.timeout_ns = -1;
     for (size_t i = 0; i < node->n_edges; i++) {
         const struct edge *edge = &node->edges[i];
         *VECTOR_ADD(&builder->edges) = (struct plan_edge){
@@ -102,6 +109,7 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
             .runs_factor = scaling_factor(builder, &edge->runs_scaling),
         };
         depends |= edge->when != OUTCOME_ANY;
+        compiled.says_no |= edge->when == OUTCOME_NO;
     }
     compiled.yes = add_group(builder, node, first_edge, OUTCOME_YES);
     compiled.no = depends ? add_group(builder, node, first_edge, OUTCOME_NO) : compiled.yes;

@@ -16,14 +16,14 @@ struct sim_config {
     const int *pool_threads; /* one per model pool; 0 = the model's own number. NULL = all own */
     int cores;               /* 0 = the model's */
     uint64_t seed;
-    double precision;        /* stop when the running time's (open load: response time's) 95 %
-                              * half-width is below this share of its mean; 0 = 0.01 */
-    int min_replications;    /* 0 = 5 */
-    int max_replications;    /* 0 = 200 */
-    double arrival_rate_hz;  /* > 0: replaces every queue's open arrivals by Poisson arrivals */
-    double horizon_ns;       /* > 0: a run is cut here (models without an end); 0 = until all end */
-    double warmup_ns;        /* statistics start here */
-    int workers;             /* threads for the replications; 0 = 1 */
+    double precision;       /* stop when the running time's (open load: response time's) 95 %
+                             * half-width is below this share of its mean; 0 = 0.01 */
+    int min_replications;   /* 0 = 5; at least 2, since one run has no interval */
+    int max_replications;   /* 0 = 200 */
+    double arrival_rate_hz; /* > 0: replaces every queue's open arrivals by Poisson arrivals */
+    double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end */
+    double warmup_ns;       /* statistics start here */
+    int workers;            /* threads for the replications; 0 = 1 */
 };
 
 struct estimate {
@@ -32,11 +32,13 @@ struct estimate {
 };
 
 struct sim_object_result {
-    struct estimate operations;  /* lock, get, wait ... per run */
+    struct estimate operations;  /* lock, acquire, get and put, wait, request ... per run */
     struct estimate waits;       /* of these, how many blocked */
     struct estimate wait_ns;     /* mean wait of those that blocked */
-    struct estimate utilisation; /* share of time: lock held, disk busy, queue not empty */
+    struct estimate utilisation; /* share of time: lock held, disk busy, queue not empty, no token
+                                  * left, someone waiting at the barrier or flag */
     struct estimate length;      /* queue: mean number of items; others: mean number of waiters */
+    struct estimate dropped;     /* queue: arrivals from outside that found it full, per run */
 };
 
 struct sim_pool_result {
@@ -47,24 +49,26 @@ struct sim_pool_result {
 
 struct sim_result {
     int replications;
-    double events;      /* total, for speed reporting */
-    double stalls;      /* total number of times everything waited for nothing and the engine let one
-                         * waiter go; above 0 the model is incomplete, see `stalled_at` */
+    double events; /* node visits and clock events of all replications, for speed reporting */
+    double stalls; /* total number of times everything waited for nothing and the engine let the
+                    * longest waiter go, or a lock was released by a thread that did not hold it;
+                    * above 0 the model is incomplete, see `stalled_at` */
     char stalled_at[256]; /* node and object of the first one */
     struct estimate run_ns;
-    struct estimate tasks;              /* completed per run; 0 when the model marks none */
+    struct estimate tasks; /* completed per run; 0 when the model marks none */
     struct estimate throughput_hz;
     struct estimate response_ns, response_p50_ns, response_p95_ns, response_p99_ns;
-    struct estimate cpu_utilisation;    /* share of all cores */
-    struct estimate cpu_ns;             /* CPU used by all threads */
-    struct estimate disk_utilisation;   /* busiest disk; 0 without one */
+    struct estimate cpu_utilisation;  /* share of all cores */
+    struct estimate cpu_ns;           /* CPU used by all threads */
+    struct estimate disk_utilisation; /* busiest disk; 0 without one */
     size_t n_objects, n_pools;
     struct sim_object_result *objects;
     struct sim_pool_result *pools;
 };
 
 /* Simulates; 0, or -1 and `error` (impossible configuration: cores < 1, a pool with < 1 thread, a
- * barrier with no parties; a run longer than 1e9 events without progress of time).
+ * barrier with no parties; arrivals or threads that never end without a horizon; 1e7 events without
+ * progress of time). The model must outlive the call only.
  * `result` is the caller's struct; sim_result_free() frees what it holds. */
 int sim_predict(const struct model *model, const struct sim_config *config,
                 struct sim_result *result, struct error *error);

@@ -1,0 +1,33 @@
+/* The scheduler: cores, the ready queue, time slices. */
+#ifndef PERSIK_SIMULATOR_CPU_H
+#define PERSIK_SIMULATOR_CPU_H
+
+#include "simulator/engine.h"
+
+/* All cores idle. */
+void cpu_reset(struct engine *engine);
+
+/* The running thread needs `demand_ns` of CPU before it goes on. True: it must wait for that and
+ * will get its turn. False: there is nothing to serve. */
+bool cpu_compute(struct engine *engine, struct thread *thread, double demand_ns);
+
+/* The running thread stops needing a core until cpu_wake(). */
+void cpu_block(struct engine *engine, struct thread *thread);
+
+/* The running thread is over. */
+void cpu_end(struct engine *engine, struct thread *thread);
+
+/* A thread that is blocked or not yet begun goes on as soon as it gets a core. */
+void cpu_wake(struct engine *engine, struct thread *thread);
+
+/* The running thread burns CPU until cpu_stop_spinning(). */
+void cpu_spin(struct engine *engine, struct thread *thread);
+void cpu_stop_spinning(struct engine *engine, struct thread *thread);
+
+/* The event of core number `core` is due. */
+void cpu_handle_event(struct engine *engine, int core);
+
+/* Moves the thread to `state` and accounts for the time spent in the previous one. */
+void cpu_set_state(struct engine *engine, struct thread *thread, enum thread_state state);
+
+#endif

@@ -1,0 +1,64 @@
+#include "simulator/disk.h"
+
+#include "simulator/cpu.h"
+
+static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
+    int index = (int)(disk - engine->objects);
+    if (thread->waits_since_ns >= 0)
+        wait_close(engine, thread, disk);
+    disk->owner = thread;
+    double service = engine_draw(engine, engine->plan->objects[index].service, &disk->random);
+    heap_set(&engine->clock, disk->event, engine->now_ns + service);
+}
+
+static void submit(struct engine *engine, struct shared *disk, struct thread *thread) {
+    shared_touch(engine, disk);
+    disk->operations++;
+    if (!disk->owner) {
+        serve(engine, disk, thread);
+        return;
+    }
+    disk->waits++;
+    thread->waits_since_ns = engine->now_ns;
+    wait_list_append(&disk->waiters[SIDE_TAKERS], thread);
+}
+
+enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
+    double requests = engine_draw(engine, node->operations, &thread->random);
+    thread->wanted = random_round(&thread->random, requests);
+    if (thread->wanted < 1)
+        return PROGRESS_YES;
+    thread->phase = PHASE_GRANTED;
+    thread->granted = OUTCOME_YES;
+    submit(engine, disk, thread);
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}
+
+void disk_complete(struct engine *engine, int object) {
+    struct shared *disk = &engine->objects[object];
+    struct thread *thread = disk->owner;
+    shared_touch(engine, disk);
+    disk->owner = NULL;
+    struct thread *next = disk->waiters[SIDE_TAKERS].head;
+    if (next) {
+        wait_list_remove(next);
+        serve(engine, disk, next);
+    }
+    if (--thread->wanted >= 1)
+        submit(engine, disk, thread);
+    else
+        cpu_wake(engine, thread);
+}
+
+enum progress pause_thread(struct engine *engine, struct thread *thread) {
+    double length = engine_draw(engine, engine->plan->nodes[thread->node].wait, &thread->random);
+    if (length <= 0)
+        return PROGRESS_YES;
+    thread->phase = PHASE_GRANTED;
+    thread->granted = OUTCOME_YES;
+    heap_set(&engine->clock, thread->id, engine->now_ns + length);
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}

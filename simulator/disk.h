@@ -1,0 +1,16 @@
+/* Time off the CPU: disks (one queue, one server each), private devices and sleeping. */
+#ifndef PERSIK_SIMULATOR_DISK_H
+#define PERSIK_SIMULATOR_DISK_H
+
+#include "simulator/waiting.h"
+
+/* The node's requests to its disk, one after the other; PROGRESS_YES for a cache hit. */
+enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk);
+
+/* Off the CPU for the node's `wait_ns`. */
+enum progress pause_thread(struct engine *engine, struct thread *thread);
+
+/* The disk has served a request. */
+void disk_complete(struct engine *engine, int object);
+
+#endif

@@ -1,0 +1,351 @@
+#include "simulator/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "simulator/cpu.h"
+#include "simulator/disk.h"
+#include "simulator/stores.h"
+#include "simulator/waiting.h"
+#include "simulator/walk.h"
+
+enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT };
+
+struct engine *engine_make(const struct plan *plan) {
+    struct engine *engine = memory_alloc(1, sizeof *engine);
+    size_t n_threads = (size_t)plan->n_threads;
+    size_t n_cores = (size_t)plan->cores;
+    size_t n_objects = (size_t)plan->n_objects;
+    size_t n_draws = (size_t)plan->n_draws;
+    engine->plan = plan;
+    heap_init(&engine->clock, n_threads + n_cores + n_objects);
+    heap_init(&engine->ready, n_threads);
+    engine->turn = memory_alloc(n_threads, sizeof *engine->turn);
+    engine->threads = memory_alloc(n_threads, sizeof *engine->threads);
+    engine->cores = memory_alloc(n_cores, sizeof *engine->cores);
+    engine->idle_cores = memory_alloc(n_cores, sizeof *engine->idle_cores);
+    engine->objects = memory_alloc(n_objects, sizeof *engine->objects);
+    engine->joiners = memory_alloc((size_t)plan->n_pools, sizeof *engine->joiners);
+    engine->alive = memory_alloc((size_t)plan->n_pools, sizeof *engine->alive);
+    engine->bags = memory_alloc(n_draws, sizeof *engine->bags);
+    engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
+    engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
+    return engine;
+}
+
+void engine_free(struct engine *engine) {
+    for (int i = 0; i < engine->plan->n_objects; i++)
+        free(engine->objects[i].births);
+    heap_free(&engine->clock);
+    heap_free(&engine->ready);
+    free(engine->turn);
+    free(engine->threads);
+    free(engine->cores);
+    free(engine->idle_cores);
+    free(engine->objects);
+    free(engine->joiners);
+    free(engine->alive);
+    free(engine->bags);
+    free(engine->bag_values);
+    free(engine->runs);
+    free(engine);
+}
+
+/* ---- drawing ---- */
+
+/* One step of a Fisher-Yates shuffle per value: without replacement, and never a pause to
+ * shuffle everything. */
+static double draw_from_bag(struct bag *bag) {
+    if (bag->left == 0)
+        bag->left = bag->n;
+    uint32_t pick = random_below(&bag->random, bag->left--);
+    double value = bag->values[pick];
+    bag->values[pick] = bag->values[bag->left];
+    bag->values[bag->left] = value;
+    return value;
+}
+
+double engine_draw(struct engine *engine, int draw, struct random_stream *random) {
+    if (draw == PLAN_NONE)
+        return 0;
+    const struct plan_draw *planned = &engine->plan->draws[draw];
+    switch (planned->kind) {
+    case DIST_NONE:
+        return 0;
+    case DIST_CONSTANT:
+        return planned->mean;
+    case DIST_EMPIRICAL:
+        return draw_from_bag(&engine->bags[draw]);
+    case DIST_EXPONENTIAL:
+        return random_exponential(random, planned->mean);
+    case DIST_UNIFORM:
+        return planned->low + random_unit(random) * (planned->high - planned->low);
+    }
+    return 0;
+}
+
+/* ---- the empty machine ---- */
+
+static void reset_bags(struct engine *engine, uint64_t seed) {
+    const struct plan *plan = engine->plan;
+    memcpy(engine->bag_values, plan->values, plan->n_values * sizeof *plan->values);
+    for (int i = 0; i < plan->n_draws; i++) {
+        engine->bags[i] = (struct bag){
+            .values = engine->bag_values + plan->draws[i].first_value,
+            .n = (uint32_t)plan->draws[i].n_values,
+            .random = random_open(seed, STREAM_DRAW, (uint64_t)i, 0),
+        };
+    }
+}
+
+static void reset_threads(struct engine *engine, uint64_t seed) {
+    const struct plan *plan = engine->plan;
+    for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_runs; i++)
+        engine->runs[i] = (struct edge_run){.choice = PLAN_NONE};
+    for (int pool = 0; pool < plan->n_pools; pool++) {
+        const struct plan_pool *planned = &plan->pools[pool];
+        engine->joiners[pool] = (struct wait_list){0};
+        engine->alive[pool] = planned->threads;
+        if (planned->at_start)
+            engine->alive_at_start += planned->threads;
+        for (int k = 0; k < planned->threads; k++) {
+            int id = planned->first_thread + k;
+            engine->threads[id] = (struct thread){
+                .id = (uint32_t)id,
+                .pool = pool,
+                .node = planned->entry,
+                .granted = OUTCOME_YES,
+                .last_core = PLAN_NONE,
+                .waits_since_ns = -1,
+                .locks_since_ns = -1,
+                .birth_ns = NAN,
+                .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
+                .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
+            };
+        }
+    }
+}
+
+static void reset_objects(struct engine *engine, uint64_t seed) {
+    const struct plan *plan = engine->plan;
+    for (int i = 0; i < plan->n_objects; i++) {
+        struct shared *object = &engine->objects[i];
+        *object = (struct shared){
+            .kind = plan->objects[i].kind,
+            .event = (uint32_t)(plan->n_threads + plan->cores + i),
+            .amount = plan->objects[i].amount,
+            .births = object->births,
+            .capacity = object->capacity,
+            .random = random_open(seed, STREAM_OBJECT, (uint64_t)i, 0),
+        };
+        if (object->kind == OBJECT_QUEUE)
+            queue_reset(engine, i);
+    }
+}
+
+static void reset_engine(struct engine *engine, uint64_t seed) {
+    engine->now_ns = 0;
+    engine->events = 0;
+    engine->events_at_advance = 0;
+    heap_clear(&engine->clock);
+    heap_clear(&engine->ready);
+    engine->turn_first = 0;
+    engine->turn_n = 0;
+    engine->alive_at_start = 0;
+    engine->arrivals_ended = false;
+    engine->tasks = 0;
+    engine->stalls = 0;
+    engine->stalled_at[0] = '\0';
+    engine->failure[0] = '\0';
+    histogram_clear(&engine->response);
+    cpu_reset(engine);
+    reset_bags(engine, seed);
+    reset_threads(engine, seed);
+    reset_objects(engine, seed);
+}
+
+/* ---- stalls ---- */
+
+void engine_note_stall(struct engine *engine, const struct thread *thread, const char *what) {
+    const struct model *model = engine->plan->model;
+    const struct node *node = &model->nodes[thread->node];
+    if (engine->stalls == 0) {
+        const char *object = node->object == MODEL_NONE ? "" : model->objects[node->object].name;
+        snprintf(engine->stalled_at, sizeof engine->stalled_at, "node %d (%s): %s %s", thread->node,
+                 node->name, object, what);
+    }
+    if (++engine->stalls >= MAX_STALLS)
+        snprintf(engine->failure, sizeof engine->failure,
+                 "the model stalls all the time, first at %s: mend it or build it again",
+                 engine->stalled_at);
+}
+
+static bool is_waiting(const struct thread *thread) {
+    return thread->state == THREAD_BLOCKED || thread->is_spinning;
+}
+
+static double waiting_since(const struct thread *thread) {
+    return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
+}
+
+void engine_break_stall(struct engine *engine) {
+    struct thread *longest = NULL;
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        struct thread *thread = &engine->threads[i];
+        if (is_waiting(thread) && (!longest || waiting_since(thread) < waiting_since(longest)))
+            longest = thread;
+    }
+    if (!longest) {
+        snprintf(engine->failure, sizeof engine->failure,
+                 "nothing is left to happen, but the run has not ended: the model never creates "
+                 "some of its threads, build it again");
+        return;
+    }
+    engine_note_stall(engine, longest, "is waited for by everyone");
+    if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {
+        longest->phase = longest->after_retake; /* without the mutex */
+    } else {
+        bool says_no = engine->plan->nodes[longest->node].says_no;
+        longest->granted = says_no ? OUTCOME_NO : OUTCOME_YES;
+        longest->phase = PHASE_GRANTED;
+    }
+    if (longest->waits_in)
+        wait_list_remove(longest);
+    longest->locks_since_ns = -1;
+    if (longest->is_spinning)
+        cpu_stop_spinning(engine, longest);
+    else
+        cpu_wake(engine, longest);
+}
+
+/* ---- the clock ---- */
+
+void engine_take_turn(struct engine *engine, struct thread *thread) {
+    uint32_t size = (uint32_t)engine->plan->n_threads;
+    uint32_t at = engine->turn_first + engine->turn_n++;
+    engine->turn[at < size ? at : at - size] = thread;
+}
+
+static void give_turn(struct engine *engine) {
+    struct thread *thread = engine->turn[engine->turn_first];
+    if (++engine->turn_first == (uint32_t)engine->plan->n_threads)
+        engine->turn_first = 0;
+    engine->turn_n--;
+    walk_thread(engine, thread);
+}
+
+static void wake_from_pause(struct engine *engine, struct thread *thread) {
+    if (thread->waits_in)
+        wait_time_out(engine, thread);
+    else
+        cpu_wake(engine, thread);
+}
+
+static void handle_event(struct engine *engine, int id) {
+    const struct plan *plan = engine->plan;
+    engine->events++;
+    if (id < plan->n_threads) {
+        wake_from_pause(engine, &engine->threads[id]);
+        return;
+    }
+    id -= plan->n_threads;
+    if (id < plan->cores) {
+        cpu_handle_event(engine, id);
+        return;
+    }
+    id -= plan->cores;
+    if (engine->objects[id].kind == OBJECT_DISK)
+        disk_complete(engine, id);
+    else
+        queue_arrive(engine, id);
+}
+
+/* Statistics begin: forgets what has been counted so far. */
+static void start_statistics(struct engine *engine) {
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        struct thread *thread = &engine->threads[i];
+        memset(thread->time_ns, 0, sizeof thread->time_ns);
+        thread->since_ns = engine->now_ns;
+    }
+    for (int i = 0; i < engine->plan->n_objects; i++) {
+        struct shared *object = &engine->objects[i];
+        object->operations = object->waits = object->wait_ns = object->dropped = 0;
+        object->busy_ns = object->length_ns = 0;
+        object->touched_ns = engine->now_ns;
+    }
+    engine->tasks = 0;
+    histogram_clear(&engine->response);
+}
+
+static void end_statistics(struct engine *engine) {
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        struct thread *thread = &engine->threads[i];
+        cpu_set_state(engine, thread, thread->state);
+    }
+    for (int i = 0; i < engine->plan->n_objects; i++)
+        shared_touch(engine, &engine->objects[i]);
+}
+
+static void advance(struct engine *engine, double to_ns) {
+    if (to_ns > engine->now_ns) {
+        engine->now_ns = to_ns;
+        engine->events_at_advance = engine->events;
+    }
+}
+
+/* Runs until all is over, or the clock would pass `until_ns`. True: over. */
+static bool run_until(struct engine *engine, double until_ns) {
+    while (!engine->failure[0]) {
+        if (engine->alive_at_start == 0)
+            return true; /* the process exits, whatever other threads are doing */
+        if (engine->turn_n > 0) {
+            give_turn(engine);
+            continue;
+        }
+        if (engine->clock.count == 0) {
+            if (engine->arrivals_ended)
+                return true; /* all the work that came is done; servers wait for more */
+            engine_break_stall(engine);
+            continue;
+        }
+        struct heap_entry next = *heap_first(&engine->clock);
+        if (next.key > until_ns)
+            break;
+        heap_remove(&engine->clock, next.id);
+        advance(engine, next.key);
+        handle_event(engine, (int)next.id);
+    }
+    if (!engine->failure[0])
+        advance(engine, until_ns);
+    return false;
+}
+
+static void begin_run(struct engine *engine) {
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        struct thread *thread = &engine->threads[i];
+        if (engine->plan->pools[thread->pool].at_start)
+            cpu_wake(engine, thread);
+    }
+}
+
+int engine_run(struct engine *engine, uint64_t seed, uint64_t replication) {
+    const struct plan *plan = engine->plan;
+    reset_engine(engine, random_mix(random_mix(seed) + replication));
+    begin_run(engine);
+    bool is_over = false;
+    if (plan->warmup_ns > 0) {
+        is_over = run_until(engine, plan->warmup_ns);
+        start_statistics(engine);
+    }
+    if (!is_over)
+        run_until(engine, plan->horizon_ns);
+    else
+        snprintf(engine->failure, sizeof engine->failure,
+                 "the run ends after %.3f s, before the warm-up of %.3f s: give a shorter one",
+                 engine->now_ns * 1e-9, plan->warmup_ns * 1e-9);
+    end_statistics(engine);
+    return engine->failure[0] ? -1 : 0;
+}

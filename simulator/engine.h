@@ -1,0 +1,177 @@
+/* One replication: the state of a simulated run, and the clock that drives it.
+ *
+ * Threads walk their PEG as state machines (walk.c) until they need the CPU (cpu.c) or must wait
+ * for a shared object (waiting.c, and locks.c, stores.c, meetings.c, disk.c by kind of object).
+ * Time advances by the event heap; a thread that can go on at the present instant waits its turn
+ * in a FIFO instead, which costs a fraction of the heap. Nothing is allocated per event.
+ *
+ * Time is nanoseconds in a double: demands are means of measurements and shares of them, so
+ * rounding each to a whole nanosecond would bias short ones. */
+#ifndef PERSIK_SIMULATOR_ENGINE_H
+#define PERSIK_SIMULATOR_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "simulator/heap.h"
+#include "simulator/histogram.h"
+#include "simulator/plan.h"
+#include "simulator/random.h"
+
+enum thread_state { THREAD_UNBORN, THREAD_RUNNING, THREAD_READY, THREAD_BLOCKED, THREAD_ENDED };
+#define N_THREAD_STATES 5
+
+/* Where the walk goes on when the thread next runs. */
+enum thread_phase {
+    PHASE_ARRIVE,  /* edge computed: serve the node's own computation */
+    PHASE_OPERATE, /* do what the node does */
+    PHASE_RETRY,   /* woken: try the operation again */
+    PHASE_RETAKE,  /* woken: first take the monitor's mutex again, then `after_retake` */
+    PHASE_GRANTED, /* the operation was completed by another; its outcome is `granted` */
+};
+
+/* Threads waiting for one thing, first come first served. Linked through the threads. */
+struct wait_list {
+    struct thread *head, *tail;
+    uint32_t n;
+};
+
+/* The run of a loop edge that a thread is in the middle of. */
+struct edge_run {
+    int choice; /* within the group; PLAN_NONE before the first */
+    double left;
+};
+
+struct thread {
+    uint32_t id; /* also its event source and its place in the ready queue */
+    int pool;
+    int node;
+    enum thread_state state;
+    enum thread_phase phase, after_retake;
+    enum outcome granted;
+    bool is_spinning;                /* burns CPU until a spin lock is free */
+    int core;                        /* while RUNNING, or chosen and about to */
+    int last_core;                   /* PLAN_NONE before the first */
+    double remaining_ns;             /* CPU to be served before the walk goes on */
+    double debt_ns;                  /* CPU spent waking others, served with the next demand */
+    double vruntime_ns;              /* CPU had so far, as the scheduler counts */
+    double since_ns;                 /* when the present state began */
+    double time_ns[N_THREAD_STATES]; /* spent in each state since the warm-up */
+    double deadline_ns;              /* of the present operation */
+    double waits_since_ns;           /* first wait of the present operation; negative: none */
+    double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
+    double wanted;         /* tokens or requests of the present operation */
+    double claim;          /* what was announced to this thread when it was woken, not yet taken */
+    bool lock_claim;       /* the same for a mutex */
+    double birth_ns;       /* of the task it works on; NaN: none */
+    struct wait_list *waits_in;
+    struct thread *next, *previous; /* in waits_in */
+    struct random_stream random;
+    struct edge_run *runs;
+};
+
+struct core {
+    struct thread *running;
+    struct thread *last;
+    bool is_starting;  /* `running` has been woken and gets here after the wake-up latency */
+    double charged_ns; /* up to when `running`'s vruntime is counted */
+    double slice_end_ns;
+    double done_ns; /* when `running`'s demand is served */
+    uint32_t idle_position;
+};
+
+/* Two kinds of waiters per object. */
+enum { SIDE_FIRST, SIDE_SECOND };
+#define SIDE_TAKERS  SIDE_FIRST /* of items, tokens, locks, ... */
+#define SIDE_READERS SIDE_FIRST
+#define SIDE_PUTTERS SIDE_SECOND
+#define SIDE_WRITERS SIDE_SECOND
+
+struct shared {
+    enum object_kind kind;
+    uint32_t event; /* source number of service ends and arrivals */
+    struct wait_list waiters[2];
+    /* What has been announced to woken threads that have not run yet: as glibc does, no further
+     * waiter is woken for the same token, item or unlock. */
+    double announced[2];
+    bool is_closed;
+    bool is_signalled;
+    struct thread *owner; /* mutex, spin, rwlock's writer, disk: being served */
+    int depth;            /* of a recursive mutex */
+    uint32_t readers;
+    double amount;  /* tokens there; queue: capacity; barrier: parties */
+    double arrived; /* barrier */
+    double *births; /* queue: ring of items */
+    size_t first, n_items, capacity;
+    double arrivals_left;
+    struct random_stream random;
+    /* Statistics since the warm-up. */
+    double operations, waits, wait_ns, dropped;
+    double busy_ns, length_ns; /* integrals up to touched_ns */
+    double touched_ns;
+};
+
+/* An empirical distribution being handed out: `values` in random order, `left` still to come. */
+struct bag {
+    double *values;
+    uint32_t n, left;
+    struct random_stream random;
+};
+
+struct engine {
+    const struct plan *plan;
+    double now_ns;
+    double events;            /* node visits and clock events */
+    double events_at_advance; /* `events` when the clock last moved */
+    struct heap clock;        /* ids: threads, then cores, then objects */
+    struct heap ready;        /* threads by vruntime */
+    struct thread **turn;     /* FIFO of threads that go on at this instant */
+    uint32_t turn_first, turn_n;
+    struct thread *threads;
+    struct core *cores;
+    int *idle_cores; /* stack */
+    uint32_t n_idle;
+    uint32_t n_spinning;
+    double min_vruntime_ns;
+    struct shared *objects;
+    struct wait_list *joiners; /* by pool */
+    int *alive;                /* by pool: threads not ended, begun or not */
+    int alive_at_start;        /* threads of the pools that the end of the run waits for */
+    struct bag *bags;          /* by draw */
+    double *bag_values;
+    struct edge_run *runs;
+    bool arrivals_ended; /* the last open arrival of some queue has come */
+    double tasks;
+    struct histogram response;
+    double stalls;
+    char stalled_at[256];
+    char failure[512]; /* why the run cannot go on; empty while it can */
+};
+
+/* Room for one replication of `plan` at a time. engine_free() ends it. */
+struct engine *engine_make(const struct plan *plan);
+void engine_free(struct engine *engine);
+
+/* Simulates replication number `replication` from an empty machine to the end. 0, or -1 with
+ * `failure` set. The statistics stay in the engine until the next run. */
+int engine_run(struct engine *engine, uint64_t seed, uint64_t replication);
+
+/* ---- for the engine's own modules ---- */
+
+/* One value of distribution `draw` (0 for PLAN_NONE). Empirical ones come out of the common bag,
+ * others from `random`. */
+double engine_draw(struct engine *engine, int draw, struct random_stream *random);
+
+/* The thread goes on at this instant, after those that already wait for that. */
+void engine_take_turn(struct engine *engine, struct thread *thread);
+
+/* Everything waits and nothing will happen: lets the one that waits longest go on. */
+void engine_break_stall(struct engine *engine);
+
+/* Counts a defect of the model at the thread's present node and remembers the first. */
+void engine_note_stall(struct engine *engine, const struct thread *thread, const char *what);
+
+#define MAX_STALLS             1e6
+#define MAX_EVENTS_PER_INSTANT 1e7
+
+#endif

@@ -1,0 +1,196 @@
+/* Mutexes barge, as glibc's: unlocking frees the mutex and wakes one waiter, and whoever runs first
+ * gets it. No second waiter is woken before the first has tried. Taking a mutex twice nests, since
+ * the program that was measured did not hang there.
+ *
+ * Read-write locks prefer readers (glibc's default): a reader waits only for a writer that holds
+ * the lock, and a writer that leaves lets all waiting readers in first.
+ *
+ * Waiting for a spin lock burns CPU. A waiter that is on a core gets the lock the instant it is
+ * freed; one that was preempted finds out when it runs again. */
+#include "simulator/locks.h"
+
+#include <math.h>
+
+#include "simulator/cpu.h"
+
+static void own(const struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    object->owner = thread;
+    object->depth = 1;
+}
+
+/* Mutexes are waited for both as an operation of their own and at the end of a wait inside a
+ * monitor; the latter has a wait of its own going on, hence separate fields. */
+static bool try_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    if (thread->lock_claim) {
+        mutex->announced[SIDE_TAKERS] = 0;
+        thread->lock_claim = false;
+    }
+    if (mutex->owner == thread) {
+        mutex->depth++;
+        return true;
+    }
+    if (mutex->owner)
+        return false;
+    own(engine, thread, mutex);
+    return true;
+}
+
+static void close_mutex_wait(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    if (thread->locks_since_ns < 0)
+        return;
+    mutex->wait_ns += engine->now_ns - thread->locks_since_ns;
+    thread->locks_since_ns = -1;
+}
+
+static void wait_for_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    shared_touch(engine, mutex);
+    if (thread->locks_since_ns < 0) {
+        thread->locks_since_ns = engine->now_ns;
+        mutex->waits++;
+        wait_list_append(&mutex->waiters[SIDE_TAKERS], thread);
+    } else {
+        wait_list_push(&mutex->waiters[SIDE_TAKERS], thread);
+    }
+    cpu_block(engine, thread);
+}
+
+static enum progress take_mutex(struct engine *engine, struct thread *thread,
+                                struct shared *mutex) {
+    bool taken = try_mutex(engine, thread, mutex);
+    if (taken || thread->deadline_ns <= engine->now_ns) {
+        close_mutex_wait(engine, thread, mutex);
+        return taken ? PROGRESS_YES : PROGRESS_NO;
+    }
+    thread->phase = PHASE_RETRY;
+    if (isfinite(thread->deadline_ns))
+        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    wait_for_mutex(engine, thread, mutex);
+    return PROGRESS_WAITS;
+}
+
+bool lock_retake(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    if (thread->locks_since_ns < 0)
+        mutex->operations++;
+    if (try_mutex(engine, thread, mutex)) {
+        close_mutex_wait(engine, thread, mutex);
+        return true;
+    }
+    wait_for_mutex(engine, thread, mutex);
+    return false;
+}
+
+static void free_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    shared_touch(engine, mutex);
+    mutex->owner = NULL;
+    struct thread *sleeper = mutex->waiters[SIDE_TAKERS].head;
+    if (!sleeper || mutex->announced[SIDE_TAKERS] > 0)
+        return;
+    mutex->announced[SIDE_TAKERS] = 1;
+    sleeper->lock_claim = true;
+    wait_wake(engine, thread, sleeper);
+}
+
+void lock_give_up(struct engine *engine, struct thread *thread, struct shared *mutex) {
+    if (mutex->owner == thread)
+        free_mutex(engine, thread, mutex);
+}
+
+static enum progress take_spin(struct engine *engine, struct thread *thread,
+                               struct shared *object) {
+    if (thread->is_spinning) {
+        shared_touch(engine, object);
+        wait_list_remove(thread);
+        heap_remove(&engine->clock, thread->id);
+        cpu_stop_spinning(engine, thread);
+    }
+    if (!object->owner) {
+        own(engine, thread, object);
+        return PROGRESS_YES;
+    }
+    if (object->owner == thread || thread->deadline_ns <= engine->now_ns)
+        return object->owner == thread ? PROGRESS_YES : PROGRESS_NO;
+    shared_touch(engine, object);
+    if (thread->waits_since_ns < 0) {
+        thread->waits_since_ns = engine->now_ns;
+        object->waits++;
+    }
+    if (isfinite(thread->deadline_ns))
+        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    wait_list_append(&object->waiters[SIDE_TAKERS], thread);
+    thread->phase = PHASE_RETRY;
+    cpu_spin(engine, thread);
+    return PROGRESS_WAITS;
+}
+
+static void free_spin(struct engine *engine, struct shared *object) {
+    shared_touch(engine, object);
+    object->owner = NULL;
+    struct thread *waiter = object->waiters[SIDE_TAKERS].head;
+    while (waiter && waiter->state != THREAD_RUNNING)
+        waiter = waiter->next;
+    if (!waiter)
+        return;
+    wait_list_remove(waiter);
+    heap_remove(&engine->clock, waiter->id);
+    object->owner = waiter;
+    waiter->phase = PHASE_GRANTED;
+    waiter->granted = OUTCOME_YES;
+    cpu_stop_spinning(engine, waiter);
+}
+
+enum progress lock_take(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    return object->kind == OBJECT_SPIN ? take_spin(engine, thread, object)
+                                       : take_mutex(engine, thread, object);
+}
+
+enum progress lock_release(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (object->owner != thread)
+        engine_note_stall(engine, thread, "is unlocked by a thread that does not hold it");
+    else if (object->kind == OBJECT_SPIN)
+        free_spin(engine, object);
+    else if (--object->depth == 0)
+        free_mutex(engine, thread, object);
+    return PROGRESS_YES;
+}
+
+enum progress rwlock_read(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    if (object->owner)
+        return wait_for(engine, thread, object, SIDE_READERS, PHASE_RETRY);
+    shared_touch(engine, object);
+    object->readers++;
+    return PROGRESS_YES;
+}
+
+enum progress rwlock_write(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    wait_drop_claim(thread, object, SIDE_WRITERS);
+    if (object->owner || object->readers > 0) {
+        thread->wanted = 1;
+        return wait_for(engine, thread, object, SIDE_WRITERS, PHASE_RETRY);
+    }
+    own(engine, thread, object);
+    return PROGRESS_YES;
+}
+
+enum progress rwlock_release(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (object->owner != thread && object->readers == 0) {
+        engine_note_stall(engine, thread, "is unlocked by a thread that does not hold it");
+        return PROGRESS_YES;
+    }
+    shared_touch(engine, object);
+    if (object->owner == thread)
+        object->owner = NULL;
+    else
+        object->readers--;
+    if (object->readers > 0)
+        return PROGRESS_YES;
+    struct wait_list *readers = &object->waiters[SIDE_READERS];
+    if (readers->n == 0)
+        wait_announce(engine, thread, object, SIDE_WRITERS, 1);
+    while (readers->head)
+        wait_wake(engine, thread, readers->head);
+    return PROGRESS_YES;
+}

@@ -1,0 +1,77 @@
+#include "simulator/meetings.h"
+
+#include <math.h>
+
+#include "simulator/cpu.h"
+
+/* Completes the wait of everyone, or of the first `n`, in the list. */
+static void grant(struct engine *engine, struct thread *waker, struct wait_list *list, double n) {
+    while (list->head && n-- > 0) {
+        struct thread *sleeper = list->head;
+        sleeper->granted = OUTCOME_YES;
+        if (sleeper->phase != PHASE_RETAKE)
+            sleeper->phase = PHASE_GRANTED;
+        wait_wake(engine, waker, sleeper);
+    }
+}
+
+enum progress flag_wait(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    if (!object->is_signalled)
+        return wait_for(engine, thread, object, SIDE_TAKERS, PHASE_GRANTED);
+    shared_touch(engine, object);
+    object->is_signalled = false;
+    return PROGRESS_YES;
+}
+
+/* One signal is remembered, not a number of them: programs signal conditions freely, whether
+ * someone waits or not, and a waiter then looks at its predicate once. */
+enum progress flag_signal(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    if (object->waiters[SIDE_TAKERS].n == 0)
+        object->is_signalled = true;
+    else
+        grant(engine, thread, &object->waiters[SIDE_TAKERS],
+              random_round(&thread->random, engine->plan->nodes[thread->node].count));
+    return PROGRESS_YES;
+}
+
+enum progress barrier_wait(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    if (++object->arrived < object->amount)
+        return wait_for(engine, thread, object, SIDE_TAKERS, PHASE_GRANTED);
+    shared_touch(engine, object);
+    object->arrived = 0;
+    grant(engine, thread, &object->waiters[SIDE_TAKERS], INFINITY);
+    return PROGRESS_YES;
+}
+
+enum progress pool_create(struct engine *engine, struct thread *thread, int pool) {
+    const struct plan_pool *planned = &engine->plan->pools[pool];
+    for (int i = 0; i < planned->threads; i++) {
+        struct thread *created = &engine->threads[planned->first_thread + i];
+        if (created->state != THREAD_UNBORN)
+            continue;
+        cpu_wake(engine, created);
+        thread->debt_ns += engine->plan->wake_cpu_ns;
+    }
+    return PROGRESS_YES;
+}
+
+enum progress pool_join(struct engine *engine, struct thread *thread, int pool) {
+    if (engine->alive[pool] == 0)
+        return PROGRESS_YES;
+    thread->phase = PHASE_GRANTED;
+    wait_list_append(&engine->joiners[pool], thread);
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}
+
+enum progress pool_leave(struct engine *engine, struct thread *thread) {
+    if (engine->plan->pools[thread->pool].at_start)
+        engine->alive_at_start--;
+    if (--engine->alive[thread->pool] == 0)
+        grant(engine, NULL, &engine->joiners[thread->pool], INFINITY);
+    cpu_end(engine, thread);
+    return PROGRESS_ENDED;
+}

@@ -1,0 +1,96 @@
+/* A model at one configuration, compiled for walking: flat arrays, indices instead of pointers,
+ * everything that depends on thread counts already evaluated. Read-only while simulations run,
+ * shared by all workers. */
+#ifndef PERSIK_SIMULATOR_PLAN_H
+#define PERSIK_SIMULATOR_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/model.h"
+#include "simulator/simulator.h"
+
+#define PLAN_NONE (-1)
+
+/* A distribution. Empirical ones own `n_values` of the plan's values from `first_value`. */
+struct plan_draw {
+    enum dist_kind kind;
+    double mean;
+    double low, high; /* uniform */
+    size_t first_value, n_values;
+};
+
+struct plan_edge {
+    int to;
+    int cpu; /* draw, or PLAN_NONE */
+    int runs;
+    double cpu_factor;
+    double runs_factor;
+};
+
+struct plan_choice {
+    int edge;
+    double weight;
+};
+
+/* The edges that fit one outcome of a node. */
+struct plan_group {
+    int first; /* choice */
+    int n;
+    int run; /* index of the run each thread keeps here; PLAN_NONE = memoryless */
+    double weight;
+};
+
+struct plan_node {
+    enum node_kind kind;
+    int object, mutex, target_pool;
+    double count;              /* at least 1 unless fractional */
+    double timeout_ns;         /* negative: for ever */
+    int cpu, wait, operations; /* draws */
+    bool says_no;              /* some edge is only for OUTCOME_NO */
+    struct plan_group yes, no;
+};
+
+struct plan_object {
+    enum object_kind kind;
+    double amount; /* tokens; capacity (INFINITY unless bounded); parties */
+    double initial_items;
+    double arrivals;           /* INFINITY = no end */
+    int service, interarrival; /* draws */
+};
+
+struct plan_pool {
+    int threads;
+    int first_thread;
+    int entry;
+    bool at_start;
+};
+
+struct plan {
+    const struct model *model; /* for names; outlives the plan */
+    int cores;
+    int n_threads;
+    int n_objects, n_pools, n_nodes;
+    int n_runs; /* per thread */
+    int n_draws;
+    size_t n_values;
+    double quantum_ns, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
+    int wake_latency;  /* draw */
+    double horizon_ns; /* INFINITY = none */
+    double warmup_ns;
+    bool is_open; /* some queue has arrivals from outside */
+    struct plan_node *nodes;
+    struct plan_edge *edges;
+    struct plan_choice *choices;
+    struct plan_object *objects;
+    struct plan_pool *pools;
+    struct plan_draw *draws;
+    double *values;
+};
+
+/* Compiles; NULL and `error` on an impossible configuration. plan_free() ends it. */
+struct plan *plan_make(const struct model *model, const struct sim_config *config,
+                       struct error *error);
+void plan_free(struct plan *plan);
+
+#endif

@@ -1,0 +1,225 @@
+/* Replications until the answer is precise enough, on several workers.
+ *
+ * Which replications count is decided from complete batches of fixed size in the order of
+ * their numbers, and each replication's random numbers depend on its number alone; so the number
+ * of workers changes the time it takes and nothing else. */
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "simulator/engine.h"
+#include "simulator/plan.h"
+#include "simulator/replication.h"
+#include "simulator/simulator.h"
+
+#define DEFAULT_PRECISION 0.01
+#define DEFAULT_MIN       5
+#define DEFAULT_MAX       200
+#define BATCH             5
+#define MAX_WORKERS       256
+
+struct study {
+    const struct plan *plan;
+    uint64_t seed;
+    double precision;
+    int min_replications, max_replications;
+    int n_workers;
+    struct engine **engines; /* one per worker */
+    struct replication *replications;
+    int n; /* finished */
+    int batch_end;
+    atomic_int next; /* of the batch, to be taken by a worker */
+};
+
+struct worker {
+    struct study *study;
+    struct engine *engine;
+    pthread_t thread;
+};
+
+static void *work(void *argument) {
+    struct worker *worker = argument;
+    struct study *study = worker->study;
+    for (;;) {
+        int i = atomic_fetch_add(&study->next, 1);
+        if (i >= study->batch_end)
+            return NULL;
+        engine_run(worker->engine, study->seed, (uint64_t)i);
+        replication_read(&study->replications[i], worker->engine);
+    }
+}
+
+/* The calling thread is the first worker; when no further one can be had it works alone. */
+static void run_batch(struct study *study, int end) {
+    struct worker *workers = memory_alloc((size_t)study->n_workers, sizeof *workers);
+    int started = 1;
+    study->next = study->n;
+    study->batch_end = end;
+    for (int i = 0; i < study->n_workers; i++)
+        workers[i] = (struct worker){.study = study, .engine = study->engines[i]};
+    while (started < study->n_workers && started < end - study->n &&
+           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+        started++;
+    work(&workers[0]);
+    for (int i = 1; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    free(workers);
+    study->n = end;
+}
+
+/* What has to be precise: the time a program takes that ends by itself; else, since the length of
+ * the run is given, how long its tasks take, or how many there are. */
+static size_t focus_column(const struct study *study) {
+    const struct plan *plan = study->plan;
+    if (!isfinite(plan->horizon_ns) && !plan->is_open)
+        return METRIC_RUN_NS;
+    if (replication_estimate(study->replications, study->n, METRIC_RESPONSE_NS).mean > 0)
+        return METRIC_RESPONSE_NS;
+    if (replication_estimate(study->replications, study->n, METRIC_TASKS).mean > 0)
+        return METRIC_THROUGHPUT_HZ;
+    return METRIC_RUN_NS;
+}
+
+static bool is_precise(const struct study *study) {
+    struct estimate estimate =
+        replication_estimate(study->replications, study->n, focus_column(study));
+    return estimate.half_width <= study->precision * fabs(estimate.mean);
+}
+
+static const struct replication *find_failure(const struct study *study) {
+    for (int i = 0; i < study->n; i++) {
+        if (study->replications[i].failure[0])
+            return &study->replications[i];
+    }
+    return NULL;
+}
+
+static int run_study(struct study *study, struct error *error) {
+    int end = study->min_replications;
+    do {
+        run_batch(study, end < study->max_replications ? end : study->max_replications);
+        const struct replication *failed = find_failure(study);
+        if (failed)
+            return error_set(error, "%s (seed %llu)", failed->failure,
+                             (unsigned long long)study->seed);
+        end += BATCH;
+    } while (study->n < study->max_replications && !is_precise(study));
+    return 0;
+}
+
+static struct estimate estimate_of(const struct study *study, size_t column) {
+    return replication_estimate(study->replications, study->n, column);
+}
+
+static void fill_objects(struct sim_result *result, const struct study *study) {
+    for (size_t i = 0; i < result->n_objects; i++) {
+        size_t column = replication_object_column(study->plan, (int)i);
+        result->objects[i] = (struct sim_object_result){
+            .operations = estimate_of(study, column + OBJECT_OPERATIONS),
+            .waits = estimate_of(study, column + OBJECT_WAITS),
+            .wait_ns = estimate_of(study, column + OBJECT_WAIT_NS),
+            .utilisation = estimate_of(study, column + OBJECT_UTILISATION),
+            .length = estimate_of(study, column + OBJECT_LENGTH),
+            .dropped = estimate_of(study, column + OBJECT_DROPPED),
+        };
+    }
+}
+
+static void fill_pools(struct sim_result *result, const struct study *study) {
+    for (size_t i = 0; i < result->n_pools; i++) {
+        size_t column = replication_pool_column(study->plan, (int)i);
+        result->pools[i] = (struct sim_pool_result){
+            .threads = study->plan->pools[i].threads,
+            .cpu_ns = estimate_of(study, column + POOL_CPU_NS),
+            .ready_ns = estimate_of(study, column + POOL_READY_NS),
+            .blocked_ns = estimate_of(study, column + POOL_BLOCKED_NS),
+        };
+    }
+}
+
+static void fill_result(struct sim_result *result, const struct study *study) {
+    *result = (struct sim_result){
+        .replications = study->n,
+        .run_ns = estimate_of(study, METRIC_RUN_NS),
+        .tasks = estimate_of(study, METRIC_TASKS),
+        .throughput_hz = estimate_of(study, METRIC_THROUGHPUT_HZ),
+        .response_ns = estimate_of(study, METRIC_RESPONSE_NS),
+        .response_p50_ns = estimate_of(study, METRIC_P50_NS),
+        .response_p95_ns = estimate_of(study, METRIC_P95_NS),
+        .response_p99_ns = estimate_of(study, METRIC_P99_NS),
+        .cpu_utilisation = estimate_of(study, METRIC_CPU_UTILISATION),
+        .cpu_ns = estimate_of(study, METRIC_CPU_NS),
+        .disk_utilisation = estimate_of(study, METRIC_DISK_UTILISATION),
+        .n_objects = (size_t)study->plan->n_objects,
+        .n_pools = (size_t)study->plan->n_pools,
+    };
+    for (int i = study->n - 1; i >= 0; i--) {
+        const struct replication *replication = &study->replications[i];
+        result->events += replication->events;
+        result->stalls += replication->stalls;
+        if (replication->stalls > 0)
+            memcpy(result->stalled_at, replication->stalled_at, sizeof result->stalled_at);
+    }
+    result->objects = memory_alloc(result->n_objects, sizeof *result->objects);
+    result->pools = memory_alloc(result->n_pools, sizeof *result->pools);
+    fill_objects(result, study);
+    fill_pools(result, study);
+}
+
+static int or_default(int value, int fallback) {
+    return value > 0 ? value : fallback;
+}
+
+static struct study open_study(const struct plan *plan, const struct sim_config *config) {
+    int least = or_default(config->min_replications, DEFAULT_MIN);
+    struct study study = {
+        .plan = plan,
+        .seed = config->seed,
+        .precision = config->precision > 0 ? config->precision : DEFAULT_PRECISION,
+        .min_replications = least < 2 ? 2 : least, /* one run has no interval */
+        .max_replications = or_default(config->max_replications, DEFAULT_MAX),
+        .n_workers = or_default(config->workers, 1),
+    };
+    if (study.max_replications < study.min_replications)
+        study.max_replications = study.min_replications;
+    if (study.n_workers > MAX_WORKERS)
+        study.n_workers = MAX_WORKERS;
+    study.replications = memory_alloc((size_t)study.max_replications, sizeof *study.replications);
+    study.engines = memory_alloc((size_t)study.n_workers, sizeof(struct engine *));
+    for (int i = 0; i < study.n_workers; i++)
+        study.engines[i] = engine_make(plan);
+    return study;
+}
+
+static void close_study(struct study *study) {
+    for (int i = 0; i < study->n_workers; i++)
+        engine_free(study->engines[i]);
+    for (int i = 0; i < study->n; i++)
+        free(study->replications[i].row);
+    free(study->engines);
+    free(study->replications);
+}
+
+int sim_predict(const struct model *model, const struct sim_config *config,
+                struct sim_result *result, struct error *error) {
+    memset(result, 0, sizeof *result);
+    struct plan *plan = plan_make(model, config, error);
+    if (!plan)
+        return -1;
+    struct study study = open_study(plan, config);
+    int status = run_study(&study, error);
+    if (status == 0)
+        fill_result(result, &study);
+    close_study(&study);
+    plan_free(plan);
+    return status;
+}
+
+void sim_result_free(struct sim_result *result) {
+    free(result->objects);
+    free(result->pools);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,145 @@
+#include "simulator/stores.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static const struct plan_node *node_of(const struct engine *engine, const struct thread *thread) {
+    return &engine->plan->nodes[thread->node];
+}
+
+/* What the store does not have: wait, unless it is closed and the node knows how to go on. */
+static enum progress lack(struct engine *engine, struct thread *thread, struct shared *object,
+                          int side) {
+    if (object->is_closed && node_of(engine, thread)->says_no)
+        return PROGRESS_NO;
+    return wait_for(engine, thread, object, side, PHASE_RETRY);
+}
+
+enum progress tokens_acquire(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    if (thread->phase != PHASE_RETRY)
+        thread->wanted = random_round(&thread->random, node_of(engine, thread)->count);
+    wait_drop_claim(thread, object, SIDE_TAKERS);
+    if (object->amount < thread->wanted)
+        return lack(engine, thread, object, SIDE_TAKERS);
+    shared_touch(engine, object);
+    object->amount -= thread->wanted;
+    return PROGRESS_YES;
+}
+
+enum progress tokens_release(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    object->amount += random_round(&thread->random, node_of(engine, thread)->count);
+    wait_announce(engine, thread, object, SIDE_TAKERS, object->amount);
+    return PROGRESS_YES;
+}
+
+static void grow_ring(struct shared *queue) {
+    size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
+    double *births = memory_alloc(capacity, sizeof *births);
+    for (size_t i = 0; i < queue->n_items; i++)
+        births[i] = queue->births[(queue->first + i) % queue->capacity];
+    free(queue->births);
+    queue->births = births;
+    queue->capacity = capacity;
+    queue->first = 0;
+}
+
+static void add_item(struct engine *engine, struct shared *queue, double birth_ns) {
+    shared_touch(engine, queue);
+    if (queue->n_items == queue->capacity)
+        grow_ring(queue);
+    size_t at = queue->first + queue->n_items++;
+    queue->births[at < queue->capacity ? at : at - queue->capacity] = birth_ns;
+}
+
+static double remove_item(struct engine *engine, struct shared *queue) {
+    shared_touch(engine, queue);
+    double birth = queue->births[queue->first];
+    if (++queue->first == queue->capacity)
+        queue->first = 0;
+    queue->n_items--;
+    return birth;
+}
+
+static void announce_room(struct engine *engine, struct thread *thread, struct shared *queue) {
+    wait_announce(engine, thread, queue, SIDE_PUTTERS, queue->amount - (double)queue->n_items);
+}
+
+static void announce_items(struct engine *engine, struct thread *thread, struct shared *queue) {
+    wait_announce(engine, thread, queue, SIDE_TAKERS, (double)queue->n_items);
+}
+
+enum progress queue_put(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    wait_drop_claim(thread, object, SIDE_PUTTERS);
+    thread->wanted = 1;
+    if ((double)object->n_items >= object->amount)
+        return lack(engine, thread, object, SIDE_PUTTERS);
+    add_item(engine, object, isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns);
+    announce_items(engine, thread, object);
+    return PROGRESS_YES;
+}
+
+enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    wait_drop_claim(thread, object, SIDE_TAKERS);
+    thread->wanted = 1;
+    if (object->n_items == 0)
+        return lack(engine, thread, object, SIDE_TAKERS);
+    thread->birth_ns = remove_item(engine, object);
+    announce_room(engine, thread, object);
+    return PROGRESS_YES;
+}
+
+/* Those that the model gives no way to go on stay. */
+static void wake_all(struct engine *engine, struct thread *waker, struct wait_list *list) {
+    struct thread *next;
+    for (struct thread *sleeper = list->head; sleeper; sleeper = next) {
+        next = sleeper->next;
+        if (node_of(engine, sleeper)->says_no)
+            wait_wake(engine, waker, sleeper);
+    }
+}
+
+enum progress store_close(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    object->is_closed = true;
+    wake_all(engine, thread, &object->waiters[SIDE_TAKERS]);
+    wake_all(engine, thread, &object->waiters[SIDE_PUTTERS]);
+    return PROGRESS_YES;
+}
+
+static void schedule_arrival(struct engine *engine, int object) {
+    struct shared *queue = &engine->objects[object];
+    double gap = engine_draw(engine, engine->plan->objects[object].interarrival, &queue->random);
+    heap_set(&engine->clock, queue->event, engine->now_ns + gap);
+}
+
+void queue_reset(struct engine *engine, int object) {
+    const struct plan_object *planned = &engine->plan->objects[object];
+    struct shared *queue = &engine->objects[object];
+    for (double i = 0; i < planned->initial_items; i++)
+        add_item(engine, queue, engine->now_ns);
+    if (planned->interarrival == PLAN_NONE)
+        return;
+    queue->arrivals_left = planned->arrivals;
+    schedule_arrival(engine, object);
+}
+
+void queue_arrive(struct engine *engine, int object) {
+    struct shared *queue = &engine->objects[object];
+    if ((double)queue->n_items < queue->amount)
+        add_item(engine, queue, engine->now_ns);
+    else
+        queue->dropped++;
+    announce_items(engine, NULL, queue);
+    if (--queue->arrivals_left > 0) {
+        schedule_arrival(engine, object);
+        return;
+    }
+    engine->arrivals_ended = true;
+    store_close(engine, NULL, queue);
+}

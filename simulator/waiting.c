@@ -1,0 +1,156 @@
+#include "simulator/waiting.h"
+
+#include <math.h>
+
+#include "simulator/cpu.h"
+#include "simulator/locks.h"
+
+void wait_list_append(struct wait_list *list, struct thread *thread) {
+    thread->waits_in = list;
+    thread->next = NULL;
+    thread->previous = list->tail;
+    if (list->tail)
+        list->tail->next = thread;
+    else
+        list->head = thread;
+    list->tail = thread;
+    list->n++;
+}
+
+void wait_list_push(struct wait_list *list, struct thread *thread) {
+    thread->waits_in = list;
+    thread->previous = NULL;
+    thread->next = list->head;
+    if (list->head)
+        list->head->previous = thread;
+    else
+        list->tail = thread;
+    list->head = thread;
+    list->n++;
+}
+
+void wait_list_remove(struct thread *thread) {
+    struct wait_list *list = thread->waits_in;
+    if (!list)
+        return;
+    if (thread->previous)
+        thread->previous->next = thread->next;
+    else
+        list->head = thread->next;
+    if (thread->next)
+        thread->next->previous = thread->previous;
+    else
+        list->tail = thread->previous;
+    list->n--;
+    thread->waits_in = NULL;
+}
+
+static bool is_busy(const struct shared *object) {
+    switch (object->kind) {
+    case OBJECT_MUTEX:
+    case OBJECT_SPIN:
+    case OBJECT_DISK:
+        return object->owner;
+    case OBJECT_RWLOCK:
+        return object->owner || object->readers > 0;
+    case OBJECT_TOKENS:
+        return object->amount <= 0;
+    case OBJECT_QUEUE:
+        return object->n_items > 0;
+    case OBJECT_FLAG:
+    case OBJECT_BARRIER:
+        return object->waiters[SIDE_FIRST].n > 0;
+    }
+    return false;
+}
+
+void shared_touch(const struct engine *engine, struct shared *object) {
+    double elapsed = engine->now_ns - object->touched_ns;
+    if (elapsed <= 0)
+        return;
+    object->touched_ns = engine->now_ns;
+    if (is_busy(object))
+        object->busy_ns += elapsed;
+    double length = object->kind == OBJECT_QUEUE
+                        ? (double)object->n_items
+                        : (double)(object->waiters[SIDE_FIRST].n + object->waiters[SIDE_SECOND].n);
+    object->length_ns += length * elapsed;
+}
+
+void wait_open(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (thread->phase == PHASE_RETRY)
+        return;
+    double timeout = engine->plan->nodes[thread->node].timeout_ns;
+    thread->deadline_ns = timeout < 0 ? INFINITY : engine->now_ns + timeout;
+    object->operations++;
+}
+
+enum progress wait_for(struct engine *engine, struct thread *thread, struct shared *object,
+                       int side, enum thread_phase phase) {
+    if (thread->deadline_ns <= engine->now_ns)
+        return PROGRESS_NO;
+    shared_touch(engine, object);
+    if (thread->waits_since_ns < 0) {
+        thread->waits_since_ns = engine->now_ns;
+        object->waits++;
+        wait_list_append(&object->waiters[side], thread);
+    } else {
+        wait_list_push(&object->waiters[side], thread);
+    }
+    if (isfinite(thread->deadline_ns))
+        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    thread->phase = phase;
+    int mutex = engine->plan->nodes[thread->node].mutex;
+    if (mutex != MODEL_NONE) {
+        thread->after_retake = phase;
+        thread->phase = PHASE_RETAKE;
+        lock_give_up(engine, thread, &engine->objects[mutex]);
+    }
+    cpu_block(engine, thread);
+    return PROGRESS_WAITS;
+}
+
+void wait_close(struct engine *engine, struct thread *thread, struct shared *object) {
+    object->wait_ns += engine->now_ns - thread->waits_since_ns;
+    thread->waits_since_ns = -1;
+}
+
+void wait_drop_claim(struct thread *thread, struct shared *object, int side) {
+    object->announced[side] -= thread->claim;
+    thread->claim = 0;
+}
+
+void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleeper) {
+    wait_list_remove(sleeper);
+    heap_remove(&engine->clock, sleeper->id);
+    cpu_wake(engine, sleeper);
+    if (waker)
+        waker->debt_ns += engine->plan->wake_cpu_ns;
+}
+
+void wait_announce(struct engine *engine, struct thread *waker, struct shared *object, int side,
+                   double available) {
+    struct wait_list *list = &object->waiters[side];
+    while (list->head && available - object->announced[side] >= list->head->wanted) {
+        struct thread *sleeper = list->head;
+        shared_touch(engine, object);
+        sleeper->claim = sleeper->wanted;
+        object->announced[side] += sleeper->claim;
+        wait_wake(engine, waker, sleeper);
+    }
+}
+
+/* A wait that another thread would have completed (PHASE_GRANTED) is looked at again instead. */
+void wait_time_out(struct engine *engine, struct thread *thread) {
+    struct shared *object = &engine->objects[engine->plan->nodes[thread->node].object];
+    shared_touch(engine, object);
+    if (thread->phase == PHASE_RETAKE)
+        thread->after_retake = PHASE_RETRY;
+    else
+        thread->phase = PHASE_RETRY;
+    wait_list_remove(thread);
+    if (thread->is_spinning)
+        cpu_stop_spinning(engine, thread);
+    else
+        cpu_wake(engine, thread);
+}

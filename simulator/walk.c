@@ -1,0 +1,186 @@
+#include "simulator/walk.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "simulator/cpu.h"
+#include "simulator/disk.h"
+#include "simulator/locks.h"
+#include "simulator/meetings.h"
+#include "simulator/stores.h"
+
+#define MAX_RUN_CHOICES 1000 /* before a run that keeps being drawn as 0 long is taken once */
+
+static enum progress end_task(struct engine *engine, struct thread *thread) {
+    engine->tasks++;
+    if (!isnan(thread->birth_ns))
+        histogram_add(&engine->response, engine->now_ns - thread->birth_ns);
+    thread->birth_ns = NAN;
+    return PROGRESS_YES;
+}
+
+static enum progress begin_task(struct engine *engine, struct thread *thread) {
+    thread->birth_ns = engine->now_ns;
+    return PROGRESS_YES;
+}
+
+static enum progress operate(struct engine *engine, struct thread *thread,
+                             const struct plan_node *node) {
+    struct shared *object = node->object == MODEL_NONE ? NULL : &engine->objects[node->object];
+    switch (node->kind) {
+    case NODE_START:
+    case NODE_STEP:
+        return PROGRESS_YES;
+    case NODE_END:
+        return pool_leave(engine, thread);
+    case NODE_LOCK:
+        return lock_take(engine, thread, object);
+    case NODE_UNLOCK:
+        return lock_release(engine, thread, object);
+    case NODE_RDLOCK:
+        return rwlock_read(engine, thread, object);
+    case NODE_WRLOCK:
+        return rwlock_write(engine, thread, object);
+    case NODE_RWUNLOCK:
+        return rwlock_release(engine, thread, object);
+    case NODE_ACQUIRE:
+        return tokens_acquire(engine, thread, object);
+    case NODE_RELEASE:
+        return tokens_release(engine, thread, object);
+    case NODE_PUT:
+        return queue_put(engine, thread, object);
+    case NODE_GET:
+        return queue_get(engine, thread, object);
+    case NODE_CLOSE:
+        return store_close(engine, thread, object);
+    case NODE_WAIT:
+        return flag_wait(engine, thread, object);
+    case NODE_SIGNAL:
+        return flag_signal(engine, thread, object);
+    case NODE_BARRIER:
+        return barrier_wait(engine, thread, object);
+    case NODE_CREATE:
+        return pool_create(engine, thread, node->target_pool);
+    case NODE_JOIN:
+        return pool_join(engine, thread, node->target_pool);
+    case NODE_SLEEP:
+        return pause_thread(engine, thread);
+    case NODE_IO:
+        return object ? disk_access(engine, thread, object) : pause_thread(engine, thread);
+    case NODE_TASK_BEGIN:
+        return begin_task(engine, thread);
+    case NODE_TASK_END:
+        return end_task(engine, thread);
+    }
+    return PROGRESS_YES;
+}
+
+/* Draws a choice of the group by weight, leaving out number `except` if there is another; those
+ * that remain without any weight are equally likely. */
+static int draw_choice(const struct plan_choice *choices, const struct plan_group *group,
+                       int except, struct random_stream *random) {
+    if (group->n == 1)
+        return 0;
+    bool leaves_out = except != PLAN_NONE;
+    double total = group->weight - (leaves_out ? choices[except].weight : 0);
+    bool is_equal = total <= 1e-12 * group->weight;
+    if (is_equal)
+        total = group->n - leaves_out;
+    double rest = random_unit(random) * total;
+    int chosen = PLAN_NONE;
+    for (int i = 0; i < group->n; i++) {
+        double weight = is_equal ? 1 : choices[i].weight;
+        if (i == except || weight <= 0)
+            continue;
+        chosen = i;
+        rest -= weight;
+        if (rest < 0)
+            break;
+    }
+    return chosen;
+}
+
+/* How often a newly chosen edge is taken in a row; edges without `runs` once. */
+static double draw_run(struct engine *engine, struct thread *thread, const struct plan_edge *edge) {
+    if (edge->runs == PLAN_NONE)
+        return 1;
+    double value = engine_draw(engine, edge->runs, &thread->random) * edge->runs_factor;
+    return random_round(&thread->random, value);
+}
+
+/* The choice that the thread's run at this group dictates, and one taken off the run. */
+static int follow_run(struct engine *engine, struct thread *thread,
+                      const struct plan_group *group) {
+    struct edge_run *run = &thread->runs[group->run];
+    const struct plan_choice *choices = &engine->plan->choices[group->first];
+    for (int i = 0; run->left < 1; i++) {
+        run->choice = draw_choice(choices, group, run->choice, &thread->random);
+        run->left = draw_run(engine, thread, &engine->plan->edges[choices[run->choice].edge]);
+        if (run->left < 1 && (group->n == 1 || i == MAX_RUN_CHOICES))
+            run->left = 1;
+    }
+    run->left--;
+    return run->choice;
+}
+
+static const struct plan_edge *choose_edge(struct engine *engine, struct thread *thread,
+                                           const struct plan_group *group) {
+    const struct plan_choice *choices = &engine->plan->choices[group->first];
+    int choice = group->run == PLAN_NONE ? draw_choice(choices, group, PLAN_NONE, &thread->random)
+                                         : follow_run(engine, thread, group);
+    return &engine->plan->edges[choices[choice].edge];
+}
+
+static bool is_endless(struct engine *engine, const struct thread *thread) {
+    engine->events++;
+    if (engine->events - engine->events_at_advance < MAX_EVENTS_PER_INSTANT)
+        return false;
+    snprintf(engine->failure, sizeof engine->failure,
+             "the model loops without time passing, through node %d (%s): give the loop some "
+             "computation or a way out",
+             thread->node, engine->plan->model->nodes[thread->node].name);
+    return true;
+}
+
+/* What remains to be done at the node; sets the outcome. */
+static enum progress finish_node(struct engine *engine, struct thread *thread,
+                                 const struct plan_node *node) {
+    if (thread->phase == PHASE_RETAKE) {
+        if (!lock_retake(engine, thread, &engine->objects[node->mutex]))
+            return PROGRESS_WAITS;
+        thread->phase = thread->after_retake;
+    }
+    enum progress progress;
+    if (thread->phase == PHASE_GRANTED)
+        progress = thread->granted == OUTCOME_NO ? PROGRESS_NO : PROGRESS_YES;
+    else
+        progress = operate(engine, thread, node);
+    if (progress <= PROGRESS_NO && thread->waits_since_ns >= 0)
+        wait_close(engine, thread, &engine->objects[node->object]);
+    return progress;
+}
+
+void walk_thread(struct engine *engine, struct thread *thread) {
+    const struct plan *plan = engine->plan;
+    for (;;) {
+        const struct plan_node *node = &plan->nodes[thread->node];
+        if (thread->phase == PHASE_ARRIVE) {
+            if (is_endless(engine, thread))
+                return;
+            thread->phase = PHASE_OPERATE;
+            if (node->cpu != PLAN_NONE &&
+                cpu_compute(engine, thread, engine_draw(engine, node->cpu, &thread->random)))
+                return;
+        }
+        enum progress progress = finish_node(engine, thread, node);
+        if (progress > PROGRESS_NO)
+            return;
+        const struct plan_edge *edge =
+            choose_edge(engine, thread, progress == PROGRESS_NO ? &node->no : &node->yes);
+        thread->node = edge->to;
+        thread->phase = PHASE_ARRIVE;
+        double demand = engine_draw(engine, edge->cpu, &thread->random) * edge->cpu_factor;
+        if (cpu_compute(engine, thread, demand))
+            return;
+    }
+}

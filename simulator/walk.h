@@ -1,0 +1,10 @@
+/* A thread's way through its PEG. */
+#ifndef PERSIK_SIMULATOR_WALK_H
+#define PERSIK_SIMULATOR_WALK_H
+
+#include "simulator/engine.h"
+
+/* The running thread goes on until it needs the CPU, waits or ends. */
+void walk_thread(struct engine *engine, struct thread *thread);
+
+#endif

@@ -1,0 +1,108 @@
+/* Models written by hand, for tests and benchmarks: a few calls per pool instead of a page of
+ * initialisers. Indices are returned; pointers stay valid until the next call that adds. */
+#ifndef PERSIK_TESTS_MODEL_BUILDER_H
+#define PERSIK_TESTS_MODEL_BUILDER_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "formats/model.h"
+
+static inline struct dist constant(double value) {
+    return (struct dist){.kind = DIST_CONSTANT, .mean = value};
+}
+
+static inline struct dist exponential(double mean) {
+    return (struct dist){.kind = DIST_EXPONENTIAL, .mean = mean};
+}
+
+/* An empty model of a machine whose scheduling costs nothing. */
+static inline struct model *build_model(int cores) {
+    struct model *model = memory_alloc(1, sizeof *model);
+    model->version = MODEL_VERSION;
+    model->program = memory_strdup("test");
+    model->built = memory_strdup("");
+    model->host = memory_strdup("");
+    model->build_id = memory_strdup("");
+    model->perturbation = NAN;
+    model->machine = (struct machine){.cores = cores, .quantum_ns = 4e6};
+    return model;
+}
+
+static inline int build_object(struct model *model, enum object_kind kind, double amount) {
+    model->objects =
+        memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
+    model->objects[model->n_objects] = (struct object){
+        .name = memory_format("%s-%zu", object_kind_name(kind), model->n_objects),
+        .kind = kind,
+        .amount.base = amount,
+    };
+    return (int)model->n_objects++;
+}
+
+/* A node without edges; `object` may be MODEL_NONE. */
+static inline int build_node(struct model *model, enum node_kind kind, int object) {
+    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
+    model->nodes[model->n_nodes] = (struct node){
+        .name = memory_format("%s-%zu", node_kind_name(kind), model->n_nodes),
+        .kind = kind,
+        .object = object,
+        .mutex = MODEL_NONE,
+        .target_pool = MODEL_NONE,
+        .timeout_ns = -1,
+    };
+    return (int)model->n_nodes++;
+}
+
+static inline struct edge *build_edge(struct model *model, int from, int to) {
+    struct node *node = &model->nodes[from];
+    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+    node->edges[node->n_edges] = (struct edge){
+        .to = to,
+        .probability = 1,
+        .runs_scaling.pool = MODEL_NONE,
+        .cpu_scaling.pool = MODEL_NONE,
+    };
+    return &node->edges[node->n_edges++];
+}
+
+/* A node that follows `from`, with `cpu` computed on the way. */
+static inline int build_next(struct model *model, int from, struct dist cpu, enum node_kind kind,
+                             int object) {
+    int node = build_node(model, kind, object);
+    build_edge(model, from, node)->cpu_ns = cpu;
+    return node;
+}
+
+/* A pool with its start node; returns the pool. */
+static inline int build_pool(struct model *model, int threads, bool at_start) {
+    int entry = build_node(model, NODE_START, MODEL_NONE);
+    model->pools = memory_resize(model->pools, model->n_pools + 1, sizeof *model->pools);
+    model->pools[model->n_pools] = (struct pool){
+        .name = memory_format("pool-%zu", model->n_pools),
+        .origin = memory_strdup(""),
+        .rule = memory_strdup(""),
+        .threads.base = threads,
+        .profiled_threads = threads,
+        .scales = true,
+        .at_start = at_start,
+        .entry = entry,
+    };
+    return (int)model->n_pools++;
+}
+
+/* A loop at `head`: its body, starting at the node returned, is taken `times` times in a row,
+ * then `*exit_to` once. Both nodes are steps; the body is to lead back to `head`. */
+static inline int build_loop(struct model *model, int head, struct dist times, int *exit_to) {
+    int body = build_node(model, NODE_STEP, MODEL_NONE);
+    *exit_to = build_node(model, NODE_STEP, MODEL_NONE);
+    build_edge(model, head, body)->runs = times;
+    struct edge *leave = build_edge(model, head, *exit_to);
+    leave->runs = constant(1);
+    leave->probability = 0; /* never first */
+    return body;
+}
+
+#endif
