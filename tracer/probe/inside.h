@@ -1,0 +1,54 @@
+/* What the modules of the probe library tell each other, off the hot path. */
+#ifndef PERSIK_PROBE_INSIDE_H
+#define PERSIK_PROBE_INSIDE_H
+
+#include <pthread.h>
+
+#include "tracer/probe/file.h"
+#include "tracer/probe/probe.h"
+
+/* process.c: the process we are in. */
+struct probe_process {
+    bool active; /* recording */
+    char prefix[FILE_PATH_MAX];
+    struct raw_process *header; /* shared with PREFIX.process; valid while active */
+    uint64_t main_stack_low, main_stack_high;
+    uint64_t default_stack_bytes;
+    pthread_key_t thread_key; /* its destructor tells us of threads ending */
+};
+extern struct probe_process probe_process;
+
+/* Takes both clocks and files the pair. */
+void process_calibrate(void);
+void process_lost(void);
+/* Notes the end of the process. Idempotent. */
+void process_finish(void);
+/* Appends the lines of /proc/self/maps that lie in [low, high) to PREFIX.maps. */
+void process_append_maps(uint64_t low, uint64_t high);
+
+/* interpose.c: finds the functions that ours stand in for. Idempotent. */
+void interpose_resolve(void);
+
+/* context.c. False: no space for PREFIX.contexts. Call again in a forked child. */
+bool context_start(void);
+/* Makes sure the maps file covers the code at `address`; and notes that it does. */
+void context_cover(uint64_t address);
+void context_covered(uint64_t address);
+
+/* buffer.c: makes the calling thread one of the recorded ones. `creator` -1, `routine` 0 =
+ * unknown. False: not recorded. */
+bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t routine,
+                   uint64_t stack_bytes);
+/* In a forked child: forgets the parent's buffer. */
+void buffer_forget(void);
+void buffer_thread_ends(void *unused);
+int32_t buffer_new_index(void);
+
+/* threads.c */
+void threads_forget(void);
+bool threads_start(void);
+void threads_register(pthread_t thread, int32_t index, bool if_newer);
+/* Index of the thread with this handle, -1 = unknown. */
+int32_t threads_find(pthread_t thread);
+
+#endif

@@ -1,0 +1,135 @@
+/* The interposers, made from the catalog: PLAIN, TRY and TIMED (formats/catalog.h). */
+#include "tracer/probe/interposer.h"
+
+#include <dlfcn.h>
+
+struct probe_real real;
+
+/* ---- finding the real functions ---- */
+
+struct symbol {
+    const char *name;
+    size_t offset; /* in struct probe_real */
+};
+
+static const struct symbol symbols[] = {
+#define API(name, ...)     {#name, offsetof(struct probe_real, name)},
+#define VARIANT(name, ...) {#name, offsetof(struct probe_real, name)},
+#define SAME(symbol, name)
+#include "formats/catalog.def"
+#include "tracer/probe/variants.def"
+#undef API
+#undef VARIANT
+#undef SAME
+};
+
+/* libc still has the conditions of before 2002 under the same names. */
+static void *find_symbol(const char *name) {
+    void *found = NULL;
+    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
+        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    return found != NULL ? found : dlsym(RTLD_NEXT, name);
+}
+
+/* Called before main, or by the first call from a constructor that runs before ours. The locks come
+ * first in the catalog: an allocator that locks and is called by dlsym finds its lock known. */
+void interpose_resolve(void) {
+    static bool resolved;
+    if (LIKELY(__atomic_load_n(&resolved, __ATOMIC_ACQUIRE)))
+        return;
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *found = find_symbol(symbols[i].name);
+        memcpy((char *)&real + symbols[i].offset, &found, sizeof found);
+    }
+    __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+}
+
+/* ---- attempts of TRY calls ---- */
+
+/* libc's timed forms look at the time limit before anything else, and reject a bad one even when
+ * the lock is free: leave that to them. */
+static inline bool is_valid_limit(const struct timespec *limit, clockid_t clock) {
+    return limit != NULL && (unsigned long)limit->tv_nsec < 1000000000ul &&
+           (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
+}
+#define TRY_TIMED(limit, clock, attempt) (is_valid_limit(limit, clock) ? (attempt) : EBUSY)
+
+/* sem_wait is a cancellation point even when it does not wait. */
+static inline int try_semaphore(sem_t *semaphore) {
+    pthread_testcancel();
+    int saved_errno = errno;
+    int result = real.sem_trywait(semaphore);
+    if (result != 0)
+        errno = saved_errno;
+    return result;
+}
+
+/* Of a robust mutex: taken, and its last owner died. Any other refusal (in use, owned by us, too
+ * deep, beyond repair) is left to the blocking form to report. */
+static inline bool is_taken(int attempt) {
+    return attempt == 0 || attempt == EOWNERDEAD;
+}
+
+static inline bool is_attempt(enum api_op op) {
+    return op == OP_TRYLOCK || op == OP_TRYRDLOCK || op == OP_TRYWRLOCK || op == OP_TRYACQUIRE;
+}
+
+/* ---- the interposers ---- */
+
+/* The record is written after the call: outside the critical section that an unlock ends. */
+#define DEFINE_PLAIN(name, class_, object_, op, o, ret, params, args, value_)                      \
+    PROBE_EXPORT ret name params {                                                                 \
+        if (!probe_recording())                                                                    \
+            return real.name args;                                                                 \
+        uint64_t ticks = is_attempt(OP_##op) ? 0 : clock_before();                                 \
+        ret result = real.name args;                                                               \
+        if (is_attempt(OP_##op))                                                                   \
+            ticks = clock_after();                                                                 \
+        int32_t value = (int32_t)(value_);                                                         \
+        probe_stamp(PROBE_SITE, ticks, API_##name, OBJECT(o, args),                                \
+                    OUTCOME_##object_(result, value), value);                                      \
+        return result;                                                                             \
+    }
+
+#define DEFINE_TRY(name, class_, object_, op, o, ret, params, args, value_, attempt)               \
+    PROBE_EXPORT ret name params {                                                                 \
+        if (!probe_recording())                                                                    \
+            return real.name args;                                                                 \
+        ret result = attempt;                                                                      \
+        if (LIKELY(is_taken(result))) {                                                            \
+            uint64_t ticks = clock_after();                                                        \
+            int32_t value = (int32_t)(value_);                                                     \
+            probe_stamp(PROBE_SITE, ticks, API_##name, OBJECT(o, args),                            \
+                        OUTCOME_##object_(result, value), value);                                  \
+            return result;                                                                         \
+        }                                                                                          \
+        struct probe_call call =                                                                   \
+            probe_begin(PROBE_SITE, API_##name, OBJECT(o, args), TRACE_WAITED);                    \
+        result = real.name args;                                                                   \
+        int32_t value = (int32_t)(value_);                                                         \
+        probe_end(&call, TRACE_WAITED | OUTCOME_##object_(result, value), value);                  \
+        return result;                                                                             \
+    }
+
+#define DEFINE_TIMED(name, class_, object_, op, o, ret, params, args, value_)                      \
+    PROBE_EXPORT ret name params {                                                                 \
+        TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_)                   \
+    }
+
+#define DEFINE_SPECIAL(...)
+
+#define API(name, class_, object_, op, probe, o, m, a, t, ret, params, args, ...)                  \
+    DEFINE_##probe(name, class_, object_, op, o, ret, params, args, __VA_ARGS__)
+#include "formats/catalog.def"
+#undef API
+
+/* Declared under names of our own, since headers may declare the symbols differently. */
+#define VARIANT(symbol, name, o, ret, params, args, value_)                                        \
+    PROBE_EXPORT ret variant_##symbol params __asm__(#symbol);                                     \
+    ret variant_##symbol params {                                                                  \
+        TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_)                        \
+    }
+#define SAME(symbol, name)                                                                         \
+    PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \
+        __attribute__((alias(#name), copy(name)));
+#include "tracer/probe/variants.def"

@@ -1,0 +1,167 @@
+/* The probe library: preloaded into the program, it stands in for the functions of the catalog and
+ * writes a record of each call into the thread's own file (tracer/raw.h).
+ *
+ *   interpose.c  the interposers, made from formats/catalog.def, and variants.def
+ *   special.c    those that need thought: variadic ones, threads
+ *   context.c    call chains: the cached check, the unwinder, the table of known chains
+ *   buffer.c     a thread's records: attaching, chunks, what happens when the disk is full
+ *   threads.c    who is who: pthread_t -> index
+ *   process.c    start, fork, exec, end; the library's environment
+ *   file.c       system calls for files, without cancellation points
+ *
+ * This header is the path that every recorded call takes. Rules on it: no lock, no allocation, no
+ * system call, errno untouched, and it may be interrupted by a signal handler that
+ * records too. The slow paths (probe_attach, probe_claim_slow, probe_context_slow) keep errno,
+ * block signals, and are never cancellation points. */
+#ifndef PERSIK_PROBE_PROBE_H
+#define PERSIK_PROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/catalog.h"
+#include "formats/trace.h"
+#include "tracer/probe/clock.h"
+#include "tracer/raw.h"
+
+#define PROBE_EXPORT __attribute__((visibility("default")))
+#define UNLIKELY(x)  __builtin_expect(!!(x), 0)
+#define LIKELY(x)    __builtin_expect(!!(x), 1)
+
+/* A call chain seen before, and where on the stack its return addresses lay. 208 bytes. */
+struct probe_chain {
+    uint64_t caller; /* return address of the interposer; 0 = empty */
+    uint64_t cfa;    /* stack address just above it */
+    uint32_t context;
+    uint32_t n_words;
+    uint64_t words[RAW_MAX_DEPTH - 1];   /* the outer return addresses */
+    uint32_t offsets[RAW_MAX_DEPTH - 1]; /* where they are: bytes above the cfa */
+};
+
+#define PROBE_CHAINS 256 /* per thread, direct-mapped; a power of 2 */
+
+enum probe_state { THREAD_NEW, THREAD_RECORDING, THREAD_STOPPED };
+
+/* Lives in static TLS: reached in one instruction, never allocated. */
+struct probe_thread {
+    uint64_t cursor; /* address of the next record */
+    uint64_t end;    /* end of the chunk; 0 = not recording (yet, or any more) */
+    struct probe_chain *chains;
+    uint64_t chunk, chunk_bytes, chunk_offset; /* address, size, place in the file */
+    uint64_t stack_low, stack_high;
+    struct raw_thread *header; /* NULL: not even that found space */
+    int32_t index;
+    enum probe_state state;
+    bool busy; /* in a slow path: calls made from there are not the program's */
+    uint8_t key_rounds;
+};
+
+extern _Thread_local struct probe_thread probe_thread
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Where an interposer was called from. */
+struct probe_site {
+    uint64_t caller, cfa;
+};
+
+#define PROBE_SITE                                                                                 \
+    ((struct probe_site){(uint64_t)__builtin_return_address(0), (uint64_t)__builtin_dwarf_cfa()})
+
+/* False: do not record this call, just make it. The real functions are known afterwards. */
+bool probe_attach(void);
+struct raw_record *probe_claim_slow(void);
+uint32_t probe_context_slow(struct probe_site site);
+
+static inline bool probe_recording(void) {
+    return LIKELY(probe_thread.end != 0) || probe_attach();
+}
+
+/* The context of a call. A hit has compared every return address of the chain with the one on the
+ * stack now, so two chains are never taken for each other because they share the innermost
+ * call and the depth of the stack. */
+static inline uint32_t probe_context(struct probe_site site) {
+    uint64_t hash = (site.caller ^ (site.cfa >> 4)) * 0x9e3779b97f4a7c15ull;
+    const struct probe_chain *chain = &probe_thread.chains[hash >> 56];
+    if (UNLIKELY(chain->caller != site.caller || chain->cfa != site.cfa))
+        return probe_context_slow(site);
+    for (uint32_t i = 0; i < chain->n_words; i++)
+        if (UNLIKELY(*(const uint64_t *)(site.cfa + chain->offsets[i]) != chain->words[i]))
+            return probe_context_slow(site);
+    return chain->context;
+}
+_Static_assert(PROBE_CHAINS == 256, "the hash's top 8 bits");
+
+/* The thread's next record, or NULL (counted as lost). One instruction moves the cursor, so that a
+ * signal handler gets a record of its own wherever it comes in between; no other thread moves it,
+ * so the instruction needs no lock prefix. */
+static inline struct raw_record *probe_claim(void) {
+    uint64_t slot = sizeof(struct raw_record);
+    __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(probe_thread.cursor) : : "cc");
+    if (LIKELY(slot < probe_thread.end))
+        return (struct raw_record *)slot;
+    return probe_claim_slow();
+}
+
+static inline void probe_store(struct raw_record *record, uint64_t ticks, enum api api,
+                               uint64_t object, unsigned flags, uint32_t context, int32_t value) {
+    record->duration = 0;
+    record->api = (uint16_t)api;
+    record->object = object & RAW_NO_OBJECT;
+    record->flags = (uint16_t)flags;
+    record->context = context;
+    record->value = value;
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* a record counts from its start on */
+    record->start = ticks;
+}
+
+/* Records a call that did not wait. */
+static inline void probe_stamp(struct probe_site site, uint64_t ticks, enum api api,
+                               uint64_t object, unsigned flags, int32_t value) {
+    uint32_t context = probe_context(site);
+    struct raw_record *record = probe_claim();
+    if (LIKELY(record != NULL))
+        probe_store(record, ticks, api, object, flags, context, value);
+}
+
+/* A timed call under way. Its record is already in place, marked unfinished, should the call never
+ * return. */
+struct probe_call {
+    struct raw_record *record; /* NULL: lost */
+    uint64_t start;
+    uint64_t file_offset; /* of the record */
+    unsigned image;       /* of the process that began it */
+};
+
+extern unsigned probe_image; /* changes in a forked child */
+void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
+                    int32_t value);
+
+static inline struct probe_call probe_begin(struct probe_site site, enum api api, uint64_t object,
+                                            unsigned flags) {
+    uint32_t context = probe_context(site);
+    struct probe_call call = {.record = probe_claim(), .image = probe_image};
+    if (UNLIKELY(call.record == NULL))
+        return call;
+    call.file_offset = probe_thread.chunk_offset + ((uint64_t)call.record - probe_thread.chunk);
+    call.start = clock_before();
+    probe_store(call.record, call.start, api, object, flags | TRACE_UNFINISHED, context, 0);
+    return call;
+}
+
+static inline void probe_end(const struct probe_call *call, unsigned flags, int32_t value) {
+    if (UNLIKELY(call->record == NULL))
+        return;
+    uint64_t duration = clock_after() - call->start;
+    /* Calls made meanwhile (signal handlers, a once routine) may have filled the chunk. */
+    if (UNLIKELY((uint64_t)call->record - probe_thread.chunk >= probe_thread.chunk_bytes)) {
+        probe_end_late(call, duration, flags, value);
+        return;
+    }
+    call->record->value = value;
+    call->record->duration = duration;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    call->record->flags = (uint16_t)flags;
+}
+
+#endif

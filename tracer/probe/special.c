@@ -1,0 +1,184 @@
+/* Interposers that the catalog's columns cannot express: threads, variadic functions, functions
+ * without a result. */
+#include "tracer/probe/interposer.h"
+
+#include <stdarg.h>
+
+/* ---- creating threads ---- */
+
+#define MAX_STARTS (1u << 18) /* threads created; further ones run but are attached unnamed */
+
+/* What a new thread must do. One per index, so that nothing is allocated or freed. */
+struct start {
+    void *(*routine)(void *); /* or */
+    thrd_start_t c11_routine;
+    void *argument;
+    uint64_t stack_bytes; /* 0 = default */
+    int32_t creator;
+    uint32_t context;
+};
+
+static struct start *starts;
+
+static struct start *new_start(struct probe_site site, int32_t *index) {
+    struct start *table = __atomic_load_n(&starts, __ATOMIC_ACQUIRE);
+    if (table == NULL) {
+        struct start *fresh = file_memory(MAX_STARTS * sizeof *fresh);
+        if (fresh == NULL)
+            return NULL;
+        if (__atomic_compare_exchange_n(&starts, &table, fresh, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            table = fresh;
+        else
+            file_unmap((uint64_t)fresh, MAX_STARTS * sizeof *fresh);
+    }
+    *index = buffer_new_index();
+    if ((uint32_t)*index >= MAX_STARTS)
+        return NULL;
+    struct start *start = &table[*index];
+    *start = (struct start){.creator = probe_thread.index, .context = probe_context(site)};
+    return start;
+}
+
+static void attach_started(const struct start *start, uint64_t routine) {
+    buffer_attach((int32_t)(start - starts), start->creator, start->context, routine,
+                  start->stack_bytes);
+    context_cover(routine);
+}
+
+static void *run_thread(void *argument) {
+    const struct start *start = argument;
+    attach_started(start, (uint64_t)start->routine);
+    return start->routine(start->argument);
+}
+
+static int run_c11_thread(void *argument) {
+    const struct start *start = argument;
+    attach_started(start, (uint64_t)start->c11_routine);
+    return start->c11_routine(start->argument);
+}
+
+static void created(const struct probe_call *call, const void *thread, int32_t index, int result) {
+    pthread_t handle = 0;
+    if (result == 0) {
+        memcpy(&handle, thread, sizeof handle);
+        threads_register(handle, index, true);
+        if (call->record != NULL)
+            call->record->object = handle & RAW_NO_OBJECT;
+    }
+    probe_end(call, outcome_sync(result), result == 0 ? index : -1);
+}
+
+PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                void *(*routine)(void *), void *argument) {
+    int32_t index = -1;
+    struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
+    if (start == NULL)
+        return real.pthread_create(thread, attributes, routine, argument);
+    start->routine = routine;
+    start->argument = argument;
+    if (attributes != NULL)
+        pthread_attr_getstacksize(attributes, &start->stack_bytes);
+    struct probe_call call = probe_begin(PROBE_SITE, API_pthread_create, RAW_NO_OBJECT, 0);
+    int result = real.pthread_create(thread, attributes, run_thread, start);
+    created(&call, thread, index, result);
+    return result;
+}
+
+PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+    int32_t index = -1;
+    struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
+    if (start == NULL)
+        return real.thrd_create(thread, routine, argument);
+    start->c11_routine = routine;
+    start->argument = argument;
+    struct probe_call call = probe_begin(PROBE_SITE, API_thrd_create, RAW_NO_OBJECT, 0);
+    int result = real.thrd_create(thread, run_c11_thread, start);
+    created(&call, thread, index, result);
+    return result;
+}
+
+/* ---- other threads by their handle ---- */
+
+/* The index is looked up first: once joined, the handle may belong to a new thread. */
+#define DEFINE_OTHER_THREAD(name, params, args)                                                    \
+    PROBE_EXPORT int name params {                                                                 \
+        int32_t other = threads_find(thread);                                                      \
+        TIMED_BODY(API_##name, THREAD, THREAD, 0, int, real.name, args, other)                     \
+    }
+DEFINE_OTHER_THREAD(pthread_join, (pthread_t thread, void **value_out), (thread, value_out))
+DEFINE_OTHER_THREAD(pthread_tryjoin_np, (pthread_t thread, void **value_out), (thread, value_out))
+DEFINE_OTHER_THREAD(pthread_timedjoin_np,
+                    (pthread_t thread, void **value_out, const struct timespec *limit),
+                    (thread, value_out, limit))
+DEFINE_OTHER_THREAD(pthread_clockjoin_np,
+                    (pthread_t thread, void **value_out, clockid_t clock,
+                     const struct timespec *limit),
+                    (thread, value_out, clock, limit))
+DEFINE_OTHER_THREAD(pthread_detach, (pthread_t thread), (thread))
+DEFINE_OTHER_THREAD(thrd_join, (thrd_t thread, int *value_out), (thread, value_out))
+DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
+
+/* ---- functions without a result ---- */
+
+#define STAMP_BEFORE(name, object)                                                                 \
+    if (probe_recording())                                                                         \
+        probe_stamp(PROBE_SITE, clock_before(), API_##name, object, 0, 0);                         \
+    real.name
+
+#define TIMED_VOID(name, class_, object, args)                                                     \
+    if (!probe_recording()) {                                                                      \
+        real.name args;                                                                            \
+        return;                                                                                    \
+    }                                                                                              \
+    struct probe_call call =                                                                       \
+        probe_begin(PROBE_SITE, API_##name, (uint64_t)(object), WAITS_##class_);                   \
+    real.name args;                                                                                \
+    probe_end(&call, WAITS_##class_, 0);
+
+PROBE_EXPORT void pthread_exit(void *value) {
+    STAMP_BEFORE(pthread_exit, RAW_NO_OBJECT)(value);
+    __builtin_unreachable();
+}
+
+PROBE_EXPORT void thrd_exit(int value) {
+    STAMP_BEFORE(thrd_exit, RAW_NO_OBJECT)(value);
+    __builtin_unreachable();
+}
+
+PROBE_EXPORT void mtx_destroy(mtx_t *mutex) {
+    STAMP_BEFORE(mtx_destroy, (uint64_t)mutex)(mutex);
+}
+
+PROBE_EXPORT void cnd_destroy(cnd_t *condition){
+    TIMED_VOID(cnd_destroy, CREATE, condition, (condition))}
+
+PROBE_EXPORT void call_once(once_flag *once, void (*routine)(void)){
+    TIMED_VOID(call_once, SYNC, once, (once, routine))}
+
+PROBE_EXPORT void thrd_yield(void){TIMED_VOID(thrd_yield, THREAD, RAW_NO_OBJECT, ())}
+
+/* ---- variadic functions ---- */
+
+/* The mode is there only when a file may be made. */
+#define READ_MODE(mode, flags)                                                                     \
+    mode_t mode = 0;                                                                               \
+    if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) {                              \
+        va_list rest;                                                                              \
+        va_start(rest, flags);                                                                     \
+        mode = va_arg(rest, mode_t);                                                               \
+        va_end(rest);                                                                              \
+    }
+
+PROBE_EXPORT int open(const char *path, int flags, ...){
+    READ_MODE(mode, flags)
+        TIMED_BODY(API_open, IO, FILE, -1, int, real.open, (path, flags, mode), result)}
+
+PROBE_EXPORT int openat(int directory, const char *path, int flags, ...){
+    READ_MODE(mode, flags) TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat,
+                                      (directory, path, flags, mode), result)}
+
+#define SAME(symbol, name)                                                                         \
+    PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \
+        __attribute__((alias(#name), copy(name)));
+SAME(open64, open) SAME(openat64, openat)
