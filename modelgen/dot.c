@@ -1,0 +1,119 @@
+/* The drawing: tier 1 (objects) as boxes in the middle, tier 2 (a cluster of nodes per pool) around
+ * them, tier 3 (the machine) as a legend. */
+#include "modelgen/modelgen.h"
+
+#include <string.h>
+
+/* Quotes for DOT: the only special characters inside "..." are the quote and the backslash. */
+static void write_quoted(FILE *out, const char *text) {
+    fputc('"', out);
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void write_time(FILE *out, double ns) {
+    if (ns >= 1e9)
+        fprintf(out, "%.3g s", ns / 1e9);
+    else if (ns >= 1e6)
+        fprintf(out, "%.3g ms", ns / 1e6);
+    else
+        fprintf(out, "%.3g us", ns / 1e3);
+}
+
+static void write_objects(const struct model *model, FILE *out) {
+    for (size_t o = 0; o < model->n_objects; o++) {
+        const struct object *object = &model->objects[o];
+        fprintf(out, "  o%zu [shape=box, style=filled, fillcolor=\"#fff2cc\", label=", o);
+        write_quoted(out, object->name);
+        fprintf(out, ", tooltip=");
+        write_quoted(out, object->evidence ? object->evidence : object_kind_name(object->kind));
+        fprintf(out, "];\n");
+    }
+}
+
+static const char *node_fill(enum node_kind kind) {
+    switch (kind) {
+    case NODE_GET:
+    case NODE_ACQUIRE:
+        return "#d5e8d4";
+    case NODE_PUT:
+    case NODE_RELEASE:
+        return "#dae8fc";
+    case NODE_IO:
+    case NODE_SLEEP:
+        return "#f8cecc";
+    case NODE_START:
+    case NODE_END:
+        return "#eeeeee";
+    default:
+        return "#ffffff";
+    }
+}
+
+static void write_node(const struct model *model, size_t n, FILE *out) {
+    const struct node *node = &model->nodes[n];
+    const char *colon = strstr(node->name, ": ");
+    fprintf(out, "    n%zu [style=filled, fillcolor=\"%s\", label=\"%s\\n", n,
+            node_fill(node->kind), node_kind_name(node->kind));
+    for (const char *c = colon ? colon + 2 : node->name; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', out);
+        fputc(*c, out);
+    }
+    fprintf(out, "\"];\n");
+}
+
+static void write_edges(const struct model *model, size_t n, FILE *out) {
+    const struct node *node = &model->nodes[n];
+    for (size_t e = 0; e < node->n_edges; e++) {
+        const struct edge *edge = &node->edges[e];
+        fprintf(out, "  n%zu -> n%d [label=\"", n, edge->to);
+        if (edge->when != OUTCOME_ANY)
+            fprintf(out, "%s ", edge->when == OUTCOME_YES ? "yes" : "no");
+        if (edge->runs.kind != DIST_NONE)
+            fprintf(out, "x%.3g ", dist_mean(&edge->runs));
+        if (dist_mean(&edge->cpu_ns) > 0)
+            write_time(out, dist_mean(&edge->cpu_ns));
+        if (edge->cpu_scaling.share > 0)
+            fprintf(out, " / threads");
+        fprintf(out, "\"];\n");
+    }
+    if (node->object != MODEL_NONE)
+        fprintf(out, "  n%zu -> o%d [style=dotted, arrowhead=none, constraint=false];\n", n,
+                node->object);
+}
+
+/* The pool whose graph a node belongs to: its name stands before the colon. */
+static bool node_in_pool(const struct node *node, const struct pool *pool) {
+    size_t length = strlen(pool->name);
+    return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
+}
+
+int modelgen_write_dot(const struct model *model, FILE *out) {
+    fprintf(out, "digraph persik {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n"
+                 "  edge [fontname=\"Helvetica\", fontsize=9];\n  labelloc=t;\n  label=");
+    write_quoted(out, model->program);
+    fprintf(out, ";\n");
+    for (size_t p = 0; p < model->n_pools; p++) {
+        fprintf(out, "  subgraph cluster_%zu {\n    style=rounded;\n    label=", p);
+        write_quoted(out, model->pools[p].name);
+        fprintf(out, ";\n");
+        for (size_t n = 0; n < model->n_nodes; n++)
+            if (node_in_pool(&model->nodes[n], &model->pools[p]))
+                write_node(model, n, out);
+        fprintf(out, "  }\n");
+    }
+    write_objects(model, out);
+    for (size_t n = 0; n < model->n_nodes; n++)
+        write_edges(model, n, out);
+    fprintf(out, "  machine [shape=note, label=\"%d cores\\nquantum ", model->machine.cores);
+    write_time(out, model->machine.quantum_ns);
+    fprintf(out, "\\nswitch ");
+    write_time(out, model->machine.switch_cpu_ns);
+    fprintf(out, "\"];\n}\n");
+    return ferror(out) ? -1 : 0;
+}

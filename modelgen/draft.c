@@ -1,0 +1,58 @@
+#include "modelgen/draft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+int draft_object(struct model *model, enum object_kind kind, char *name) {
+    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
+    model->objects[model->n_objects] = (struct object){.kind = kind, .name = name};
+    return (int)model->n_objects++;
+}
+
+int draft_pool(struct model *model, char *name) {
+    model->pools = memory_resize(model->pools, model->n_pools + 1, sizeof *model->pools);
+    model->pools[model->n_pools] = (struct pool){.name = name, .entry = MODEL_NONE};
+    return (int)model->n_pools++;
+}
+
+int draft_node(struct model *model, enum node_kind kind, char *name) {
+    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
+    model->nodes[model->n_nodes] = (struct node){.name = name,
+                                                 .kind = kind,
+                                                 .object = MODEL_NONE,
+                                                 .mutex = MODEL_NONE,
+                                                 .target_pool = MODEL_NONE,
+                                                 .timeout_ns = -1};
+    return (int)model->n_nodes++;
+}
+
+void draft_note(struct model *model, const char *format, ...) {
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    for (size_t i = 0; i < model->n_notes; i++)
+        if (strcmp(model->notes[i], text) == 0) {
+            free(text);
+            return;
+        }
+    model->notes = memory_resize(model->notes, model->n_notes + 1, sizeof *model->notes);
+    model->notes[model->n_notes++] = text;
+}
+
+struct linear draft_constant(double value) {
+    return (struct linear){.base = value};
+}
+
+struct linear draft_per_thread(double base, int pool, double factor) {
+    struct linear_term *term = memory_alloc(1, sizeof *term);
+    *term = (struct linear_term){pool, factor};
+    return (struct linear){base, 1, term};
+}

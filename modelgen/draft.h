@@ -1,0 +1,20 @@
+/* Appending to a model under construction. */
+#ifndef PERSIK_MODELGEN_DRAFT_H
+#define PERSIK_MODELGEN_DRAFT_H
+
+#include "formats/model.h"
+
+/* Appends and gives the index. `name` is taken over (freed with the model). */
+int draft_object(struct model *model, enum object_kind kind, char *name);
+int draft_pool(struct model *model, char *name);
+int draft_node(struct model *model, enum node_kind kind, char *name);
+
+/* Appends to the "not modelled exactly" list; a line already there is not repeated. */
+void draft_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A number that does not depend on the configuration. */
+struct linear draft_constant(double value);
+/* base + factor * threads of pool. */
+struct linear draft_per_thread(double base, int pool, double factor);
+
+#endif

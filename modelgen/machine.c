@@ -1,0 +1,166 @@
+#include "modelgen/machine.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+
+/* Linux's base slice on small machines; used when too few preemptions were seen. */
+#define USUAL_QUANTUM_NS      3e6
+#define USUAL_SWITCH_NS       1500.0
+#define USUAL_WAKE_LATENCY_NS 20000.0
+#define ENOUGH                20
+#define DIST_LIMIT            64
+/* Longer than this between two threads of a core is idling, not switching. */
+#define SWITCH_LIMIT_NS 20000
+
+struct values {
+    double *items;
+    size_t count, capacity;
+};
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts; the fallback when there are too few. */
+static double median_or(struct values *values, double fallback) {
+    if (values->count < ENOUGH)
+        return fallback;
+    qsort(values->items, values->count, sizeof(double), compare_doubles);
+    return values->items[values->count / 2];
+}
+
+/* ---- all slices of all threads in the order of time ---- */
+
+enum moment_kind { MOMENT_OFF, MOMENT_WAKE, MOMENT_ON };
+
+struct moment {
+    uint64_t time_ns;
+    enum moment_kind kind;
+    uint32_t cpu;
+    double latency_ns; /* WAKE */
+};
+
+struct moments {
+    struct moment *items;
+    size_t count, capacity;
+};
+
+static int compare_moments(const void *a, const void *b) {
+    const struct moment *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static struct moments collect_moments(const struct trace *trace) {
+    struct moments moments = {0};
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            *VECTOR_ADD(&moments) = (struct moment){slice->on_ns, MOMENT_ON, slice->cpu, 0};
+            *VECTOR_ADD(&moments) = (struct moment){slice->off_ns, MOMENT_OFF, slice->cpu, 0};
+            if (slice->wake_ns && slice->wake_ns < slice->on_ns)
+                *VECTOR_ADD(&moments) = (struct moment){slice->wake_ns, MOMENT_WAKE, slice->cpu,
+                                                        (double)(slice->on_ns - slice->wake_ns)};
+        }
+    if (moments.count)
+        qsort(moments.items, moments.count, sizeof *moments.items, compare_moments);
+    return moments;
+}
+
+/* Latency of wake-ups at moments when the program left a core idle: with all cores busy the wait
+ * for a core is the scheduler's doing and is simulated. */
+static struct values idle_wake_latencies(const struct moments *moments, int cores) {
+    struct values latencies = {0};
+    int running = 0;
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->kind == MOMENT_ON)
+            running++;
+        else if (moment->kind == MOMENT_OFF)
+            running--;
+        else if (running < cores)
+            *VECTOR_ADD(&latencies) = moment->latency_ns;
+    }
+    return latencies;
+}
+
+/* From one thread leaving a core to the next one running on it. */
+static struct values switch_times(const struct moments *moments) {
+    struct values times = {0};
+    enum { CPU_LIMIT = 1024 };
+    uint64_t left[CPU_LIMIT] = {0};
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->kind == MOMENT_WAKE || moment->cpu >= CPU_LIMIT)
+            continue;
+        if (moment->kind == MOMENT_OFF) {
+            left[moment->cpu] = moment->time_ns;
+        } else if (left[moment->cpu]) {
+            uint64_t gap = moment->time_ns - left[moment->cpu];
+            if (gap < SWITCH_LIMIT_NS)
+                *VECTOR_ADD(&times) = (double)gap;
+        }
+    }
+    return times;
+}
+
+static struct values preempted_slices(const struct trace *trace) {
+    struct values lengths = {0};
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            if (slice->preempted)
+                *VECTOR_ADD(&lengths) = (double)(slice->off_ns - slice->on_ns);
+        }
+    return lengths;
+}
+
+/* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
+static struct values block_costs(const struct trace *trace, const struct timeline *timelines) {
+    struct values costs = {0};
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000)
+                continue;
+            uint64_t end = record->start_ns + record->duration_ns;
+            double cpu =
+                timeline_cpu(&timelines[t], end) - timeline_cpu(&timelines[t], record->start_ns);
+            if ((double)record->duration_ns > cpu + 1000)
+                *VECTOR_ADD(&costs) = cpu;
+        }
+    return costs;
+}
+
+void machine_measure(const struct trace *trace, const struct timeline *timelines,
+                     struct model *model) {
+    struct machine *machine = &model->machine;
+    machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
+    struct moments moments = collect_moments(trace);
+    struct values latencies = idle_wake_latencies(&moments, machine->cores);
+    struct values switches = switch_times(&moments);
+    struct values slices = preempted_slices(trace);
+    struct values blocks = block_costs(trace, timelines);
+    if (latencies.count >= ENOUGH) {
+        machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
+    } else {
+        machine->wake_latency_ns =
+            (struct dist){.kind = DIST_CONSTANT, .mean = USUAL_WAKE_LATENCY_NS};
+        if (!trace->meta.has_wakes)
+            draft_note(model, "wake-up latency was not recorded, taken as %.0f us",
+                       USUAL_WAKE_LATENCY_NS / 1e3);
+    }
+    double quantum = median_or(&slices, USUAL_QUANTUM_NS);
+    machine->quantum_ns = quantum < 5e5 ? USUAL_QUANTUM_NS : quantum;
+    machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
+    machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
+    free(moments.items);
+    free(latencies.items);
+    free(switches.items);
+    free(slices.items);
+    free(blocks.items);
+}

@@ -1,0 +1,210 @@
+#include "modelgen/modelgen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/machine.h"
+#include "modelgen/peg.h"
+
+#define INSIGNIFICANT_SHARE 0.0005
+#define MAX_NODES           100
+/* Time that no record explains is worth a note from this share on. */
+#define UNEXPLAINED_NOTE 0.01
+
+/* ---- where the model comes from ---- */
+
+static char *join_args(const struct trace_meta *meta) {
+    char *joined = memory_strdup("");
+    for (int i = 0; i < meta->n_args; i++) {
+        char *longer = memory_format("%s%s%s", joined, i ? " " : "", meta->args[i]);
+        free(joined);
+        joined = longer;
+    }
+    return joined;
+}
+
+static void write_provenance(const struct trace *trace, struct model *model) {
+    const struct trace_meta *meta = &trace->meta;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    model->version = MODEL_VERSION;
+    model->program = join_args(meta);
+    model->built = memory_strdup(date);
+    model->host = memory_strdup(meta->host ? meta->host : "");
+    model->build_id = memory_strdup(meta->build_id ? meta->build_id : "");
+    model->measured_run_ns = (double)meta->run_ns;
+    model->perturbation =
+        meta->untraced_run_ns ? (double)meta->run_ns / (double)meta->untraced_run_ns - 1 : NAN;
+    model->probe_ns = meta->probe_ns;
+    model->lost_events = (double)(meta->lost_records + meta->lost_events);
+    if (!meta->complete)
+        draft_note(model, "the traced run was cut off: the model covers what ran until then");
+    if (model->lost_events > 0)
+        draft_note(model, "%.0f events were lost while tracing", model->lost_events);
+    for (size_t i = 0; i < meta->n_lacks; i++)
+        draft_note(model, "%s", meta->lacks[i]);
+}
+
+/* ---- pools ---- */
+
+static char *pool_origin(const struct trace *trace, const struct thread_pool *pool) {
+    if (pool->creation_context == TRACE_NO_CONTEXT)
+        return memory_strdup("the program's first thread");
+    const struct trace_context *calls = &trace->contexts[pool->creation_context];
+    if (calls->n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &calls->frames[0];
+    const struct trace_frame *caller = calls->n_frames > 1 ? &calls->frames[1] : frame;
+    return memory_format("created in %s (%s:%d), called from %s", frame->function,
+                         frame->file ? frame->file : frame->module, frame->line, caller->function);
+}
+
+static void write_pools(const struct trace *trace, const struct thread_pools *pools,
+                        struct model *model) {
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        const struct thread_pool *from = &pools->pools[p];
+        struct pool *pool = &model->pools[draft_pool(model, memory_strdup(from->name))];
+        pool->origin = pool_origin(trace, from);
+        pool->threads = draft_constant(from->size);
+        pool->profiled_threads = from->size;
+        pool->scales = from->scales;
+        pool->at_start = from->creator < 0;
+    }
+}
+
+/* One line for the reader: how the pool's work follows its number of threads. */
+static void write_rules(const struct thread_pools *pools, bool has_facts, struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        struct pool *pool = &model->pools[p];
+        bool tokens = false, share = false;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            for (size_t e = 0; e < node->n_edges; e++)
+                share |= node->edges[e].cpu_scaling.pool == (int)p &&
+                         (node->edges[e].cpu_scaling.share > 0);
+            for (size_t e = 0; e < node->n_edges; e++)
+                share |= node->edges[e].runs_scaling.pool == (int)p &&
+                         node->edges[e].runs_scaling.share > 0;
+        }
+        const size_t name_length = strlen(pool->name);
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            bool mine =
+                strncmp(node->name, pool->name, name_length) == 0 && node->name[name_length] == ':';
+            tokens |= mine && (node->kind == NODE_GET ||
+                               (node->kind == NODE_ACQUIRE && node->timeout_ns == 0));
+        }
+        const char *work = tokens && share ? "takes work from a common supply; splits fixed work"
+                           : tokens        ? "takes work from a common supply"
+                           : share         ? "splits a fixed total among its threads"
+                                   : "each thread does the same work, however many there are";
+        pool->rule = pool->scales ? memory_format("%s (%s)", work, pools->pools[p].why)
+                                  : memory_strdup("does not follow --threads");
+        if (pool->scales && !has_facts && !tokens)
+            draft_note(model,
+                       "%s: without source it is unknown how its work follows the thread "
+                       "count; taken as the same for each thread",
+                       pool->name);
+    }
+}
+
+/* ---- the whole ---- */
+
+static void explain_time(const struct trace *trace, const struct timeline *timelines,
+                         struct model *model) {
+    double life = 0, unexplained = 0;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct timeline_parts parts = timeline_parts(&timelines[t]);
+        life += parts.life_ns;
+        unexplained += parts.unexplained_ns;
+    }
+    model->explained_share = life > 0 ? 1 - unexplained / life : 1;
+    if (!trace->meta.has_slices)
+        draft_note(model, "scheduling was not recorded: CPU time is wall time outside of "
+                          "blocking calls, too long when the traced run had too few cores");
+    if (1 - model->explained_share > UNEXPLAINED_NOTE)
+        draft_note(model, "%.1f %% of the threads' time was blocked outside of any recorded call",
+                   100 * (1 - model->explained_share));
+}
+
+/* Builds streams and graph at one level of detail. */
+static void write_graph(const struct stream_input *input, const struct sample *sample,
+                        size_t max_nodes, struct model *model) {
+    struct stream_result streams = streams_make(input, model);
+    struct peg_input peg = {.trace = input->trace,
+                            .facts = input->facts,
+                            .sample = sample,
+                            .pools = input->pools,
+                            .timelines = input->timelines,
+                            .streams = &streams,
+                            .max_nodes = max_nodes};
+    peg_build(&peg, model);
+    streams_free(&streams, input->trace->n_threads);
+}
+
+struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
+                             const struct sample *sample, const struct modelgen_options *options,
+                             struct error *error) {
+    size_t n_records = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        n_records += trace->threads[t].n_records;
+    if (trace->n_threads == 0) {
+        error_set(error, "the trace has no threads: run `persik trace` again");
+        return NULL;
+    }
+    struct model *model = memory_alloc(1, sizeof *model);
+    struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
+    double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        timelines[t] = timeline_make(&trace->threads[t]);
+        cpu_ns[t] = timeline_cpu(&timelines[t], trace->threads[t].end_ns);
+    }
+    write_provenance(trace, model);
+    machine_measure(trace, timelines, model);
+    explain_time(trace, timelines, model);
+    if (!facts)
+        draft_note(model, "no facts of the source: what follows the thread count is guessed from "
+                          "the trace");
+    struct thread_pools pools = pools_find(trace, facts, cpu_ns);
+    write_pools(trace, &pools, model);
+    struct sections sections = sections_find(trace);
+    struct monitors monitors = monitors_find(trace, &sections, facts);
+    struct stream_input input = {.trace = trace,
+                                 .facts = facts,
+                                 .pools = &pools,
+                                 .sections = &sections,
+                                 .monitors = &monitors,
+                                 .timelines = timelines,
+                                 .insignificant_share = options && options->insignificant_share > 0
+                                                            ? options->insignificant_share
+                                                            : INSIGNIFICANT_SHARE};
+    write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
+                model);
+    write_rules(&pools, facts != NULL, model);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    pools_free(&pools);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        timeline_free(&timelines[t]);
+    free(timelines);
+    free(cpu_ns);
+    if (model_check(model, error)) {
+        error_prefix(error, "the model built from this trace is not sound (%zu records)",
+                     n_records);
+        model_free(model);
+        return NULL;
+    }
+    return model;
+}
+
+void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {
+    model->checks = memory_resize(model->checks, model->n_checks + 1, sizeof *model->checks);
+    model->checks[model->n_checks++] =
+        (struct model_check){memory_strdup(what), measured, simulated};
+}

@@ -1,0 +1,673 @@
+#include "modelgen/monitors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define CLASS_LIMIT     9     /* classes per mutex that take part in a hypothesis */
+#define EVENT_LIMIT     40000 /* events of one mutex that are replayed in the search */
+#define VIOLATION_SHARE 0.05  /* of the evaluations may contradict an accepted hypothesis */
+#define RECALL          0.8   /* of the waits, and of the passes, must be explained */
+
+/* ---- classes ---- */
+
+struct class_list {
+    struct section_class *items;
+    size_t count, capacity;
+};
+
+static const struct trace_frame *frame_at(const struct trace *trace, uint32_t context, size_t i) {
+    static const struct trace_frame unknown = {.function = "?"};
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames <= i)
+        return &unknown;
+    return &trace->contexts[context].frames[i];
+}
+
+static uint64_t entry_key(const struct trace *trace, const struct section *section,
+                          uint32_t context) {
+    uint64_t key = map_mix(3, (uint64_t)section->mutex);
+    for (size_t i = 0; i < 2; i++) {
+        const struct trace_frame *frame = frame_at(trace, context, i);
+        key = map_mix(map_mix_text(key, frame->function), (uint64_t)frame->line);
+    }
+    return key;
+}
+
+static void collect_signals(const struct sections *sections, const struct section *section,
+                            struct section_class *class) {
+    for (size_t i = 0; i < section->n_signals; i++) {
+        const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        class->broadcasts |= signal->broadcast;
+        size_t at = 0;
+        while (at < class->n_signals && class->signals[at] < signal->condition)
+            at++;
+        if (at < class->n_signals && class->signals[at] == signal->condition)
+            continue;
+        if (class->n_signals == sizeof class->signals / sizeof *class->signals)
+            continue;
+        memmove(&class->signals[at + 1], &class->signals[at],
+                (class->n_signals - at) * sizeof *class->signals);
+        class->signals[at] = signal->condition;
+        class->n_signals++;
+    }
+}
+
+static bool class_signals(const struct section_class *class, int condition) {
+    for (size_t i = 0; i < class->n_signals; i++)
+        if (class->signals[i] == condition)
+            return true;
+    return false;
+}
+
+static void note_waits(const struct sections *sections, const struct section *section,
+                       struct section_class *class) {
+    if (section->n_waits == 0)
+        return;
+    class->waits++;
+    for (size_t i = 0; i < section->n_waits; i++) {
+        int condition = sections->waits[section->first_wait + i].condition;
+        if (class->waits_on >= 0 && class->waits_on != condition)
+            class->mixed_waits = true;
+        class->waits_on = condition;
+    }
+}
+
+static void find_section_classes(const struct trace *trace, const struct sections *sections,
+                                 struct monitors *monitors) {
+    struct class_list list = {0};
+    struct map class_of_key = MAP_EMPTY, entry_of_key = MAP_EMPTY;
+    monitors->class_of = memory_alloc(sections->n_sections, sizeof(int));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
+        struct section_class class = {.mutex = section->mutex, .context = context, .waits_on = -1};
+        collect_signals(sections, section, &class);
+        uint64_t entry = entry_key(trace, section, context), key = entry;
+        for (size_t i = 0; i < class.n_signals; i++)
+            key = map_mix(key, (uint64_t) class.signals[i]);
+        int index = map_get(&class_of_key, key, -1);
+        if (index < 0) {
+            index = (int)list.count;
+            map_put(&class_of_key, key, index);
+            class.entry = map_get(&entry_of_key, entry, (int)entry_of_key.count);
+            map_put(&entry_of_key, entry, class.entry);
+            const struct trace_frame *frame = frame_at(trace, context, 0);
+            class.function = frame->function;
+            class.line = frame->line;
+            class.first_ns = section->acquire_ns;
+            *VECTOR_ADD(&list) = class;
+        }
+        struct section_class *known = &list.items[index];
+        known->count++;
+        known->broadcasts |= class.broadcasts;
+        if (section->acquire_ns < known->first_ns)
+            known->first_ns = section->acquire_ns;
+        note_waits(sections, section, known);
+        monitors->class_of[s] = index;
+    }
+    map_free(&class_of_key);
+    map_free(&entry_of_key);
+    monitors->classes = list.items;
+    monitors->n_classes = list.count;
+}
+
+/* ---- the history of one mutex ---- */
+
+enum event_kind { EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
+
+struct event {
+    uint64_t time_ns;
+    enum event_kind kind;
+    int class_index;
+    size_t section;
+};
+
+struct history {
+    struct event *items;
+    size_t count, capacity;
+};
+
+/* Within one moment a thread first evaluates, then changes the state. */
+static int compare_events(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static struct history history_of(const struct sections *sections, const struct monitors *monitors,
+                                 int mutex) {
+    struct history history = {0};
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (section->mutex != mutex)
+            continue;
+        int class_index = monitors->class_of[s];
+        uint64_t time = section->acquire_ns;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(&history) = (struct event){time, EVENT_WAITS, class_index, s};
+            time = sections->waits[section->first_wait + w].end_ns;
+        }
+        *VECTOR_ADD(&history) = (struct event){time, EVENT_PASSES, class_index, s};
+        *VECTOR_ADD(&history) = (struct event){time, EVENT_EFFECT, class_index, s};
+    }
+    if (history.count)
+        qsort(history.items, history.count, sizeof *history.items, compare_events);
+    return history;
+}
+
+/* ---- hypotheses ---- */
+
+struct hypothesis {
+    const int *classes; /* that take part */
+    int n_classes;
+    int weight[CLASS_LIMIT];
+    int waiter_entry;   /* whose evaluations count */
+    bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
+    uint64_t closed_ns; /* evaluations from here on are not judged; UINT64_MAX = never */
+};
+
+struct verdict {
+    double waits, passes;
+    double wrong_waits, wrong_passes;
+    long threshold; /* waits while the counter is at or below it */
+};
+
+/* Where each class stands in the hypothesis, for fast look-up while replaying. */
+struct replay_table {
+    int *slot;               /* class index -> slot in hypothesis or -1 */
+    double *waited, *passed; /* histogram of counter values, offset by `offset` */
+    size_t offset, size;
+};
+
+static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
+                   const struct event *event) {
+    return event->kind != EVENT_EFFECT && event->time_ns < hypothesis->closed_ns &&
+           monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
+}
+
+/* Fills the histograms; gives the range of counter values judged, as low..high. */
+static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
+                   const struct history *history, size_t limit, struct replay_table *table,
+                   long *low, long *high) {
+    long counter = 0;
+    *low = (long)table->size;
+    *high = -(long)table->size;
+    for (size_t i = 0; i < history->count && i < limit; i++) {
+        const struct event *event = &history->items[i];
+        int slot = table->slot[event->class_index];
+        int weight = slot < 0 ? 0 : hypothesis->weight[slot];
+        if (event->kind == EVENT_EFFECT) {
+            counter += weight;
+        } else if (judges(monitors, hypothesis, event)) {
+            bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
+            (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
+            *low = counter < *low ? counter : *low;
+            *high = counter > *high ? counter : *high;
+        }
+    }
+}
+
+static bool takes(const struct monitors *monitors, const struct hypothesis *hypothesis) {
+    for (int i = 0; i < hypothesis->n_classes; i++)
+        if (monitors->classes[hypothesis->classes[i]].entry == hypothesis->waiter_entry &&
+            hypothesis->weight[i] < 0)
+            return true;
+    return false;
+}
+
+/* The best threshold for the histograms, which are cleared on the way. Where several are
+ * equally good: a taking guard was just empty when somebody waited (the lowest one, but 0 if that
+ * is possible: nothing there at the start); a level was just reached when somebody passed (the
+ * highest one). */
+static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking) {
+    struct verdict best = {.wrong_waits = 1e300};
+    double waits = 0, passes = 0;
+    for (long c = low; c <= high; c++) {
+        waits += table->waited[(size_t)(c + (long)table->offset)];
+        passes += table->passed[(size_t)(c + (long)table->offset)];
+    }
+    double waits_below = 0, passes_below = 0;
+    for (long c = low; c <= high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        waits_below += table->waited[at];
+        passes_below += table->passed[at];
+        double wrong = waits - waits_below + passes_below;
+        double known = best.wrong_waits + best.wrong_passes;
+        if (wrong < known || (wrong == known && (taking ? c == 0 : true)))
+            best = (struct verdict){waits, passes, waits - waits_below, passes_below, c};
+        table->waited[at] = table->passed[at] = 0;
+    }
+    return best;
+}
+
+static bool acceptable(const struct verdict *verdict) {
+    double wrong = verdict->wrong_waits + verdict->wrong_passes;
+    return verdict->waits > 0 && verdict->passes > 0 &&
+           wrong <= VIOLATION_SHARE * (verdict->waits + verdict->passes) + 0.5 &&
+           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
+           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
+}
+
+/* ---- search ---- */
+
+struct search {
+    const struct monitors *monitors;
+    const struct history *history;
+    struct replay_table table;
+    int classes[CLASS_LIMIT];
+    int n_classes;
+    int condition; /* whose signals announce a change; -1 any */
+    struct hypothesis current, best;
+    struct verdict best_verdict;
+    int best_complexity;
+    bool found;
+};
+
+/* Does any class of this entry signal the condition? */
+static bool entry_signals(const struct search *search, int entry) {
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (class->entry == entry &&
+            (search->condition < 0 ? class->n_signals > 0
+                                   : class_signals(class, search->condition)))
+            return true;
+    }
+    return false;
+}
+
+static void judge_current(struct search *search) {
+    struct hypothesis *current = &search->current;
+    int complexity = 0, producers = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        complexity += current->weight[i] != 0;
+        producers += current->weight[i] > 0;
+    }
+    if (producers == 0)
+        return;
+    long low, high;
+    replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
+    struct verdict verdict =
+        best_threshold(&search->table, low, high, takes(search->monitors, current));
+    double wrong = verdict.wrong_waits + verdict.wrong_passes;
+    double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    bool better =
+        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
+    if (verdict.waits + verdict.passes > 0 && better) {
+        search->found = true;
+        search->best = *current;
+        search->best_verdict = verdict;
+        search->best_complexity = complexity;
+    }
+}
+
+/* Tries every allowed weight of class number `at` and of all after it. */
+static void enumerate(struct search *search, int at) {
+    if (at == search->n_classes) {
+        judge_current(search);
+        return;
+    }
+    const struct section_class *class = &search->monitors->classes[search->classes[at]];
+    int *weight = &search->current.weight[at];
+    bool waiter = class->entry == search->current.waiter_entry;
+    if (waiter && search->current.tries) {
+        *weight = class->n_signals > 0 ? -1 : 0; /* success is told by what it signals */
+        enumerate(search, at + 1);
+        return;
+    }
+    *weight = 0;
+    enumerate(search, at + 1);
+    if (waiter || !entry_signals(search, class->entry)) {
+        *weight = -1;
+        enumerate(search, at + 1);
+    } else {
+        *weight = 1;
+        enumerate(search, at + 1);
+    }
+    *weight = 0;
+}
+
+static int compare_class_counts(const void *a, const void *b, void *context) {
+    const struct section_class *classes = context;
+    double x = classes[*(const int *)a].count, y = classes[*(const int *)b].count;
+    return (x < y) - (x > y);
+}
+
+/* The most frequent classes of the mutex, the closing class left out. */
+static int choose_classes(const struct monitors *monitors, int mutex, int close_class,
+                          int chosen[CLASS_LIMIT]) {
+    struct {
+        int *items;
+        size_t count, capacity;
+    } all = {0};
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex && (int)c != close_class)
+            *VECTOR_ADD(&all) = (int)c;
+    qsort_r(all.items, all.count, sizeof *all.items, compare_class_counts, monitors->classes);
+    int n = 0;
+    for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
+        chosen[n] = all.items[n];
+    free(all.items);
+    return n;
+}
+
+/* The class that ends the condition's life: broadcasts to its waiters, hardly ever runs. */
+static int find_close_class(const struct monitors *monitors, int mutex, int condition) {
+    int found = -1;
+    double waits = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex)
+            waits += monitors->classes[c].waits;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || !class->broadcasts || !class_signals(class, condition))
+            continue;
+        if (class->count == 1 && (found < 0 || monitors->classes[found].first_ns < class->first_ns))
+            found = (int)c;
+    }
+    return found;
+}
+
+static bool search_run(struct search *search, const struct history *history, int mutex,
+                       int waiter_entry, int condition, int close_class, bool tries) {
+    const struct monitors *monitors = search->monitors;
+    search->history = history;
+    search->condition = condition;
+    search->found = false;
+    search->n_classes = choose_classes(monitors, mutex, close_class, search->classes);
+    search->current = (struct hypothesis){
+        .classes = search->classes,
+        .n_classes = search->n_classes,
+        .waiter_entry = waiter_entry,
+        .tries = tries,
+        .closed_ns = close_class >= 0 ? monitors->classes[close_class].first_ns : UINT64_MAX};
+    search->table.size = 2 * history->count + 1;
+    search->table.offset = history->count;
+    search->table.waited = memory_alloc(search->table.size, sizeof(double));
+    search->table.passed = memory_alloc(search->table.size, sizeof(double));
+    search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        search->table.slot[c] = -1;
+    for (int i = 0; i < search->n_classes; i++)
+        search->table.slot[search->classes[i]] = i;
+    enumerate(search, 0);
+    free(search->table.waited);
+    free(search->table.passed);
+    free(search->table.slot);
+    return search->found && acceptable(&search->best_verdict);
+}
+
+/* ---- guards ---- */
+
+struct guard_list {
+    struct guard *items;
+    size_t count, capacity;
+};
+
+static struct guard guard_empty(const struct monitors *monitors, const struct sections *sections,
+                                int mutex) {
+    return (struct guard){.mutex = mutex,
+                          .condition = -1,
+                          .close_class = -1,
+                          .object = -1,
+                          .weight = memory_alloc(monitors->n_classes, sizeof(int)),
+                          .waits = memory_alloc(monitors->n_classes, sizeof(bool)),
+                          .outcome = memory_alloc(sections->n_sections, sizeof(enum outcome))};
+}
+
+/* Replays the whole history with the final weights and writes down how every evaluation ended. A
+ * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
+static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
+                          const struct history *history) {
+    double counter = guard->initial;
+    uint64_t closed_ns =
+        guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int weight = guard->weight[event->class_index];
+        bool waiter = guard->waits[event->class_index];
+        enum outcome *outcome = &guard->outcome[event->section];
+        if (event->kind == EVENT_EFFECT) {
+            if (!waiter || *outcome == OUTCOME_YES)
+                counter += weight;
+        } else if (waiter && event->kind == EVENT_PASSES) {
+            bool failed_try = guard->tries && weight == 0;
+            bool closed = counter < 0.5 && (event->time_ns >= closed_ns || guard->condition < 0);
+            *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
+        }
+    }
+}
+
+static bool same_weights(const struct monitors *monitors, const struct guard *a,
+                         const struct guard *b) {
+    return a->mutex == b->mutex && a->tries == b->tries && a->initial == b->initial &&
+           memcmp(a->weight, b->weight, monitors->n_classes * sizeof *a->weight) == 0;
+}
+
+static void guard_free(struct guard *guard) {
+    free(guard->weight);
+    free(guard->waits);
+    free(guard->outcome);
+}
+
+/* Adds a guard, or joins it with an equal one: two call sites that wait for the same thing. */
+static void add_guard(struct monitors *monitors, struct guard_list *list, struct guard guard,
+                      const struct history *history) {
+    for (size_t g = 0; g < list->count; g++) {
+        struct guard *known = &list->items[g];
+        if (!same_weights(monitors, known, &guard))
+            continue;
+        for (size_t c = 0; c < monitors->n_classes; c++)
+            known->waits[c] |= guard.waits[c];
+        known->evaluations += guard.evaluations;
+        known->waited += guard.waited;
+        known->violations += guard.violations;
+        guard_free(&guard);
+        fill_outcomes(monitors, known, history);
+        return;
+    }
+    fill_outcomes(monitors, &guard, history);
+    *VECTOR_ADD(list) = guard;
+}
+
+static void add_found(struct monitors *monitors, const struct sections *sections,
+                      struct guard_list *list, const struct search *search, int mutex,
+                      int condition, int close_class) {
+    struct guard guard = guard_empty(monitors, sections, mutex);
+    const struct hypothesis *best = &search->best;
+    guard.condition = condition;
+    guard.close_class = close_class;
+    guard.tries = best->tries;
+    guard.initial = -(double)search->best_verdict.threshold;
+    for (int i = 0; i < search->n_classes; i++) {
+        guard.weight[search->classes[i]] = best->weight[i];
+        guard.waits[search->classes[i]] =
+            monitors->classes[search->classes[i]].entry == best->waiter_entry;
+    }
+    if (!takes(monitors, best))
+        guard.kind = GUARD_LEVEL;
+    else
+        guard.kind = guard.initial > 0 ? GUARD_TOKENS : GUARD_QUEUE;
+    guard.evaluations = search->best_verdict.waits + search->best_verdict.passes;
+    guard.waited = search->best_verdict.waits;
+    guard.violations = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    add_guard(monitors, list, guard, search->history);
+}
+
+/* Every (entry, condition) of this mutex that waited. Sets condition_explained. */
+static void find_waiting_guards(struct monitors *monitors, const struct sections *sections,
+                                int mutex, const struct history *history, struct guard_list *list) {
+    struct search search = {.monitors = monitors};
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->waits == 0)
+            continue;
+        bool done = false; /* another class of the same entry came first */
+        for (size_t d = 0; d < c; d++)
+            done |= monitors->classes[d].entry == class->entry && monitors->classes[d].waits > 0;
+        if (done)
+            continue;
+        int close_class = find_close_class(monitors, mutex, class->waits_on);
+        bool good = !class->mixed_waits && search_run(&search, history, mutex, class->entry,
+                                                      class->waits_on, close_class, false);
+        if (!good && close_class >= 0 && !class->mixed_waits) {
+            /* what looked like closing may be the event itself */
+            close_class = -1;
+            good = search_run(&search, history, mutex, class->entry, class->waits_on, -1, false);
+        }
+        if (good)
+            add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
+        else
+            monitors->condition_explained[class->waits_on] = false;
+    }
+}
+
+/* Entries that never wait but sometimes signal and sometimes do not: an attempt that can fail. Only
+ * believed where the success adds to a guard already found. */
+static void find_trying_guards(struct monitors *monitors, const struct sections *sections,
+                               int mutex, const struct history *history, struct guard_list *list) {
+    struct search search = {.monitors = monitors};
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *success = &monitors->classes[c];
+        if (success->mutex != mutex || success->n_signals == 0 || success->waits > 0)
+            continue;
+        bool fails = false, waits = false, produces = false;
+        for (size_t d = 0; d < monitors->n_classes; d++) {
+            if (monitors->classes[d].entry != success->entry)
+                continue;
+            fails |= monitors->classes[d].n_signals == 0 && monitors->classes[d].count >= 2;
+            waits |= monitors->classes[d].waits > 0;
+        }
+        for (size_t g = 0; g < list->count; g++)
+            produces |= list->items[g].weight[c] > 0;
+        if (!fails || waits || !produces)
+            continue;
+        if (search_run(&search, history, mutex, success->entry, -1, -1, true))
+            add_found(monitors, sections, list, &search, mutex, -1, -1);
+    }
+}
+
+/* ---- proposals of the source, for guards that never made anybody wait ---- */
+
+static bool named(char *const *names, size_t n, const char *function) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], function) == 0)
+            return true;
+    return false;
+}
+
+static void try_proposal(struct monitors *monitors, const struct sections *sections, int mutex,
+                         const struct facts_monitor *proposal, const struct history *history,
+                         struct guard_list *list) {
+    struct guard guard = guard_empty(monitors, sections, mutex);
+    bool puts = false, gets = false;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex)
+            continue;
+        if (named(proposal->puts, proposal->n_puts, class->function)) {
+            guard.weight[c] = 1;
+            puts = true;
+        } else if (named(proposal->gets, proposal->n_gets, class->function)) {
+            guard.weight[c] = -1;
+            guard.waits[c] = gets = true;
+        } else if (named(proposal->closes, proposal->n_closes, class->function)) {
+            guard.close_class = (int)c;
+        }
+    }
+    guard.kind = GUARD_QUEUE;
+    guard.proposal = proposal;
+    fill_outcomes(monitors, &guard, history);
+    double yes = 0, no = 0;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        yes += guard.outcome[s] == OUTCOME_YES;
+        no += guard.outcome[s] == OUTCOME_NO;
+    }
+    /* An attempt at an empty queue that did not wait must be the exception (the end). */
+    bool holds = puts && gets && yes > 0 && no <= yes;
+    if (!holds) {
+        guard_free(&guard);
+        return;
+    }
+    guard.evaluations = yes + no;
+    /* Without a close, "empty" itself is the answer: the caller does not wait. */
+    guard.tries = guard.close_class < 0;
+    *VECTOR_ADD(list) = guard;
+}
+
+static void find_proposed_guards(struct monitors *monitors, const struct sections *sections,
+                                 const struct facts *facts, int mutex,
+                                 const struct history *history, struct guard_list *list) {
+    for (size_t g = 0; g < list->count; g++)
+        if (list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE)
+            return; /* the trace already told what its items are */
+    for (size_t m = 0; m < facts->n_monitors; m++) {
+        const struct facts_monitor *proposal = &facts->monitors[m];
+        size_t before = list->count;
+        if (proposal->kind == MONITOR_BOUNDED_QUEUE || proposal->kind == MONITOR_UNBOUNDED_QUEUE)
+            try_proposal(monitors, sections, mutex, proposal, history, list);
+        if (list->count > before)
+            return;
+    }
+}
+
+/* Names the source's proposal for guards found in the trace. */
+static void attach_proposals(const struct monitors *monitors, const struct facts *facts) {
+    for (size_t g = 0; g < monitors->n_guards; g++) {
+        struct guard *guard = &monitors->guards[g];
+        for (size_t m = 0; m < facts->n_monitors && !guard->proposal; m++) {
+            const struct facts_monitor *proposal = &facts->monitors[m];
+            for (size_t c = 0; c < monitors->n_classes; c++)
+                if (guard->weight[c] != 0 &&
+                    (named(proposal->puts, proposal->n_puts, monitors->classes[c].function) ||
+                     named(proposal->gets, proposal->n_gets, monitors->classes[c].function)))
+                    guard->proposal = proposal;
+        }
+    }
+}
+
+struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
+                              const struct facts *facts) {
+    struct monitors monitors = {0};
+    find_section_classes(trace, sections, &monitors);
+    monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
+    for (size_t o = 0; o < sections->n_objects; o++)
+        monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
+    struct guard_list list = {0};
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        if (sections->objects[o].kind != ON_MUTEX)
+            continue;
+        struct history history = history_of(sections, &monitors, (int)o);
+        if (sections->objects[o].alone && history.count) {
+            find_waiting_guards(&monitors, sections, (int)o, &history, &list);
+            if (facts)
+                find_proposed_guards(&monitors, sections, facts, (int)o, &history, &list);
+            find_trying_guards(&monitors, sections, (int)o, &history, &list);
+        } else {
+            /* One of many of its class: which one a thread uses is not known. */
+            for (size_t i = 0; i < history.count; i++) {
+                int condition = monitors.classes[history.items[i].class_index].waits_on;
+                if (condition >= 0)
+                    monitors.condition_explained[condition] = false;
+            }
+        }
+        free(history.items);
+    }
+    monitors.guards = list.items;
+    monitors.n_guards = list.count;
+    if (facts)
+        attach_proposals(&monitors, facts);
+    return monitors;
+}
+
+void monitors_free(struct monitors *monitors) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        guard_free(&monitors->guards[g]);
+    free(monitors->guards);
+    free(monitors->classes);
+    free(monitors->class_of);
+    free(monitors->condition_explained);
+}

@@ -1,0 +1,73 @@
+/* What a mutex with condition variables is: queue, semaphore, completion count.
+ *
+ * A guard is the predicate of a wait loop, seen as a counter: critical sections of some classes add
+ * to it or take from it, and a waiting class goes on only while it is positive. The weights
+ * are found by replaying the trace: a hypothesis stands when the real threads waited exactly
+ * when the counter says so. This covers bounded and unbounded queues (items, free
+ * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
+ * the program uses. What the source proposes (facts_monitor) is tried first where the
+ * traced run never had to wait. */
+#ifndef PERSIK_MODELGEN_MONITORS_H
+#define PERSIK_MODELGEN_MONITORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "formats/trace.h"
+#include "modelgen/sections.h"
+
+/* Sections of one mutex that start at the same call site and signal the same conditions. */
+struct section_class {
+    int mutex;
+    int entry;            /* classes of one call site, whatever they signal, share an entry */
+    uint32_t context;     /* of the first one's lock */
+    const char *function; /* that locks; belongs to the trace */
+    int line;
+    double count;
+    uint64_t first_ns; /* acquire time of the first one */
+    double waits;      /* sections that waited */
+    int waits_on;      /* condition object of the first wait; -1 none */
+    bool mixed_waits;  /* waits on several conditions */
+    size_t n_signals;
+    int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
+    bool broadcasts;
+};
+
+enum guard_kind {
+    GUARD_QUEUE,  /* takes one; nothing there at the start: items */
+    GUARD_TOKENS, /* takes one; some there at the start: permits, free slots, idle workers */
+    GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
+};
+
+struct guard {
+    enum guard_kind kind;
+    int mutex;
+    int condition;   /* -1 when nobody ever waited (proposed by the source) */
+    bool tries;      /* the waiters do not wait, they fail */
+    double initial;  /* tokens at the start */
+    int *weight;     /* per class (index into monitors.classes): what a section adds */
+    bool *waits;     /* per class: evaluates the guard */
+    int close_class; /* closes it for good; -1 none */
+    const struct facts_monitor *proposal; /* NULL: found in the trace alone */
+    double evaluations, waited, violations;
+    enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
+    int object;            /* model object; filled by the stream */
+};
+
+struct monitors {
+    size_t n_classes;
+    struct section_class *classes;
+    int *class_of; /* per section */
+    size_t n_guards;
+    struct guard *guards;
+    bool *condition_explained; /* per sync object: all waits on this condition follow a guard */
+};
+
+/* `facts` may be NULL. monitors_free() ends it; `trace`, `sections` and `facts` must outlive it. */
+struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
+                              const struct facts *facts);
+void monitors_free(struct monitors *monitors);
+
+#endif

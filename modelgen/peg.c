@@ -1,0 +1,481 @@
+#include "modelgen/peg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/source.h"
+
+/* Values kept of a measured distribution. */
+#define DIST_LIMIT 64
+/* A node is split by where the thread came from when that changes where it goes by this much (total
+ * variation distance), seen this often. */
+#define SPLIT_DISTANCE    0.4
+#define SPLIT_OCCURRENCES 3.0
+
+struct values {
+    double *items;
+    size_t count, capacity;
+};
+
+/* An edge under construction. */
+struct draft_edge {
+    int from, to;
+    enum outcome when;
+    double decisions, starts, first;
+    struct values cpu_ns, runs;
+};
+
+struct draft_node_values {
+    int pool;
+    uint32_t context;
+    struct values cpu_ns, wait_ns, operations;
+};
+
+struct builder {
+    const struct peg_input *in;
+    struct model *model;
+    int **node_of; /* per thread and step */
+    struct {
+        struct draft_node_values *items;
+        size_t count, capacity;
+    } nodes; /* same indexes as the model's nodes */
+    struct {
+        struct draft_edge *items;
+        size_t count, capacity;
+    } edges;
+    struct map edge_of;
+};
+
+/* ---- nodes ---- */
+
+static uint64_t step_key(int pool, const struct step *step) {
+    uint64_t key = map_mix(11, (uint64_t)pool);
+    key = map_mix(key, step->kind);
+    if (step->kind == NODE_START || step->kind == NODE_END)
+        return key;
+    key = map_mix(map_mix(key, (uint64_t)step->object), (uint64_t)step->mutex);
+    key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
+    key = map_mix(map_mix(key, (uint64_t)(long)step->count), step->timeout_ns == 0);
+    return map_mix(key, step->within);
+}
+
+static char *node_name(const struct builder *builder, const struct step *step, int pool) {
+    const struct trace *trace = builder->in->trace;
+    const char *pool_name = builder->in->pools->pools[pool].name;
+    if (step->context == TRACE_NO_CONTEXT || trace->contexts[step->context].n_frames == 0)
+        return memory_format("%s: %s", pool_name, node_kind_name(step->kind));
+    const struct trace_frame *frame = &trace->contexts[step->context].frames[0];
+    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
+    return memory_format("%s: %s (%s:%d)", pool_name, frame->function,
+                         frame->file ? file ? file + 1 : frame->file : frame->module, frame->line);
+}
+
+static int new_node(struct builder *builder, const struct step *step, int pool) {
+    int index = draft_node(builder->model, step->kind, node_name(builder, step, pool));
+    struct node *node = &builder->model->nodes[index];
+    node->object = step->object;
+    node->mutex = step->mutex;
+    node->target_pool = step->target_pool;
+    node->count = step->count;
+    node->timeout_ns = step->timeout_ns;
+    *VECTOR_ADD(&builder->nodes) =
+        (struct draft_node_values){.pool = pool, .context = step->context};
+    return index;
+}
+
+static void number_nodes(struct builder *builder) {
+    const struct trace *trace = builder->in->trace;
+    struct map known = MAP_EMPTY;
+    builder->node_of = memory_alloc(trace->n_threads, sizeof(int *));
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        int pool = builder->in->pools->pool_of[t];
+        builder->node_of[t] = memory_alloc(stream->n_steps, sizeof(int));
+        for (size_t s = 0; s < stream->n_steps; s++) {
+            uint64_t key = step_key(pool, &stream->steps[s]);
+            int node = map_get(&known, key, -1);
+            if (node < 0) {
+                node = new_node(builder, &stream->steps[s], pool);
+                map_put(&known, key, node);
+                if (stream->steps[s].kind == NODE_START)
+                    builder->model->pools[pool].entry = node;
+            }
+            builder->node_of[t][s] = node;
+        }
+    }
+    map_free(&known);
+}
+
+/* ---- splitting by history ---- */
+
+/* How often the thread went from `before` over this node to `after`. */
+struct passage {
+    int node;
+    int before; /* node * 3 + its outcome */
+    int after;  /* node * 3 + this node's outcome */
+    double count;
+};
+
+struct passages {
+    struct passage *items;
+    size_t count, capacity;
+};
+
+static int compare_passages(const void *a, const void *b) {
+    const struct passage *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->before != y->before)
+        return x->before < y->before ? -1 : 1;
+    return (x->after > y->after) - (x->after < y->after);
+}
+
+static struct passages count_passages(const struct builder *builder) {
+    struct passages passages = {0};
+    struct map known = MAP_EMPTY;
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        const int *node_of = builder->node_of[t];
+        for (size_t s = 1; s + 1 < stream->n_steps; s++) {
+            struct passage passage = {.node = node_of[s],
+                                      .before =
+                                          node_of[s - 1] * 3 + (int)stream->steps[s - 1].outcome,
+                                      .after = node_of[s + 1] * 3 + (int)stream->steps[s].outcome};
+            uint64_t key =
+                map_mix(map_mix(map_mix(13, (uint64_t)passage.node), (uint64_t)passage.before),
+                        (uint64_t)passage.after);
+            int at = map_get(&known, key, -1);
+            if (at < 0) {
+                at = (int)passages.count;
+                map_put(&known, key, at);
+                *VECTOR_ADD(&passages) = passage;
+            }
+            passages.items[at].count++;
+        }
+    }
+    map_free(&known);
+    if (passages.count)
+        qsort(passages.items, passages.count, sizeof *passages.items, compare_passages);
+    return passages;
+}
+
+static double after_count(const struct passage *from, size_t n, int after, int only_before,
+                          bool equal) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (from[i].after == after && (from[i].before == only_before) == equal)
+            sum += from[i].count;
+    return sum;
+}
+
+/* Total variation between where threads go that came from `before` and where the others go,
+ * given the outcome of the node itself: the outcome follows the objects' state, not history. */
+static double history_distance(const struct passage *from, size_t n, int before) {
+    double distance = 0, weight = 0;
+    for (int outcome = OUTCOME_ANY; outcome <= OUTCOME_NO; outcome++) {
+        double these = 0, others = 0;
+        for (size_t i = 0; i < n; i++)
+            if (from[i].after % 3 == outcome)
+                *(from[i].before == before ? &these : &others) += from[i].count;
+        if (these < SPLIT_OCCURRENCES || others < SPLIT_OCCURRENCES)
+            continue;
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            bool seen = false;
+            for (size_t j = 0; j < i; j++)
+                seen |= from[j].after == from[i].after;
+            if (seen || from[i].after % 3 != outcome)
+                continue;
+            double p = after_count(from, n, from[i].after, before, true) / these;
+            double q = after_count(from, n, from[i].after, before, false) / others;
+            sum += p > q ? p - q : 0;
+        }
+        distance += these * sum;
+        weight += these;
+    }
+    return weight > 0 ? distance / weight : 0;
+}
+
+/* Gives the visits of `node` that came from `before` a node of their own. */
+static void split_node(struct builder *builder, int node, int before) {
+    int copy = -1;
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        int *node_of = builder->node_of[t];
+        for (size_t s = 1; s < stream->n_steps; s++) {
+            if (node_of[s] != node ||
+                node_of[s - 1] * 3 + (int)stream->steps[s - 1].outcome != before)
+                continue;
+            if (copy < 0)
+                copy = new_node(builder, &stream->steps[s], builder->nodes.items[node].pool);
+            node_of[s] = copy;
+        }
+    }
+}
+
+/* A first-order chain forgets how a thread came to a node. Where that decides the way on (a lock
+ * function called on a success and on a failure path), the node is split. One split at a time, the
+ * most telling one first, because each split changes the histories of its neighbours. */
+static bool split_once(struct builder *builder) {
+    struct passages passages = count_passages(builder);
+    int best_node = -1, best_before = 0;
+    double best = SPLIT_DISTANCE;
+    for (size_t i = 0; i < passages.count;) {
+        size_t n = 1;
+        while (i + n < passages.count && passages.items[i + n].node == passages.items[i].node)
+            n++;
+        const struct passage *from = &passages.items[i];
+        for (size_t j = 0; j < n; j++) {
+            if (j > 0 && from[j].before == from[j - 1].before)
+                continue;
+            double distance = history_distance(from, n, from[j].before);
+            if (distance > best) {
+                best = distance;
+                best_node = from[j].node;
+                best_before = from[j].before;
+            }
+        }
+        i += n;
+    }
+    free(passages.items);
+    if (best_node >= 0)
+        split_node(builder, best_node, best_before);
+    return best_node >= 0;
+}
+
+/* ---- edges ---- */
+
+static int find_edge(struct builder *builder, int from, enum outcome when, int to) {
+    uint64_t key = map_mix(map_mix(map_mix(17, (uint64_t)from), when), (uint64_t)to);
+    int edge = map_get(&builder->edge_of, key, -1);
+    if (edge < 0) {
+        edge = (int)builder->edges.count;
+        map_put(&builder->edge_of, key, edge);
+        *VECTOR_ADD(&builder->edges) = (struct draft_edge){.from = from, .to = to, .when = when};
+    }
+    return edge;
+}
+
+/* The run of equal decisions that a thread is in, at one node and outcome. */
+struct run {
+    int edge;
+    double length;
+};
+
+static void end_run(struct builder *builder, struct run *run) {
+    if (run->length == 0)
+        return;
+    struct draft_edge *edge = &builder->edges.items[run->edge];
+    *VECTOR_ADD(&edge->runs) = run->length;
+    edge->starts++;
+    run->length = 0;
+}
+
+static void note_decision(struct builder *builder, struct run *run, int edge) {
+    if (run->length > 0 && run->edge == edge) {
+        run->length++;
+        return;
+    }
+    if (run->edge < 0)
+        builder->edges.items[edge].first++;
+    end_run(builder, run);
+    *run = (struct run){edge, 1};
+}
+
+/* CPU between two steps, the probes' own cost taken off. */
+static double cpu_between(const struct builder *builder, size_t t, const struct step *a,
+                          const struct step *b) {
+    const struct timeline *timeline = &builder->in->timelines[t];
+    double cpu = timeline_cpu(timeline, b->start_ns) - timeline_cpu(timeline, a->end_ns);
+    cpu -= builder->in->trace->meta.probe_ns * (double)b->records;
+    return cpu > 0 ? cpu : 0;
+}
+
+static void read_thread(struct builder *builder, size_t t) {
+    const struct stream *stream = &builder->in->streams->streams[t];
+    const int *node_of = builder->node_of[t];
+    struct run *runs = memory_alloc(builder->model->n_nodes * 3, sizeof *runs);
+    for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
+        runs[i].edge = -1;
+    for (size_t s = 0; s < stream->n_steps; s++) {
+        const struct step *step = &stream->steps[s];
+        struct draft_node_values *values = &builder->nodes.items[node_of[s]];
+        if (step->kind == NODE_SLEEP || step->kind == NODE_IO) {
+            *VECTOR_ADD(&values->wait_ns) = step->wait_ns;
+            *VECTOR_ADD(&values->cpu_ns) = step->cpu_ns;
+            *VECTOR_ADD(&values->operations) = step->operations;
+        }
+        if (s + 1 == stream->n_steps)
+            break;
+        int edge = find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
+        builder->edges.items[edge].decisions++;
+        *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
+            cpu_between(builder, t, step, &stream->steps[s + 1]);
+        note_decision(builder, &runs[node_of[s] * 3 + (int)step->outcome], edge);
+    }
+    for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
+        end_run(builder, &runs[i]);
+    free(runs);
+}
+
+/* ---- how edges follow the thread count ---- */
+
+static int busiest_scaling_pool(const struct thread_pools *pools) {
+    int best = MODEL_NONE;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales &&
+            (best < 0 || pools->pools[p].cpu_ns > pools->pools[best].cpu_ns))
+            best = (int)p;
+    return best;
+}
+
+/* The innermost loop of the source that both places are in; NULL none. */
+static const struct facts_loop *common_loop(const struct builder *builder, uint32_t a, uint32_t b,
+                                            size_t *index) {
+    const struct facts *facts = builder->in->facts;
+    const struct facts_loop *best = NULL;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        bool inside = source_context_in_loop(builder->in->trace, a, loop) &&
+                      source_context_in_loop(builder->in->trace, b, loop);
+        bool smaller =
+            !best || loop->last_line - loop->first_line < best->last_line - best->first_line;
+        if (inside && smaller) {
+            best = loop;
+            *index = l;
+        }
+    }
+    return best;
+}
+
+static void scale_edge(const struct builder *builder, const struct draft_edge *draft,
+                       struct edge *edge) {
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    const struct draft_node_values *to = &builder->nodes.items[draft->to];
+    const struct thread_pools *pools = builder->in->pools;
+    const struct thread_pool *pool = &pools->pools[from->pool];
+    int team = pool->scales ? from->pool : busiest_scaling_pool(pools);
+    edge->cpu_scaling.pool = edge->runs_scaling.pool = MODEL_NONE;
+    if (team == MODEL_NONE || !builder->in->facts)
+        return;
+    struct source_split split =
+        source_split_between(builder->in->trace, builder->in->facts, builder->in->sample,
+                             pool->start_routine, from->context, to->context);
+    edge->cpu_scaling.share = pool->scales ? split.share : 0;
+    edge->cpu_scaling.growth = split.growth;
+    if (edge->cpu_scaling.share > 0 || edge->cpu_scaling.growth > 0)
+        edge->cpu_scaling.pool = team;
+    size_t index = 0;
+    const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
+    if (!loop || builder->in->streams->loop_is_tokens[index] || edge->runs.kind == DIST_NONE)
+        return;
+    if (pool->scales && (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) &&
+        edge->when != OUTCOME_YES)
+        edge->runs_scaling.share = 1;
+    else if (loop->bound == BOUND_THREADS)
+        edge->runs_scaling.growth = 1;
+    if (edge->runs_scaling.share > 0 || edge->runs_scaling.growth > 0)
+        edge->runs_scaling.pool = team;
+}
+
+/* ---- into the model ---- */
+
+static struct dist take_dist(struct values *values) {
+    struct dist dist = dist_from_values(values->items, values->count, DIST_LIMIT);
+    free(values->items);
+    *values = (struct values){0};
+    if (dist.kind == DIST_CONSTANT && dist.mean == 0)
+        dist.kind = DIST_NONE;
+    return dist;
+}
+
+static size_t alternatives(const struct builder *builder, const struct draft_edge *edge) {
+    size_t n = 0;
+    for (size_t e = 0; e < builder->edges.count; e++)
+        n += builder->edges.items[e].from == edge->from &&
+             builder->edges.items[e].when == edge->when;
+    return n;
+}
+
+static void write_edges(struct builder *builder) {
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        struct draft_edge *draft = &builder->edges.items[e];
+        struct node *node = &builder->model->nodes[draft->from];
+        bool choice = alternatives(builder, draft) > 1;
+        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+        struct edge *edge = &node->edges[node->n_edges++];
+        *edge = (struct edge){.to = draft->to,
+                              .when = draft->when,
+                              .probability = choice ? draft->starts : 1,
+                              .first = choice ? draft->first : 0,
+                              .cpu_ns = take_dist(&draft->cpu_ns)};
+        if (choice)
+            edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
+        free(draft->runs.items);
+        scale_edge(builder, draft, edge);
+    }
+}
+
+/* A node whose trace never showed one of its answers still needs a way on for it: the one that
+ * leads away from the pool's work. Without any, the thread ends there. */
+static void complete_outcomes(struct builder *builder) {
+    struct model *model = builder->model;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        struct node *node = &model->nodes[n];
+        bool yes = false, no = false;
+        for (size_t e = 0; e < node->n_edges; e++) {
+            yes |= node->edges[e].when != OUTCOME_NO;
+            no |= node->edges[e].when != OUTCOME_YES;
+        }
+        bool may_fail = node->timeout_ns >= 0 || node->kind == NODE_GET;
+        if (node->kind == NODE_END || (yes && (no || !may_fail)))
+            continue;
+        int end = MODEL_NONE;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            if (model->nodes[m].kind == NODE_END &&
+                builder->nodes.items[m].pool == builder->nodes.items[n].pool)
+                end = (int)m;
+        if (end == MODEL_NONE)
+            continue;
+        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+        node->edges[node->n_edges] = (struct edge){.to = end,
+                                                   .when = yes  ? OUTCOME_NO
+                                                           : no ? OUTCOME_YES
+                                                                : OUTCOME_ANY,
+                                                   .probability = 1,
+                                                   .runs_scaling.pool = MODEL_NONE,
+                                                   .cpu_scaling.pool = MODEL_NONE};
+        node->n_edges++;
+    }
+}
+
+static void write_nodes(struct builder *builder) {
+    for (size_t n = 0; n < builder->nodes.count; n++) {
+        struct draft_node_values *values = &builder->nodes.items[n];
+        struct node *node = &builder->model->nodes[n];
+        node->cpu_ns = take_dist(&values->cpu_ns);
+        node->wait_ns = take_dist(&values->wait_ns);
+        node->operations = take_dist(&values->operations);
+    }
+}
+
+void peg_build(const struct peg_input *input, struct model *model) {
+    struct builder builder = {.in = input, .model = model};
+    number_nodes(&builder);
+    while (model->n_nodes < input->max_nodes && split_once(&builder))
+        continue;
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        read_thread(&builder, t);
+    write_edges(&builder);
+    complete_outcomes(&builder);
+    write_nodes(&builder);
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        free(builder.node_of[t]);
+    free(builder.node_of);
+    free(builder.nodes.items);
+    free(builder.edges.items);
+    map_free(&builder.edge_of);
+}

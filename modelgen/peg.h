@@ -1,0 +1,22 @@
+/* Streams of steps -> the model's nodes and edges: one probabilistic execution graph per pool. */
+#ifndef PERSIK_MODELGEN_PEG_H
+#define PERSIK_MODELGEN_PEG_H
+
+#include "formats/sample.h"
+#include "modelgen/stream.h"
+
+struct peg_input {
+    const struct trace *trace;
+    const struct facts *facts;   /* NULL without source */
+    const struct sample *sample; /* NULL without */
+    const struct thread_pools *pools;
+    const struct timeline *timelines;
+    const struct stream_result *streams;
+    size_t max_nodes; /* splitting nodes by their history stops here */
+};
+
+/* Appends nodes and edges; sets each pool's entry. The model's pools are there already, in
+ * the order of input->pools. */
+void peg_build(const struct peg_input *input, struct model *model);
+
+#endif

@@ -1,0 +1,35 @@
+/* Thread pools: threads of the same start routine, created at the same place by the same pool. */
+#ifndef PERSIK_MODELGEN_POOLS_H
+#define PERSIK_MODELGEN_POOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/trace.h"
+
+struct thread_pool {
+    char *name; /* owned, unique */
+    const char *start_routine;
+    uint32_t creation_context; /* of the first thread */
+    int creator;      /* pool whose threads create these; -1 for the program's first thread */
+    size_t n_threads; /* over the whole run */
+    size_t *threads;  /* owned; trace thread indexes, by start */
+    int size;         /* the most that lived at one time: T0 */
+    double cpu_ns;
+    bool scales;     /* follows --threads */
+    const char *why; /* how we know that it scales, or not */
+};
+
+struct thread_pools {
+    size_t n_pools;
+    struct thread_pool *pools; /* a creator stands before those it creates */
+    int *pool_of;              /* per trace thread */
+    bool guessed;              /* no source said which pool follows the thread count */
+};
+
+struct thread_pools pools_find(const struct trace *trace, const struct facts *facts,
+                               const double *thread_cpu_ns);
+void pools_free(struct thread_pools *pools);
+
+#endif

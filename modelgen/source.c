@@ -1,0 +1,186 @@
+#include "modelgen/source.h"
+
+#include <limits.h>
+#include <string.h>
+
+bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
+    return frame->line >= loop->first_line && frame->line <= loop->last_line &&
+           strcmp(frame->function, loop->function) == 0;
+}
+
+bool source_context_in_loop(const struct trace *trace, uint32_t context,
+                            const struct facts_loop *loop) {
+    if (context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t i = 0; i < calls->n_frames; i++)
+        if (source_frame_in_loop(&calls->frames[i], loop))
+            return true;
+    return false;
+}
+
+/* Lines of one function that may run between two places of it. After a backward step that is the
+ * rest of the innermost common loop and its beginning. */
+struct stretch {
+    const char *function;
+    int after, before; /* exclusive */
+    bool wraps;        /* (after, loop end] and [loop start, before) */
+    int loop_first, loop_last;
+};
+
+static const struct trace_frame *outer_frame(const struct trace_context *calls, size_t depth) {
+    return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
+}
+
+/* The depth (from outside) of the deepest frame in which both chains are still in one call of one
+ * function; both have it. -1: nothing in common. */
+static int common_depth(const struct trace_context *a, const struct trace_context *b) {
+    int depth = -1;
+    for (size_t i = 0; i < a->n_frames && i < b->n_frames; i++) {
+        const struct trace_frame *x = outer_frame(a, i), *y = outer_frame(b, i);
+        if (strcmp(x->function, y->function) != 0)
+            break;
+        depth = (int)i;
+        if (x->line != y->line || x->offset != y->offset)
+            break;
+    }
+    return depth;
+}
+
+static bool line_in(const struct stretch *stretch, int line) {
+    if (!stretch->wraps)
+        return line > stretch->after && line < stretch->before;
+    return line >= stretch->loop_first && line <= stretch->loop_last &&
+           (line > stretch->after || line < stretch->before);
+}
+
+/* Finds the innermost loop around both lines for a backward step. */
+static void wrap_around(const struct facts *facts, struct stretch *stretch) {
+    stretch->wraps = true;
+    stretch->loop_first = 0;
+    stretch->loop_last = INT_MAX;
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        const struct facts_loop *loop = &facts->loops[i];
+        bool around = strcmp(loop->function, stretch->function) == 0 &&
+                      loop->first_line <= stretch->before && loop->last_line >= stretch->after;
+        if (around && loop->first_line >= stretch->loop_first &&
+            loop->last_line <= stretch->loop_last) {
+            stretch->loop_first = loop->first_line;
+            stretch->loop_last = loop->last_line;
+        }
+    }
+}
+
+static bool find_stretch(const struct trace *trace, const struct facts *facts, const char *root,
+                         uint32_t from, uint32_t to, struct stretch *stretch) {
+    *stretch = (struct stretch){.function = root, .after = 0, .before = INT_MAX};
+    const struct trace_context *a = from == TRACE_NO_CONTEXT ? NULL : &trace->contexts[from];
+    const struct trace_context *b = to == TRACE_NO_CONTEXT ? NULL : &trace->contexts[to];
+    if (!a && !b)
+        return true;
+    size_t depth = 0;
+    if (a && b) {
+        int common = common_depth(a, b);
+        if (common < 0)
+            return false;
+        depth = (size_t)common;
+    }
+    const struct trace_frame *x = a ? outer_frame(a, depth) : NULL;
+    const struct trace_frame *y = b ? outer_frame(b, depth) : NULL;
+    stretch->function = x ? x->function : y ? y->function : root;
+    if (x)
+        stretch->after = x->line;
+    if (y)
+        stretch->before = y->line;
+    if (x && y && stretch->before <= stretch->after)
+        wrap_around(facts, stretch);
+    return true;
+}
+
+/* ---- weighing by samples ---- */
+
+enum part { PART_REST, PART_SPLIT, PART_GROWS };
+
+/* What the line of the stretch's function does. */
+static enum part part_of_line(const struct facts *facts, const struct stretch *stretch, int line,
+                              const char **why) {
+    enum part part = PART_REST;
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        const struct facts_loop *loop = &facts->loops[i];
+        if (loop->has_fragments || line < loop->first_line || line > loop->last_line ||
+            strcmp(loop->function, stretch->function) != 0)
+            continue;
+        if (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) {
+            *why = loop->why;
+            return PART_SPLIT;
+        }
+        if (loop->bound == BOUND_THREADS)
+            part = PART_GROWS;
+    }
+    for (size_t i = 0; i < facts->n_shares; i++)
+        if (facts->shares[i].place.line == line &&
+            strcmp(facts->shares[i].place.function, stretch->function) == 0) {
+            *why = facts->shares[i].why;
+            return PART_SPLIT;
+        }
+    return part;
+}
+
+static bool under_root(const struct sample *sample, size_t node, const char *root) {
+    while (sample->nodes[node].parent >= 0)
+        node = (size_t)sample->nodes[node].parent;
+    return strcmp(sample->nodes[node].function, root) == 0;
+}
+
+/* Running samples in the stretch, by part. A sample counts at the innermost frame of the stretch's
+ * function, so recursion is not counted twice. */
+static void weigh(const struct facts *facts, const struct sample *sample,
+                  const struct stretch *stretch, const char *root, double weight[3]) {
+    for (size_t n = 0; n < sample->n_nodes; n++) {
+        if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
+            continue;
+        int at = (int)n;
+        while (at >= 0 && strcmp(sample->nodes[at].function, stretch->function) != 0)
+            at = sample->nodes[at].parent;
+        if (at < 0 || !line_in(stretch, sample->nodes[at].line))
+            continue;
+        const char *why;
+        weight[part_of_line(facts, stretch, sample->nodes[at].line, &why)] +=
+            (double)sample->nodes[n].running;
+    }
+}
+
+#define ENOUGH_SAMPLES 10
+
+struct source_split source_split_between(const struct trace *trace, const struct facts *facts,
+                                         const struct sample *sample, const char *root,
+                                         uint32_t from, uint32_t to) {
+    struct source_split split = {0};
+    struct stretch stretch;
+    if (!facts || !find_stretch(trace, facts, root, from, to, &stretch))
+        return split;
+    bool parts[3] = {false};
+    const char *why = NULL;
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (strcmp(facts->loops[i].function, stretch.function) == 0 &&
+            line_in(&stretch, facts->loops[i].first_line))
+            parts[part_of_line(facts, &stretch, facts->loops[i].first_line, &why)] = true;
+    for (size_t i = 0; i < facts->n_shares; i++)
+        if (strcmp(facts->shares[i].place.function, stretch.function) == 0 &&
+            line_in(&stretch, facts->shares[i].place.line))
+            parts[part_of_line(facts, &stretch, facts->shares[i].place.line, &why)] = true;
+    if (!parts[PART_SPLIT] && !parts[PART_GROWS])
+        return split;
+    double weight[3] = {0};
+    if (sample)
+        weigh(facts, sample, &stretch, root, weight);
+    double total = weight[PART_REST] + weight[PART_SPLIT] + weight[PART_GROWS];
+    if (total >= ENOUGH_SAMPLES) {
+        split.share = weight[PART_SPLIT] / total;
+        split.growth = weight[PART_GROWS] / total;
+    } else {
+        split.share = parts[PART_SPLIT];
+    }
+    split.why = split.share > 0 ? why : NULL;
+    return split;
+}

@@ -1,0 +1,36 @@
+/* Places of the trace held against the facts of the source: loops and what is split among threads.
+ */
+#ifndef PERSIK_MODELGEN_SOURCE_H
+#define PERSIK_MODELGEN_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/sample.h"
+#include "formats/trace.h"
+
+/* Is the frame inside the loop's lines? */
+bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop);
+
+/* Is any frame of the context inside the loop? */
+bool source_context_in_loop(const struct trace *trace, uint32_t context,
+                            const struct facts_loop *loop);
+
+/* How the computation between two calls depends on the thread count. */
+struct source_split {
+    double share;    /* 0..1 of it is a fixed total split among the threads */
+    const char *why; /* the source's reason; NULL when share is 0 */
+    double growth;   /* 0..1 of it grows with the thread count (a loop over the threads) */
+};
+
+/* Computation of a thread from the call at `from` to the call at `to`. TRACE_NO_CONTEXT as `from`:
+ * since the thread's start; as `to`: until its end. `root` names the thread's start routine. Where
+ * several loops of different kinds lie between, the stack samples weigh them; without samples
+ * (`sample` NULL, or none fell there) a split loop is taken for all of it. Without `facts`
+ * nothing is known: all zero. */
+struct source_split source_split_between(const struct trace *trace, const struct facts *facts,
+                                         const struct sample *sample, const char *root,
+                                         uint32_t from, uint32_t to);
+
+#endif

@@ -1,0 +1,852 @@
+#include "modelgen/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/source.h"
+
+/* A lock is kept when its holders keep it for this share of the run, or waiting for it costs this
+ * share of all threads' time: below it even 16 times the load would not make it matter. */
+#define HOLD_SHARE 0.002
+#define WAIT_SHARE 0.001
+/* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
+#define NOTE_SHARE 0.01
+
+#define UNDECIDED  (-2)
+#define OPEN_LIMIT 16
+
+struct step_list {
+    struct step *items;
+    size_t count, capacity;
+};
+
+/* A section that the thread is in. */
+struct open_section {
+    int section;
+    enum outcome answer; /* of the guard evaluated in it */
+};
+
+struct writer {
+    const struct stream_input *in;
+    struct model *model;
+    double life_ns;           /* of all threads */
+    int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
+    bool *is_shared;          /* per sync object: used by several threads */
+    int **section_of_unlock;  /* per thread and record */
+    int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
+    uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
+    struct map kept_sites;    /* (context, api) of timed calls worth keeping */
+    int *created, *joined;    /* per pool, to find the first of each generation */
+    int task_pool;
+    /* the thread being written */
+    size_t thread;
+    struct step_list list;
+    size_t last_step_record; /* records before this one belong to earlier steps */
+    struct open_section open[OPEN_LIMIT];
+    int n_open;
+    bool in_task;
+    int pending_work; /* loop whose decision follows the unlock being written; -1 */
+};
+
+static double ns(uint64_t value) {
+    return (double)value;
+}
+
+/* ---- names ---- */
+
+/* Lock wrappers hide the interesting place: name the function that is not the API itself. */
+static char *place_name(const struct trace *trace, uint32_t context) {
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &trace->contexts[context].frames[0];
+    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
+    if (!frame->file)
+        return memory_format("%s", frame->function);
+    return memory_format("%s (%s:%d)", frame->function, file ? file + 1 : frame->file, frame->line);
+}
+
+/* The access path of the source for the object used at this place, if the facts have it. */
+static const char *source_name(const struct writer *writer, uint32_t context, enum api_object on) {
+    const struct facts *facts = writer->in->facts;
+    if (!facts || context == TRACE_NO_CONTEXT)
+        return NULL;
+    const struct trace_context *calls = &writer->in->trace->contexts[context];
+    for (size_t i = 0; i < facts->n_fragments && calls->n_frames; i++) {
+        const struct facts_fragment *fragment = &facts->fragments[i];
+        if (fragment->object && fragment->place.line == calls->frames[0].line &&
+            api_catalog[fragment->api].object == on &&
+            strcmp(fragment->place.function, calls->frames[0].function) == 0)
+            return fragment->object;
+    }
+    return NULL;
+}
+
+static char *object_name(const struct writer *writer, int index, const char *what) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    char *place = place_name(writer->in->trace, object->context);
+    const char *path = source_name(writer, object->context, object->kind);
+    char *name =
+        path ? memory_format("%s %s, %s", what, path, place) : memory_format("%s, %s", what, place);
+    free(place);
+    return name;
+}
+
+/* ---- which objects become model objects ---- */
+
+static bool worth_keeping(const struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    double run_ns = ns(writer->in->trace->meta.run_ns);
+    bool waited = object->wait_ns > WAIT_SHARE * writer->life_ns;
+    if (!object->alone) {
+        if (object->wait_ns > NOTE_SHARE * writer->life_ns)
+            draft_note(writer->model,
+                       "several locks are used at the same place and cannot be told apart; waiting "
+                       "for them is left out");
+        return false;
+    }
+    return writer->is_shared[index] && (waited || object->hold_ns > HOLD_SHARE * run_ns);
+}
+
+static int lock_object(struct writer *writer, int index) {
+    if (index < 0)
+        return MODEL_NONE;
+    if (writer->object_of[index] != UNDECIDED)
+        return writer->object_of[index];
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    int result = MODEL_NONE;
+    if (worth_keeping(writer, index)) {
+        enum object_kind kind = object->kind == ON_MUTEX  ? OBJECT_MUTEX
+                                : object->kind == ON_SPIN ? OBJECT_SPIN
+                                                          : OBJECT_RWLOCK;
+        const char *what = kind == OBJECT_MUTEX  ? "mutex"
+                           : kind == OBJECT_SPIN ? "spin lock"
+                                                 : "rwlock";
+        result = draft_object(writer->model, kind, object_name(writer, index, what));
+        writer->model->objects[result].evidence =
+            memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
+                          object->waits, object->hold_ns / 1e9);
+    }
+    writer->object_of[index] = result;
+    return result;
+}
+
+/* Threads of each pool that ever met at the barrier; the rest of the parties is constant. */
+static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
+    const struct trace *trace = writer->in->trace;
+    const struct thread_pools *pools = writer->in->pools;
+    int *met = memory_alloc(pools->n_pools, sizeof(int));
+    int total = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].op == OP_BARRIER &&
+                sections_object(writer->in->sections, record) == index) {
+                met[pools->pool_of[t]]++;
+                total++;
+                break;
+            }
+        }
+    if (parties <= 0)
+        parties = total;
+    struct linear result = draft_constant(parties);
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales && met[p] == pools->pools[p].size && met[p] <= parties) {
+            result = draft_per_thread(parties - met[p], (int)p, 1);
+            break;
+        }
+    free(met);
+    return result;
+}
+
+static int barrier_object(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_BARRIER, object_name(writer, index, "barrier"));
+        writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
+        writer->model->objects[result].evidence =
+            memory_format("%d parties, %.0f waits", object->parties, object->waits);
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+static int semaphore_object(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "semaphore"));
+        writer->model->objects[result].amount =
+            draft_constant(object->parties > 0 ? object->parties : 0);
+        if (object->parties < 0)
+            draft_note(writer->model, "%s: its initial value was not seen, taken as 0",
+                       writer->model->objects[result].name);
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+/* One flag per class of conditions whose predicate no guard explains. */
+static int flag_object(struct writer *writer, int condition) {
+    const struct sync_object *object = &writer->in->sections->objects[condition];
+    int root = object->class_id;
+    if (writer->object_of[root] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_FLAG, object_name(writer, root, "condition"));
+        writer->model->objects[result].evidence =
+            memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
+        draft_note(writer->model,
+                   "%s: predicate not recognised, modelled as a flag that "
+                   "each signal sets and each wait clears",
+                   writer->model->objects[result].name);
+        writer->object_of[root] = result;
+    }
+    return writer->object_of[root];
+}
+
+/* Is anybody's wait on this condition left to a flag? A class of conditions is one thing. */
+static bool condition_is_flag(const struct writer *writer, int condition) {
+    const struct sections *sections = writer->in->sections;
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (sections->objects[o].class_id == sections->objects[condition].class_id &&
+            sections->objects[o].waits > 0 && !writer->in->monitors->condition_explained[o])
+            return true;
+    return false;
+}
+
+/* The pool whose size equals the guard's number, when its own threads give the tokens back. */
+static int pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct sections *sections = writer->in->sections;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int class_index = writer->in->monitors->class_of[s];
+        int pool = pools->pool_of[sections->sections[s].thread];
+        if (sections->sections[s].mutex == guard->mutex && guard->weight[class_index] > 0 &&
+            pools->pools[pool].scales && pools->pools[pool].size == (int)amount)
+            return pool;
+    }
+    return MODEL_NONE;
+}
+
+static char *guard_name(const struct writer *writer, const struct guard *guard) {
+    const char *what = guard->kind == GUARD_QUEUE    ? "queue"
+                       : guard->kind == GUARD_TOKENS ? "free slots"
+                                                     : "level";
+    if (guard->proposal && guard->proposal->name) {
+        char *name = object_name(writer, guard->mutex, what);
+        char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
+        free(name);
+        return with_type;
+    }
+    return object_name(writer, guard->mutex, what);
+}
+
+static int guard_object(struct writer *writer, struct guard *guard) {
+    if (guard->object != -1)
+        return guard->object;
+    enum object_kind kind = guard->kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
+    int result = draft_object(writer->model, kind, guard_name(writer, guard));
+    struct object *object = &writer->model->objects[result];
+    object->evidence = memory_format(
+        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
+        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    if (guard->kind == GUARD_TOKENS) {
+        int pool = pool_of_amount(writer, guard, guard->initial);
+        object->amount =
+            pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
+    } else if (guard->kind == GUARD_LEVEL) {
+        /* initial = 1 - level: one round per thread of a pool, when it is as many */
+        int pool = pool_of_amount(writer, guard, 1 - guard->initial);
+        object->amount =
+            pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(1, pool, -1);
+    }
+    guard->object = result;
+    return result;
+}
+
+/* ---- writing steps ---- */
+
+static struct step *add_step(struct writer *writer, enum node_kind kind, size_t record,
+                             uint64_t start_ns, uint64_t end_ns) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
+    bool has_record = record < thread->n_records;
+    struct step *step = VECTOR_ADD(&writer->list);
+    *step =
+        (struct step){.start_ns = start_ns,
+                      .end_ns = end_ns,
+                      .kind = kind,
+                      .object = MODEL_NONE,
+                      .mutex = MODEL_NONE,
+                      .target_pool = MODEL_NONE,
+                      .timeout_ns = -1,
+                      .context = has_record ? thread->records[record].context : TRACE_NO_CONTEXT};
+    if (writer->n_open > 0)
+        step->within = writer->open[writer->n_open - 1].answer;
+    if (has_record && record + 1 > writer->last_step_record) {
+        step->records = record + 1 - writer->last_step_record;
+        writer->last_step_record = record + 1;
+    }
+    return step;
+}
+
+static double cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_t end_ns) {
+    const struct timeline *timeline = &writer->in->timelines[writer->thread];
+    return timeline_cpu(timeline, end_ns) - timeline_cpu(timeline, start_ns);
+}
+
+static double blocked_inside(const struct writer *writer, const struct trace_record *record) {
+    uint64_t end = record->start_ns + record->duration_ns;
+    double blocked = ns(record->duration_ns) - cpu_inside(writer, record->start_ns, end) -
+                     timeline_ready(&writer->in->timelines[writer->thread], record->start_ns, end);
+    return blocked > 0 ? blocked : 0;
+}
+
+/* Marks the end of the task before, and the beginning of the next one. */
+static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
+                      const struct step *take) {
+    if (writer->in->pools->pool_of[writer->thread] != writer->task_pool)
+        return;
+    bool tokens = take->kind == NODE_ACQUIRE;
+    enum outcome outcome = take->outcome;
+    if (writer->in_task) {
+        /* goes before the taking step, which was just written */
+        struct step taken = writer->list.items[writer->list.count - 1];
+        struct step *end = &writer->list.items[writer->list.count - 1];
+        *end = taken;
+        end->kind = NODE_TASK_END;
+        end->object = end->mutex = MODEL_NONE;
+        end->end_ns = end->start_ns;
+        end->outcome = end->within = OUTCOME_ANY;
+        end->count = 0;
+        end->timeout_ns = -1;
+        taken.records = 0;
+        *VECTOR_ADD(&writer->list) = taken;
+    }
+    writer->in_task = outcome == OUTCOME_YES;
+    if (writer->in_task && tokens)
+        add_step(writer, NODE_TASK_BEGIN, record, time_ns, time_ns);
+}
+
+static bool is_task_source(const struct guard *guard) {
+    return guard->kind == GUARD_QUEUE;
+}
+
+static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
+    const struct sections *sections = writer->in->sections;
+    const struct section *section = &sections->sections[section_index];
+    struct monitors *monitors = writer->in->monitors;
+    int class_index = monitors->class_of[section_index];
+    uint64_t end = section->acquire_ns;
+    if (section->n_waits)
+        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    const struct trace_record *lock = &writer->in->trace->threads[writer->thread].records[record];
+    uint64_t start = mutex == MODEL_NONE ? lock->start_ns : section->acquire_ns;
+    for (size_t g = 0; g < monitors->n_guards; g++) {
+        struct guard *guard = &monitors->guards[g];
+        enum outcome outcome = guard->outcome[section_index];
+        if (!guard->waits[class_index] || outcome == OUTCOME_ANY)
+            continue;
+        enum node_kind kind = guard->kind == GUARD_QUEUE ? NODE_GET : NODE_ACQUIRE;
+        int object = guard_object(writer, guard);
+        struct step *step = add_step(writer, kind, record, start, end);
+        step->object = object;
+        step->mutex = mutex;
+        step->outcome = outcome;
+        step->timeout_ns = guard->tries ? 0 : -1;
+        if (writer->n_open > 0)
+            writer->open[writer->n_open - 1].answer = outcome;
+        if (is_task_source(guard))
+            mark_task(writer, record, end, step);
+        if (guard->kind == GUARD_LEVEL && outcome == OUTCOME_YES) {
+            struct step *back = add_step(writer, NODE_RELEASE, record, end, end);
+            back->object = object;
+        }
+    }
+}
+
+static void write_effects(struct writer *writer, size_t record, int section_index,
+                          enum outcome answer) {
+    struct monitors *monitors = writer->in->monitors;
+    int class_index = monitors->class_of[section_index];
+    uint64_t time = writer->in->sections->sections[section_index].release_ns;
+    for (size_t g = 0; g < monitors->n_guards; g++) {
+        struct guard *guard = &monitors->guards[g];
+        int weight = guard->weight[class_index];
+        bool closes = guard->close_class == class_index;
+        if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
+            continue;
+        enum node_kind kind = closes                                     ? NODE_CLOSE
+                              : guard->kind == GUARD_QUEUE && weight > 0 ? NODE_PUT
+                                                                         : NODE_RELEASE;
+        int object = guard_object(writer, guard);
+        struct step *step = add_step(writer, kind, record, time, time);
+        step->object = object;
+        step->count = kind == NODE_RELEASE ? weight : 0;
+    }
+}
+
+/* ---- loops whose rounds all threads share ---- */
+
+static bool pool_is_parallel(const struct thread_pool *pool) {
+    return pool->scales || pool->size > 1;
+}
+
+/* The deciding lock of the loop: the first one that a thread meets in it. */
+static uint32_t find_header(const struct writer *writer, size_t thread_index, const bool *in_loop) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    for (size_t r = 0; r < thread->n_records; r++)
+        if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
+            return api_catalog[thread->records[r].api].op == OP_LOCK ? thread->records[r].context
+                                                                     : TRACE_NO_CONTEXT;
+    return TRACE_NO_CONTEXT;
+}
+
+/* Does a guard already tell how this lock's section ends? */
+static bool header_has_guard(const struct writer *writer, size_t thread_index, uint32_t header) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    for (size_t r = 0; r < thread->n_records; r++) {
+        int section = writer->in->sections->section_of_lock[thread_index][r];
+        if (thread->records[r].context != header || section < 0)
+            continue;
+        for (size_t g = 0; g < writer->in->monitors->n_guards; g++)
+            if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
+                return true;
+        return false;
+    }
+    return false;
+}
+
+/* Counts rounds (headers that are not the last of their visit to the loop) and visits. */
+static void count_rounds(const struct writer *writer, size_t thread_index, const bool *in_loop,
+                         uint32_t header, double *rounds, double *visits) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    bool inside = false;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        uint32_t context = thread->records[r].context;
+        bool here = context != TRACE_NO_CONTEXT && in_loop[context];
+        if (here && context == header && api_catalog[thread->records[r].api].op == OP_LOCK) {
+            if (inside)
+                *rounds += 1;
+            else
+                *visits += 1;
+            inside = true;
+        } else if (!here) {
+            inside = false;
+        }
+    }
+}
+
+/* Rounds of a loop that all threads of a pool draw from one common supply become tokens: the
+ * supply stays the same whatever the number of threads. */
+static void find_shared_work(struct writer *writer, bool *loop_is_tokens) {
+    const struct facts *facts = writer->in->facts;
+    const struct trace *trace = writer->in->trace;
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        writer->work_of_loop[l] = MODEL_NONE;
+        writer->header_of_loop[l] = TRACE_NO_CONTEXT;
+        if (loop->bound != BOUND_SHARED || !loop->has_fragments)
+            continue;
+        bool *in_loop = memory_alloc(trace->n_contexts, sizeof(bool));
+        for (size_t c = 0; c < trace->n_contexts; c++)
+            in_loop[c] = source_context_in_loop(trace, (uint32_t)c, loop);
+        for (size_t p = 0; p < pools->n_pools; p++) {
+            const struct thread_pool *pool = &pools->pools[p];
+            uint32_t header = TRACE_NO_CONTEXT;
+            double rounds = 0, visits = 0;
+            for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
+                header = find_header(writer, pool->threads[i], in_loop);
+            if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
+                header_has_guard(writer, pool->threads[0], header))
+                continue;
+            for (size_t i = 0; i < pool->n_threads; i++)
+                count_rounds(writer, pool->threads[i], in_loop, header, &rounds, &visits);
+            if (visits > (double)pool->n_threads || rounds == 0)
+                continue; /* refilled in between: its rounds are scaled instead (peg.c) */
+            int object = draft_object(writer->model, OBJECT_TOKENS,
+                                      memory_format("work of the loop in %s (line %d)",
+                                                    loop->function, loop->first_line));
+            writer->model->objects[object].amount = draft_constant(rounds);
+            writer->model->objects[object].evidence =
+                memory_format("%.0f rounds by %zu threads; source: %s", rounds, pool->n_threads,
+                              loop->why ? loop->why : "shared");
+            writer->work_of_loop[l] = object;
+            writer->header_of_loop[l] = header;
+            loop_is_tokens[l] = true;
+            break;
+        }
+        free(in_loop);
+    }
+}
+
+/* Which loop's decision this lock is; -1 none. */
+static int loop_decided_by(const struct writer *writer, uint32_t context) {
+    const struct facts *facts = writer->in->facts;
+    for (size_t l = 0; facts && context != TRACE_NO_CONTEXT && l < facts->n_loops; l++)
+        if (writer->header_of_loop[l] == context && writer->work_of_loop[l] >= 0)
+            return (int)l;
+    return -1;
+}
+
+/* Does the thread come back to the header before it leaves the loop? */
+static bool goes_round_again(const struct writer *writer, size_t record, int loop) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[writer->thread];
+    uint32_t header = writer->header_of_loop[loop];
+    for (size_t r = record + 1; r < thread->n_records; r++) {
+        if (thread->records[r].context == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK)
+            return true;
+        if (!source_context_in_loop(trace, thread->records[r].context,
+                                    &writer->in->facts->loops[loop]))
+            return false;
+    }
+    return false;
+}
+
+static void write_work_decision(struct writer *writer, size_t record, uint64_t time_ns) {
+    int loop = writer->pending_work;
+    writer->pending_work = -1;
+    struct step *step = add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
+    step->object = writer->work_of_loop[loop];
+    step->timeout_ns = 0;
+    step->outcome = goes_round_again(writer, record, loop) ? OUTCOME_YES : OUTCOME_NO;
+    mark_task(writer, record, time_ns, step);
+}
+
+/* ---- one record ---- */
+
+static void write_lock(struct writer *writer, size_t index, const struct trace_record *record,
+                       int sync_object) {
+    const struct api_info *info = &api_catalog[record->api];
+    int mutex = lock_object(writer, sync_object);
+    uint64_t end = record->start_ns + record->duration_ns;
+    bool failed = record->flags & TRACE_FAILED;
+    if (mutex != MODEL_NONE) {
+        struct step *step = add_step(writer, NODE_LOCK, index, record->start_ns, end);
+        step->object = mutex;
+        step->timeout_ns = info->op == OP_TRYLOCK ? 0 : -1;
+        step->outcome = failed ? OUTCOME_NO : info->op == OP_TRYLOCK ? OUTCOME_YES : OUTCOME_ANY;
+    }
+    int section = writer->in->sections->section_of_lock[writer->thread][index];
+    if (section < 0)
+        return;
+    if (writer->n_open < OPEN_LIMIT)
+        writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
+    write_takes(writer, index, section, mutex);
+    if (writer->pending_work < 0)
+        writer->pending_work = loop_decided_by(writer, record->context);
+}
+
+static void write_unlock(struct writer *writer, size_t index, const struct trace_record *record,
+                         int sync_object) {
+    int section = writer->section_of_unlock[writer->thread][index];
+    if (section >= 0) {
+        int at = writer->n_open - 1;
+        while (at >= 0 && writer->open[at].section != section)
+            at--;
+        enum outcome answer = at >= 0 ? writer->open[at].answer : OUTCOME_ANY;
+        write_effects(writer, index, section, answer);
+    }
+    int mutex = lock_object(writer, sync_object);
+    if (mutex != MODEL_NONE) {
+        struct step *step =
+            add_step(writer, NODE_UNLOCK, index, record->start_ns, record->start_ns);
+        step->object = mutex;
+    }
+    for (int at = writer->n_open - 1; section >= 0 && at >= 0; at--)
+        if (writer->open[at].section == section) {
+            memmove(&writer->open[at], &writer->open[at + 1],
+                    (size_t)(writer->n_open - at - 1) * sizeof *writer->open);
+            writer->n_open--;
+            break;
+        }
+    if (writer->pending_work >= 0 && writer->n_open == 0)
+        write_work_decision(writer, index, record->start_ns);
+}
+
+static void write_condition_wait(struct writer *writer, size_t index,
+                                 const struct trace_record *record, int condition) {
+    uint64_t end = record->start_ns + record->duration_ns;
+    if (!condition_is_flag(writer, condition))
+        return;
+    int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;
+    for (size_t g = 0; section >= 0 && g < writer->in->monitors->n_guards; g++)
+        if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
+            return; /* the section's guard stands for all its waits */
+    if (record->flags & TRACE_TIMEDOUT) {
+        struct step *step = add_step(writer, NODE_SLEEP, index, record->start_ns, end);
+        step->wait_ns = ns(record->duration_ns);
+        return;
+    }
+    int mutex = section < 0 ? MODEL_NONE
+                            : lock_object(writer, writer->in->sections->sections[section].mutex);
+    int flag = flag_object(writer, condition);
+    struct step *step = add_step(writer, NODE_WAIT, index, record->start_ns, end);
+    step->object = flag;
+    step->mutex = mutex;
+}
+
+static size_t thread_by_index(const struct trace *trace, int pid, int index) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        if (trace->threads[t].index == index && trace->threads[t].pid == pid)
+            return t;
+    return trace->n_threads;
+}
+
+/* The first creation (join) of a generation stands for all of it. */
+static void write_thread_call(struct writer *writer, size_t index,
+                              const struct trace_record *record, enum node_kind kind, int *count) {
+    const struct trace *trace = writer->in->trace;
+    size_t other = thread_by_index(trace, trace->threads[writer->thread].pid, record->value);
+    uint64_t end = record->start_ns + record->duration_ns;
+    if (other == trace->n_threads || record->flags & TRACE_FAILED)
+        return;
+    int pool = writer->in->pools->pool_of[other];
+    bool first = count[pool]++ % writer->in->pools->pools[pool].size == 0;
+    struct step *last = writer->list.count ? &writer->list.items[writer->list.count - 1] : NULL;
+    if (first) {
+        struct step *step = add_step(writer, kind, index, record->start_ns, end);
+        step->target_pool = pool;
+    } else if (kind == NODE_JOIN && last && last->kind == kind && last->target_pool == pool) {
+        last->end_ns = end;
+    }
+}
+
+static bool site_is_kept(const struct writer *writer, const struct trace_record *record) {
+    uint64_t site = map_mix(map_mix(7, record->context), record->api);
+    return map_get(&writer->kept_sites, site, 0) != 0;
+}
+
+static void write_timed_call(struct writer *writer, size_t index, const struct trace_record *record,
+                             enum node_kind kind) {
+    if (!site_is_kept(writer, record))
+        return;
+    uint64_t end = record->start_ns + record->duration_ns;
+    struct step *step = add_step(writer, kind, index, record->start_ns, end);
+    step->wait_ns = blocked_inside(writer, record);
+    step->cpu_ns = cpu_inside(writer, record->start_ns, end);
+}
+
+static void write_rwlock(struct writer *writer, size_t index, const struct trace_record *record,
+                         int sync_object, enum node_kind kind, bool try) {
+    int object = lock_object(writer, sync_object);
+    if (object == MODEL_NONE)
+        return;
+    uint64_t end = record->start_ns + record->duration_ns;
+    struct step *step = add_step(writer, kind, index, record->start_ns, end);
+    step->object = object;
+    step->timeout_ns = try ? 0 : -1;
+    if (try)
+        step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
+}
+
+static void write_semaphore(struct writer *writer, size_t index, const struct trace_record *record,
+                            int sync_object, enum node_kind kind, bool try) {
+    int object = semaphore_object(writer, sync_object);
+    uint64_t end = record->start_ns + record->duration_ns;
+    struct step *step = add_step(writer, kind, index, record->start_ns, end);
+    step->object = object;
+    step->timeout_ns = try ? 0 : -1;
+    if (try)
+        step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
+}
+
+static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    int object = sections_object(writer->in->sections, record);
+    uint64_t end = record->start_ns + record->duration_ns;
+    switch (info->op) {
+    case OP_LOCK:
+    case OP_TRYLOCK:
+    case OP_TIMEDLOCK:
+        write_lock(writer, index, record, object);
+        break;
+    case OP_UNLOCK:
+        write_unlock(writer, index, record, object);
+        break;
+    case OP_WAIT:
+    case OP_TIMEDWAIT:
+        write_condition_wait(writer, index, record, object);
+        break;
+    case OP_SIGNAL:
+    case OP_BROADCAST:
+        if (condition_is_flag(writer, object)) {
+            int flag = flag_object(writer, object);
+            add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns)->object = flag;
+        }
+        break;
+    case OP_BARRIER: {
+        int barrier = barrier_object(writer, object);
+        add_step(writer, NODE_BARRIER, index, record->start_ns, end)->object = barrier;
+        break;
+    }
+    case OP_ACQUIRE:
+    case OP_TRYACQUIRE:
+    case OP_TIMEDACQUIRE:
+        write_semaphore(writer, index, record, object, NODE_ACQUIRE, info->op == OP_TRYACQUIRE);
+        break;
+    case OP_RELEASE:
+        write_semaphore(writer, index, record, object, NODE_RELEASE, false);
+        break;
+    case OP_RDLOCK:
+    case OP_TRYRDLOCK:
+    case OP_TIMEDRDLOCK:
+        write_rwlock(writer, index, record, object, NODE_RDLOCK, info->op == OP_TRYRDLOCK);
+        break;
+    case OP_WRLOCK:
+    case OP_TRYWRLOCK:
+    case OP_TIMEDWRLOCK:
+        write_rwlock(writer, index, record, object, NODE_WRLOCK, info->op == OP_TRYWRLOCK);
+        break;
+    case OP_RWUNLOCK:
+        write_rwlock(writer, index, record, object, NODE_RWUNLOCK, false);
+        break;
+    case OP_CREATE:
+        write_thread_call(writer, index, record, NODE_CREATE, writer->created);
+        break;
+    case OP_JOIN:
+        write_thread_call(writer, index, record, NODE_JOIN, writer->joined);
+        break;
+    case OP_SLEEP:
+        write_timed_call(writer, index, record, NODE_SLEEP);
+        break;
+    default:
+        if (info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
+            info->api_class == CLASS_OUT)
+            write_timed_call(writer, index, record, NODE_IO);
+        break;
+    }
+}
+
+/* ---- preparation ---- */
+
+/* Calls that block the thread for a noticeable share of the run, summed per call site. */
+static void choose_sites(struct writer *writer) {
+    const struct trace *trace = writer->in->trace;
+    struct map number = MAP_EMPTY;
+    struct {
+        double *items;
+        size_t count, capacity;
+    } blocked = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < trace->n_threads; t++) {
+            writer->thread = t;
+            for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+                const struct trace_record *record = &trace->threads[t].records[r];
+                const struct api_info *info = &api_catalog[record->api];
+                if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
+                    info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
+                    continue;
+                uint64_t site = map_mix(map_mix(7, record->context), record->api);
+                int at = map_get(&number, site, -1);
+                if (pass == 0) {
+                    if (at < 0) {
+                        at = (int)blocked.count;
+                        map_put(&number, site, at);
+                        *VECTOR_ADD(&blocked) = 0;
+                    }
+                    blocked.items[at] += blocked_inside(writer, record);
+                } else if (blocked.items[at] >
+                           writer->in->insignificant_share * ns(trace->meta.run_ns)) {
+                    map_put(&writer->kept_sites, site, 1);
+                }
+            }
+        }
+    map_free(&number);
+    free(blocked.items);
+}
+
+static void prepare(struct writer *writer) {
+    const struct stream_input *in = writer->in;
+    const struct trace *trace = in->trace;
+    const struct sections *sections = in->sections;
+    size_t n_loops = in->facts ? in->facts->n_loops : 0;
+    writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
+    writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
+    writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
+    writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
+    int *user = memory_alloc(sections->n_objects, sizeof(int));
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        writer->object_of[o] = UNDECIDED;
+        user[o] = -1;
+    }
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        writer->life_ns += ns(thread->end_ns - thread->start_ns);
+        writer->section_of_unlock[t] = memory_alloc(thread->n_records, sizeof(int));
+        for (size_t r = 0; r < thread->n_records; r++) {
+            writer->section_of_unlock[t][r] = -1;
+            int object = sections_object(sections, &thread->records[r]);
+            enum api_op op = api_catalog[thread->records[r].api].op;
+            if (object < 0 || op == OP_INIT || op == OP_DESTROY)
+                continue;
+            writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;
+            user[object] = (int)t;
+        }
+    }
+    free(user);
+    for (size_t s = 0; s < sections->n_sections; s++)
+        writer
+            ->section_of_unlock[sections->sections[s].thread][sections->sections[s].unlock_record] =
+            (int)s;
+    for (size_t p = 0; p < in->pools->n_pools; p++)
+        if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
+            writer->task_pool = (int)p;
+    choose_sites(writer);
+}
+
+static void write_thread(struct writer *writer, size_t t) {
+    const struct trace_thread *thread = &writer->in->trace->threads[t];
+    writer->thread = t;
+    writer->list = (struct step_list){0};
+    writer->last_step_record = 0;
+    writer->n_open = 0;
+    writer->in_task = false;
+    writer->pending_work = -1;
+    add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
+    for (size_t r = 0; r < thread->n_records; r++)
+        write_record(writer, r, &thread->records[r]);
+    if (writer->in_task)
+        add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
+    struct step *end =
+        add_step(writer, NODE_END, thread->n_records, thread->end_ns, thread->end_ns);
+    end->records = thread->n_records - writer->last_step_record;
+}
+
+struct stream_result streams_make(const struct stream_input *input, struct model *model) {
+    size_t n_loops = input->facts ? input->facts->n_loops : 0;
+    struct stream_result result = {
+        .streams = memory_alloc(input->trace->n_threads, sizeof *result.streams),
+        .loop_is_tokens = memory_alloc(n_loops, sizeof(bool))};
+    struct writer writer = {.in = input, .model = model};
+    prepare(&writer);
+    find_shared_work(&writer, result.loop_is_tokens);
+    for (size_t t = 0; t < input->trace->n_threads; t++) {
+        write_thread(&writer, t);
+        result.streams[t] = (struct stream){writer.list.count, writer.list.items};
+        free(writer.section_of_unlock[t]);
+    }
+    free(writer.section_of_unlock);
+    free(writer.object_of);
+    free(writer.is_shared);
+    free(writer.work_of_loop);
+    free(writer.header_of_loop);
+    free(writer.created);
+    free(writer.joined);
+    map_free(&writer.kept_sites);
+    return result;
+}
+
+void streams_free(struct stream_result *result, size_t n_threads) {
+    for (size_t t = 0; t < n_threads; t++)
+        free(result->streams[t].steps);
+    free(result->streams);
+    free(result->loop_is_tokens);
+}

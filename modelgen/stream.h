@@ -1,0 +1,59 @@
+/* The trace of a thread turned into the steps that the model will walk.
+ *
+ * Records become steps of the model's own kinds: a critical section that waits for work becomes a
+ * GET, its conditions vanish; locks that nobody waits for vanish, their computation joins what
+ * is around; the creations of a pool become one CREATE. What vanishes is what the paper calls
+ * insignificant (section 3.3), plus what a guard expresses better. */
+#ifndef PERSIK_MODELGEN_STREAM_H
+#define PERSIK_MODELGEN_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/model.h"
+#include "modelgen/monitors.h"
+#include "modelgen/pools.h"
+#include "modelgen/timeline.h"
+
+struct step {
+    uint64_t start_ns, end_ns; /* inside the call or calls */
+    enum node_kind kind;
+    int object, mutex; /* model objects or MODEL_NONE */
+    int target_pool;
+    double count, timeout_ns;
+    uint32_t context;
+    enum outcome outcome;
+    enum outcome within; /* the answer that the section around it got: keeps the ways out apart */
+    double cpu_ns;       /* inside the call, when the model shall spend it */
+    double wait_ns;      /* SLEEP, IO */
+    double operations;   /* IO on a disk */
+    size_t records;      /* probes since the step before, for their cost */
+};
+
+struct stream {
+    size_t n_steps;
+    struct step *steps; /* owned; START first, END last when the end was seen */
+};
+
+struct stream_input {
+    const struct trace *trace;
+    const struct facts *facts; /* NULL without source */
+    const struct thread_pools *pools;
+    const struct sections *sections;
+    struct monitors *monitors; /* guards get their model objects */
+    const struct timeline *timelines;
+    double insignificant_share; /* of the run */
+};
+
+/* What building the streams found out besides. */
+struct stream_result {
+    struct stream *streams; /* one per thread */
+    /* facts loops (by index) whose rounds became tokens of shared work */
+    bool *loop_is_tokens;
+};
+
+/* Appends the objects that the steps need, and notes on what is not exact, to `model`. */
+struct stream_result streams_make(const struct stream_input *input, struct model *model);
+void streams_free(struct stream_result *result, size_t n_threads);
+
+#endif
