@@ -36,7 +36,7 @@ seconds_of() {
     number %.6f "${end/,/.} - ${start/,/.}"
 }
 
-# CPU time in seconds (user and system) of a command; what else runs on the machine hardly shows in it.
+# CPU time in seconds (user and system) of a command: other programs hardly show in it.
 cpu_seconds_of() {
     local TIMEFORMAT='%U %S' seconds
     seconds=$({ time "$@" >/dev/null 2>&1; } 2>&1) || fail "this run failed: $*"
@@ -83,7 +83,10 @@ set_command() {
         set_zstd_command
         return
     fi
-    [ -x "$built/samples/$1" ] || fail "no sample '$1': run make, or mend the name"
+    [ -x "$built/samples/$1" ] || {
+        say "no sample '$1': run make, or mend the name"
+        return 1
+    }
     command=("$built/samples/$1" --threads '{threads}')
 }
 
