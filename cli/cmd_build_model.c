@@ -1,17 +1,14 @@
 /* persik build-model: stage 4, then the self-check: the model must reproduce its own run. */
 #include <argp.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "cli/command.h"
+#include "cli/drawing.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
-#include "cli/programs.h"
 #include "cli/workspace.h"
 #include "modelgen/modelgen.h"
 
@@ -75,28 +72,23 @@ struct recording {
 };
 
 static int load_recording(const char *directory, struct recording *recording, struct error *error) {
-    if (!workspace_has(directory, WORKSPACE_TRACE))
-        return error_set(error,
-                         "no trace in %s: run `persik profile PROGRAM` first, or name its "
-                         "folder with -i",
-                         directory);
-    char *trace = workspace_path(directory, WORKSPACE_TRACE);
+    recording->trace = workspace_load_trace(directory, error);
+    if (!recording->trace)
+        return -1;
     char *facts = workspace_path(directory, WORKSPACE_FACTS);
     char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
-    bool has_facts = workspace_has(directory, WORKSPACE_FACTS);
-    bool has_sample = workspace_has(directory, WORKSPACE_SAMPLE);
-    recording->trace = trace_load(trace, error);
-    if (recording->trace && has_facts)
+    int status = 0;
+    if (workspace_has(directory, WORKSPACE_FACTS)) {
         recording->facts = facts_load(facts, error);
-    if (recording->trace && has_sample)
+        status = recording->facts ? 0 : -1;
+    }
+    if (status == 0 && workspace_has(directory, WORKSPACE_SAMPLE)) {
         recording->sample = sample_load(sample, error);
-    free(trace);
+        status = recording->sample ? 0 : -1;
+    }
     free(facts);
     free(sample);
-    return recording->trace && (recording->facts || !has_facts) &&
-                   (recording->sample || !has_sample)
-               ? 0
-               : -1;
+    return status;
 }
 
 static void free_recording(struct recording *recording) {
@@ -146,12 +138,10 @@ static void print_checks(const struct model *model) {
     struct table *table = table_new(check_columns, sizeof check_columns / sizeof *check_columns);
     for (size_t i = 0; i < model->n_checks; i++) {
         const struct model_check *check = &model->checks[i];
-        char *error = memory_format("%+.1f %%", 100 * relative_error(check));
         table_add_text(table, check->what);
         table_add_number(table, check->measured, UNIT_NONE);
         table_add_number(table, check->simulated, UNIT_NONE);
-        table_add_text(table, error);
-        free(error);
+        table_add_signed_share(table, relative_error(check));
     }
     table_print_text(table, stdout);
     table_free(table);
@@ -180,27 +170,12 @@ static void warn_of_checks(const struct model *model) {
 
 /* ---- output ---- */
 
-static int write_dot(const struct model *model, const char *path, struct error *error) {
-    FILE *out = fopen(path, "w");
-    if (!out)
-        return error_set(error, "cannot write %s: %s", path, strerror(errno));
-    int status = modelgen_write_dot(model, out);
-    if (fclose(out) != 0 || status < 0)
-        return error_set(error, "cannot write %s: %s: is the disk full?", path, strerror(errno));
-    return 0;
-}
-
 /* The drawing is a convenience: without Graphviz there is a model all the same. */
 static void draw(const struct model *model, const char *directory) {
     char *dot = workspace_path(directory, "model.dot");
     char *svg = workspace_path(directory, "model.svg");
     struct error error;
-    char *argv[] = {"dot", "-Tsvg", "-o", svg, dot, NULL};
-    if (write_dot(model, dot, &error) < 0)
-        log_warning("no drawing: %s", error.text);
-    else if (!programs_exist("dot"))
-        log_warning("no drawing model.svg: `dot` is missing: install graphviz");
-    else if (programs_run(argv, NULL, &error) < 0)
+    if (drawing_write_svg(model, dot, svg, &error) < 0)
         log_warning("no drawing model.svg: %s", error.text);
     free(dot);
     free(svg);

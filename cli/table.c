@@ -88,8 +88,11 @@ void table_add_estimate(struct table *table, struct estimate estimate, enum unit
     add_cell(table, "", json_number(estimate.half_width));
 }
 
-void table_add_nothing(struct table *table) {
-    add_cell(table, "-", json_null());
+void table_add_signed_share(struct table *table, double share) {
+    char text[QUANTITY_BYTES];
+    if (isfinite(share))
+        snprintf(text, sizeof text, "%+.1f %%", 100 * share);
+    add_cell(table, isfinite(share) ? text : "-", json_number(share));
 }
 
 /* ---- text ---- */

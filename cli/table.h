@@ -33,7 +33,7 @@ void table_add_text(struct table *table, const char *text);
 void table_add_integer(struct table *table, long value);
 void table_add_number(struct table *table, double value, enum unit unit);
 void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit);
-void table_add_nothing(struct table *table);
+void table_add_signed_share(struct table *table, double share); /* "+2.1 %" */
 
 size_t table_rows(const struct table *table);
 

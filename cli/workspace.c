@@ -142,3 +142,16 @@ int workspace_commit(struct workspace *workspace, const char *const *carried, st
     workspace_end(workspace);
     return status;
 }
+
+struct trace *workspace_load_trace(const char *directory, struct error *error) {
+    if (!workspace_has(directory, WORKSPACE_TRACE)) {
+        error_set(error,
+                  "no trace in %s: run `persik profile PROGRAM` first, or name its folder with -i",
+                  directory);
+        return NULL;
+    }
+    char *path = workspace_path(directory, WORKSPACE_TRACE);
+    struct trace *trace = trace_load(path, error);
+    free(path);
+    return trace;
+}

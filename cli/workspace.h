@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "formats/trace.h"
 
 #define WORKSPACE_TRACE  "trace.persik"
 #define WORKSPACE_SAMPLE "sample.json"
@@ -33,5 +34,8 @@ void workspace_abandon(struct workspace *workspace);
 /* DIRECTORY/NAME, freed by the caller. */
 char *workspace_path(const char *directory, const char *name);
 bool workspace_has(const char *directory, const char *name);
+
+/* DIRECTORY/trace.persik. Says `persik profile` when there is none. */
+struct trace *workspace_load_trace(const char *directory, struct error *error);
 
 #endif

@@ -1,0 +1,178 @@
+/* persik report: one screen on what the recording says. */
+#include <argp.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/programs.h"
+#include "cli/tally.h"
+#include "cli/workspace.h"
+
+static error_t parse_report(int key, char *argument, struct argp_state *state) {
+    struct common_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options;
+        return 0;
+    case ARGP_KEY_ARG:
+        usage_error("report takes no argument '%s': name the recording's folder with -i", argument);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp report_argp = {
+    .parser = parse_report,
+    .doc = "Prints what was run, what the probes cost and lost, which locks and queues threads "
+           "waited for and where.\v"
+           "Examples:\n"
+           "  persik report\n"
+           "  persik report -i run1\n",
+    .children = children,
+};
+
+/* ---- head ---- */
+
+static void print_program(const struct trace_meta *meta) {
+    printf("program    ");
+    for (int i = 0; i < meta->n_args; i++)
+        printf("%s%s", i ? " " : "", meta->args[i]);
+    printf("\nrecorded   %s on %s\n", meta->date ? meta->date : "?", meta->host ? meta->host : "?");
+}
+
+static void print_run(const struct trace *trace) {
+    char time[QUANTITY_BYTES];
+    char status[128];
+    programs_describe_status(trace->meta.exit_status, status, sizeof status);
+    printf("run        %s with %zu threads on %d cores, %s%s\n",
+           quantity_show((double)trace->meta.run_ns, UNIT_TIME, time), trace->n_threads,
+           trace->meta.cores, status, trace->meta.complete ? "" : "; the trace is incomplete");
+}
+
+static void print_probes(const struct trace_meta *meta) {
+    char rate[QUANTITY_BYTES];
+    double per_second = (double)meta->records / ((double)meta->run_ns / 1e9);
+    printf("probes     %llu records, %s, %.0f ns each; ", (unsigned long long)meta->records,
+           quantity_show(per_second, UNIT_RATE, rate), meta->probe_ns);
+    if (meta->untraced_run_ns)
+        printf("running time %+.1f %%\n",
+               100 * ((double)meta->run_ns / (double)meta->untraced_run_ns - 1));
+    else
+        printf("running time without them not measured\n");
+    printf("lost       %llu records, %llu scheduling events\n",
+           (unsigned long long)meta->lost_records, (unsigned long long)meta->lost_events);
+    for (size_t i = 0; i < meta->n_lacks; i++)
+        printf("lacks      %s\n", meta->lacks[i]);
+}
+
+/* Known only once there is a model. */
+static void print_explained(const char *directory) {
+    char *path = workspace_path(directory, WORKSPACE_MODEL);
+    struct model *model = model_load(path, NULL);
+    if (model)
+        printf("explained  %.1f %% of the threads' time, by a model of %zu nodes\n",
+               100 * model->explained_share, model->n_nodes);
+    else
+        printf("explained  no model yet: run `persik build-model`\n");
+    model_free(model);
+    free(path);
+}
+
+/* ---- tables ---- */
+
+enum { SHOWN_ROWS = 10 };
+
+/* "worker (bank.c:40)", freed by the caller. */
+static char *describe_site(const struct trace *trace, uint32_t context) {
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &trace->contexts[context].frames[0];
+    if (!frame->file || frame->line == 0)
+        return memory_format("%s (%s)", frame->function ? frame->function : "?",
+                             frame->module ? frame->module : "?");
+    const char *base = strrchr(frame->file, '/');
+    return memory_format("%s (%s:%d)", frame->function, base ? base + 1 : frame->file, frame->line);
+}
+
+static const char *object_kind(enum api api) {
+    switch (api_catalog[api].object) {
+    case ON_MUTEX:
+        return "mutex";
+    case ON_RWLOCK:
+        return "rwlock";
+    case ON_CONDITION:
+        return "condition";
+    case ON_SEMAPHORE:
+        return "semaphore";
+    case ON_BARRIER:
+        return "barrier";
+    case ON_SPIN:
+        return "spin";
+    case ON_ONCE:
+        return "once";
+    case ON_QUEUE:
+        return "queue";
+    default:
+        return "other";
+    }
+}
+
+static const struct table_column columns[] = {
+    {NULL, "first used at"}, {NULL, "what"},       {NULL, "operations"},
+    {NULL, "waits"},         {NULL, "total wait"}, {NULL, "mean wait"},
+};
+
+static void print_tally(const struct trace *trace, struct tally *tally, const char *title,
+                        const char *(*name)(enum api api)) {
+    tally_sort(tally);
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < tally->count && i < SHOWN_ROWS; i++) {
+        const struct tally_row *row = &tally->items[i];
+        char *site = describe_site(trace, row->context);
+        table_add_text(table, site);
+        table_add_text(table, name(row->api));
+        table_add_integer(table, (long)row->operations);
+        table_add_integer(table, (long)row->waits);
+        table_add_number(table, (double)row->wait_ns, UNIT_TIME);
+        table_add_number(table, row->waits ? (double)row->wait_ns / (double)row->waits : NAN,
+                         UNIT_TIME);
+        free(site);
+    }
+    if (tally->count > 0) {
+        printf("\n%s", title);
+        if (tally->count > SHOWN_ROWS)
+            printf(" (%d of %zu)", SHOWN_ROWS, tally->count);
+        printf(":\n");
+        table_print_text(table, stdout);
+    }
+    table_free(table);
+    free(tally->items);
+}
+
+static const char *api_name(enum api api) {
+    return api_catalog[api].name;
+}
+
+int command_report(int argc, char **argv) {
+    struct common_options options;
+    argp_parse(&report_argp, argc, argv, 0, NULL, &options);
+    struct error error;
+    struct trace *trace = workspace_load_trace(options.directory, &error);
+    if (!trace)
+        return command_failed(&error);
+    print_program(&trace->meta);
+    print_run(trace);
+    print_probes(&trace->meta);
+    print_explained(options.directory);
+    struct tally objects = tally_objects(trace);
+    struct tally sites = tally_sites(trace);
+    print_tally(trace, &objects, "Objects, longest waiting first", object_kind);
+    print_tally(trace, &sites, "Calls, longest waiting first", api_name);
+    trace_free(trace);
+    return 0;
+}

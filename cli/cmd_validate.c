@@ -1,0 +1,323 @@
+/* persik validate: runs the real program, uninstrumented, and compares with the prediction. */
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/comparison.h"
+#include "cli/options.h"
+#include "cli/placeholder.h"
+
+/* ---- options ---- */
+
+enum {
+    KEY_THREADS = 0x5000,
+    KEY_CORES,
+    KEY_RUNS,
+    KEY_FORMAT,
+    KEY_MEASUREMENTS,
+    KEY_REUSE,
+    KEY_MODEL,
+    KEY_SEED
+};
+
+struct validate_options {
+    struct common_options common;
+    const char *threads, *cores, *measurements, *reuse, *model;
+    enum table_format format;
+    bool svg;
+    int runs;
+    struct sim_config config;
+    char **program; /* NULL with --reuse */
+};
+
+static const struct argp_option options_list[] = {
+    {"threads", KEY_THREADS, "LIST", 0, "1,2,4, 1:8, or POOL=LIST,POOL=LIST", 1},
+    {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (all allowed)", 1},
+    {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (5)", 1},
+    {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
+    {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
+    {0},
+};
+
+static void parse_format(struct validate_options *options, const char *word) {
+    options->svg = strcmp(word, "svg") == 0;
+    if (!options->svg && table_format_parse(word, &options->format) < 0)
+        usage_error("--format %s: give table, json, csv or svg", word);
+}
+
+static void check_options(const struct validate_options *options) {
+    if (options->reuse &&
+        (options->program || options->threads || options->cores || options->measurements))
+        usage_error("--reuse takes configurations and times from its file: leave the program, "
+                    "--threads, --cores and --measurements out");
+    if (!options->reuse && !options->program)
+        usage_error("no program to run: give it after the options, as in `persik validate "
+                    "--threads 1,2,4 -- ./server --threads {threads}`");
+}
+
+static error_t parse_validate(int key, char *argument, struct argp_state *state) {
+    struct validate_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct validate_options){.runs = 5, .config.seed = 1};
+        state->child_inputs[0] = &options->common;
+        return 0;
+    case KEY_THREADS:
+        options->threads = argument;
+        return 0;
+    case KEY_CORES:
+        options->cores = argument;
+        return 0;
+    case KEY_RUNS:
+        options->runs = (int)option_integer("--runs", argument, 1, 1000);
+        return 0;
+    case KEY_FORMAT:
+        parse_format(options, argument);
+        return 0;
+    case KEY_MEASUREMENTS:
+        options->measurements = argument;
+        return 0;
+    case KEY_REUSE:
+        options->reuse = argument;
+        return 0;
+    case KEY_MODEL:
+        options->model = argument;
+        return 0;
+    case KEY_SEED:
+        options->config.seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
+        return 0;
+    case ARGP_KEY_ARG:
+        options->program = option_program(state);
+        return 0;
+    case ARGP_KEY_END:
+        check_options(options);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child children[] = {{&common_argp, 0, NULL, 0}, {0}};
+
+static const struct argp validate_argp = {
+    .options = options_list,
+    .parser = parse_validate,
+    .args_doc = "[--] PROGRAM [ARGUMENT...]",
+    .doc = "Runs the real program, without probes, in every combination of --threads and --cores, "
+           "and prints measured and predicted running time and the error. {threads}, {cores} and "
+           "{POOL} in the program's arguments are replaced by the numbers. The program's output is "
+           "thrown away.\v"
+           "Examples:\n"
+           "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
+           "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
+           "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
+    .children = children,
+};
+
+/* ---- configurations ---- */
+
+struct configuration {
+    const struct thread_choice *threads;
+    int cores;
+};
+
+struct validation {
+    const struct validate_options *options;
+    struct thread_sweep *sweeps; /* one for --threads; with --reuse one per configuration */
+    size_t n_sweeps;
+    struct {
+        struct configuration *items;
+        size_t count, capacity;
+    } configurations;
+    struct measurements measurements;
+    struct comparison *comparisons; /* one per configuration */
+    size_t n_predicted;
+};
+
+static void check_cores(const struct int_list *cores) {
+    int allowed = programs_allowed_cores();
+    for (size_t i = 0; i < cores->count; i++)
+        if (cores->items[i] > allowed)
+            usage_error("--cores %d: only %d can be measured here: leave it out", cores->items[i],
+                        allowed);
+}
+
+/* From --threads and --cores. */
+static void list_configurations(struct validation *validation) {
+    const struct validate_options *options = validation->options;
+    struct error error;
+    struct int_list cores = {0};
+    validation->sweeps = memory_alloc(1, sizeof *validation->sweeps);
+    validation->n_sweeps = 1;
+    struct thread_sweep *sweep = validation->sweeps;
+    if (thread_sweep_parse("--threads", options->threads, sweep, &error) < 0)
+        usage_error("%s", error.text);
+    if (!options->cores)
+        *VECTOR_ADD(&cores) = programs_allowed_cores();
+    else if (int_list_parse("--cores", options->cores, SWEEP_MAX_CORES, &cores, &error) < 0)
+        usage_error("%s", error.text);
+    check_cores(&cores);
+    if (sweep->count > 1 && !placeholder_used(options->program, &sweep->items[0]))
+        usage_error("the program's arguments hold no {threads}: every run would be the same");
+    for (size_t c = 0; c < cores.count; c++)
+        for (size_t t = 0; t < sweep->count; t++)
+            *VECTOR_ADD(&validation->configurations) =
+                (struct configuration){&sweep->items[t], cores.items[c]};
+    free(cores.items);
+}
+
+/* From the file of --reuse. */
+static int list_measured(struct validation *validation, struct error *error) {
+    const struct measurements *measurements = &validation->measurements;
+    validation->sweeps = memory_alloc(measurements->count, sizeof *validation->sweeps);
+    for (size_t i = 0; i < measurements->count; i++) {
+        const struct measurement *measurement = &measurements->items[i];
+        const char *label = strcmp(measurement->threads, "own") == 0 ? NULL : measurement->threads;
+        struct thread_sweep *sweep = &validation->sweeps[i];
+        if (thread_sweep_parse("threads", label, sweep, error) < 0)
+            return error_prefix(error, "%s", validation->options->reuse);
+        validation->n_sweeps++;
+        *VECTOR_ADD(&validation->configurations) =
+            (struct configuration){&sweep->items[0], measurement->cores};
+    }
+    return 0;
+}
+
+/* ---- prediction: first, for it is quick and may fail ---- */
+
+static int predict_all(struct validation *validation, const struct model *model,
+                       struct error *error) {
+    size_t total = validation->configurations.count;
+    validation->comparisons = memory_alloc(total, sizeof *validation->comparisons);
+    for (size_t i = 0; i < total; i++) {
+        const struct configuration *configuration = &validation->configurations.items[i];
+        progress_show("simulating", (double)i / (double)total);
+        if (prediction_make(model, configuration->threads, configuration->cores,
+                            &validation->options->config, &validation->comparisons[i].prediction,
+                            error) < 0)
+            return -1;
+        validation->n_predicted++;
+        if (validation->comparisons[i].prediction.result.stalls > 0)
+            prediction_warn_of_stalls(&validation->comparisons[i].prediction, 1);
+    }
+    progress_end();
+    return 0;
+}
+
+/* ---- measurement ---- */
+
+static int run_once(const struct validation *validation, const struct configuration *configuration,
+                    struct program_run *run, struct error *error) {
+    char **arguments = placeholder_fill(validation->options->program, configuration->threads,
+                                        configuration->cores);
+    int status = programs_measure(arguments, configuration->cores, run, error);
+    placeholder_free(arguments);
+    if (status < 0)
+        return error_prefix(error, "threads %s, cores %d", configuration->threads->label,
+                            configuration->cores);
+    return 0;
+}
+
+/* Round after round, so that a slow minute of the machine falls on all configurations alike. */
+static int run_rounds(struct validation *validation, FILE *log, struct error *error) {
+    size_t n = validation->configurations.count;
+    int rounds = validation->options->runs;
+    struct program_run run;
+    progress_show("warming up", -1);
+    if (run_once(validation, &validation->configurations.items[0], &run, error) < 0)
+        return -1;
+    for (int round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < n; i++) {
+            const struct configuration *configuration = &validation->configurations.items[i];
+            double done = (double)((size_t)round * n + i) / (double)((size_t)rounds * n);
+            progress_show("measuring", done);
+            if (run_once(validation, configuration, &run, error) < 0)
+                return -1;
+            struct measurement *measurement = measurements_get(
+                &validation->measurements, configuration->threads->label, configuration->cores);
+            *VECTOR_ADD(measurement) = run;
+            if (log)
+                measurements_write_run(log, measurement, round + 1, &run);
+        }
+    }
+    progress_end();
+    return 0;
+}
+
+static int measure_all(struct validation *validation, struct error *error) {
+    const char *path = validation->options->measurements;
+    FILE *log = NULL;
+    if (path) {
+        log = fopen(path, "w");
+        if (!log)
+            return error_set(error, "cannot write %s: %s", path, strerror(errno));
+        measurements_write_header(log);
+    }
+    int status = run_rounds(validation, log, error);
+    if (log && fclose(log) != 0 && status == 0)
+        status = error_set(error, "cannot write %s: %s: is the disk full?", path, strerror(errno));
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int print_comparisons(struct validation *validation, const struct model *model,
+                             struct error *error) {
+    size_t n = validation->configurations.count;
+    for (size_t i = 0; i < n; i++) {
+        const struct configuration *configuration = &validation->configurations.items[i];
+        validation->comparisons[i].measurement = measurements_get(
+            &validation->measurements, configuration->threads->label, configuration->cores);
+    }
+    const char *program = model->program ? model->program : "";
+    if (validation->options->svg)
+        return comparison_draw(validation->comparisons, n, program, error);
+    comparison_print(validation->comparisons, n, program, validation->options->format, stdout);
+    return 0;
+}
+
+static int validate(struct validation *validation, const struct model *model, struct error *error) {
+    const struct validate_options *options = validation->options;
+    if (options->reuse) {
+        if (measurements_load(options->reuse, &validation->measurements, error) < 0 ||
+            list_measured(validation, error) < 0)
+            return -1;
+    }
+    if (predict_all(validation, model, error) < 0)
+        return -1;
+    if (!options->reuse && measure_all(validation, error) < 0)
+        return -1;
+    return print_comparisons(validation, model, error);
+}
+
+static void free_validation(struct validation *validation) {
+    for (size_t i = 0; i < validation->n_predicted; i++)
+        prediction_free(&validation->comparisons[i].prediction);
+    free(validation->comparisons);
+    for (size_t i = 0; i < validation->n_sweeps; i++)
+        thread_sweep_free(&validation->sweeps[i]);
+    free(validation->sweeps);
+    free(validation->configurations.items);
+    measurements_free(&validation->measurements);
+}
+
+int command_validate(int argc, char **argv) {
+    struct validate_options options;
+    argp_parse(&validate_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
+    struct validation validation = {.options = &options};
+    if (!options.reuse)
+        list_configurations(&validation);
+    struct error error;
+    struct model *model = prediction_load_model(options.common.directory, options.model, &error);
+    int status = model ? validate(&validation, model, &error) : -1;
+    free_validation(&validation);
+    model_free(model);
+    return status < 0 ? command_failed(&error) : 0;
+}

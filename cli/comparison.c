@@ -1,0 +1,213 @@
+#include "cli/comparison.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+double comparison_error(const struct comparison *comparison) {
+    return comparison->prediction.result.run_ns.mean /
+               measurement_run_ns(comparison->measurement).median -
+           1;
+}
+
+struct error_summary comparison_summary(const struct comparison *comparisons, size_t n) {
+    double *errors = memory_alloc(n, sizeof *errors);
+    struct error_summary summary = {0};
+    for (size_t i = 0; i < n; i++) {
+        errors[i] = fabs(comparison_error(&comparisons[i]));
+        summary.mean += errors[i] / (double)n;
+    }
+    summary.median = median_of(errors, n);
+    summary.worst = errors[n - 1];
+    free(errors);
+    return summary;
+}
+
+/* ---- table, CSV, JSON ---- */
+
+static const struct table_column columns[] = {
+    {"threads", "threads"},
+    {"cores", "cores"},
+    {"runs", NULL},
+    {"measured_run_ns", "measured"},
+    {"measured_run_min_ns", NULL},
+    {"measured_run_max_ns", NULL},
+    {NULL, "min - max"},
+    {"predicted_run_ns", "predicted"},
+    {"predicted_run_ns_half_width", NULL},
+    {"error", "error"},
+    {"measured_cpu_utilisation", "CPU measured"},
+    {"predicted_cpu_utilisation", "predicted"},
+    {"predicted_cpu_utilisation_half_width", NULL},
+};
+
+static void add_row(struct table *table, const struct comparison *comparison) {
+    const struct measurement *measurement = comparison->measurement;
+    const struct sim_result *result = &comparison->prediction.result;
+    struct summary run_ns = measurement_run_ns(measurement);
+    if (comparison->prediction.threads->all)
+        table_add_integer(table, comparison->prediction.threads->all);
+    else
+        table_add_text(table, measurement->threads);
+    table_add_integer(table, measurement->cores);
+    table_add_integer(table, (long)measurement->count);
+    table_add_number(table, run_ns.median, UNIT_TIME);
+    table_add_number(table, run_ns.minimum, UNIT_TIME);
+    table_add_number(table, run_ns.maximum, UNIT_TIME);
+    char low[QUANTITY_BYTES];
+    char high[QUANTITY_BYTES];
+    char *range = memory_format("%s - %s", quantity_show(run_ns.minimum, UNIT_TIME, low),
+                                quantity_show(run_ns.maximum, UNIT_TIME, high));
+    table_add_text(table, range);
+    free(range);
+    table_add_estimate(table, result->run_ns, UNIT_TIME);
+    table_add_signed_share(table, comparison_error(comparison));
+    table_add_number(table, measurement_utilisation(measurement), UNIT_SHARE);
+    table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
+}
+
+static void print_json(const struct table *table, const char *program, struct error_summary summary,
+                       FILE *out) {
+    table_print_json(json_pack("{s:s, s:o, s:{s:f, s:f, s:f}}", "program", program,
+                               "configurations", table_json(table), "absolute_error", "mean",
+                               summary.mean, "median", summary.median, "worst", summary.worst),
+                     out);
+}
+
+void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
+                      enum table_format format, FILE *out) {
+    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n; i++)
+        add_row(table, &comparisons[i]);
+    struct error_summary summary = comparison_summary(comparisons, n);
+    switch (format) {
+    case FORMAT_TABLE:
+        table_print_text(table, out);
+        fprintf(out, "\nabsolute error: mean %.1f %%, median %.1f %%, worst %.1f %%\n",
+                100 * summary.mean, 100 * summary.median, 100 * summary.worst);
+        break;
+    case FORMAT_CSV:
+        table_print_csv(table, out);
+        break;
+    case FORMAT_JSON:
+        print_json(table, program, summary, out);
+        break;
+    }
+    table_free(table);
+}
+
+/* ---- drawing ---- */
+
+/* Whether an earlier comparison already has this one's number of cores. */
+static bool cores_seen(const struct comparison *comparisons, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (comparisons[j].measurement->cores == comparisons[i].measurement->cores)
+            return true;
+    return false;
+}
+
+/* Place on the x axis: the number of threads, or the rank of a configuration by pools. */
+static int x_of(const struct comparison *comparisons, size_t i) {
+    if (comparisons[i].prediction.threads->all)
+        return comparisons[i].prediction.threads->all;
+    int rank = 1;
+    for (size_t j = 0; j < i; j++)
+        rank += comparisons[j].measurement->cores == comparisons[i].measurement->cores;
+    return rank;
+}
+
+static void write_data(FILE *script, const struct comparison *comparisons, size_t n, int cores) {
+    fprintf(script, "$cores%d << EOD\n", cores);
+    for (size_t i = 0; i < n; i++) {
+        if (comparisons[i].measurement->cores != cores)
+            continue;
+        struct summary run_ns = measurement_run_ns(comparisons[i].measurement);
+        fprintf(script, "%d %.9g %.9g %.9g %.9g\n", x_of(comparisons, i), run_ns.median / 1e9,
+                run_ns.minimum / 1e9, run_ns.maximum / 1e9,
+                comparisons[i].prediction.result.run_ns.mean / 1e9);
+    }
+    fprintf(script, "EOD\n");
+}
+
+/* gnuplot's strings in single quotes double a quote inside. */
+static void write_quoted(FILE *script, const char *text) {
+    fputc('\'', script);
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputc('\'', script);
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
+    }
+    fputc('\'', script);
+}
+
+static void write_labels(FILE *script, const struct comparison *comparisons, size_t n) {
+    if (comparisons[0].prediction.threads->all)
+        return;
+    const char *comma = "set xtics rotate by -30 (";
+    for (size_t i = 0; i < n; i++) {
+        if (comparisons[i].measurement->cores != comparisons[0].measurement->cores)
+            continue;
+        fputs(comma, script);
+        write_quoted(script, comparisons[i].measurement->threads);
+        fprintf(script, " %d", x_of(comparisons, i));
+        comma = ", ";
+    }
+    fputs(")\n", script);
+}
+
+static void write_script(FILE *script, const struct comparison *comparisons, size_t n,
+                         const char *program) {
+    fputs("set terminal svg size 800,500 noenhanced\nset xlabel 'threads'\n"
+          "set ylabel 'running time, s'\nset yrange [0:*]\nset offsets 0.5,0.5,0,0\nset title ",
+          script);
+    write_quoted(script, program);
+    fputc('\n', script);
+    write_labels(script, comparisons, n);
+    for (size_t i = 0; i < n; i++)
+        if (!cores_seen(comparisons, i))
+            write_data(script, comparisons, n, comparisons[i].measurement->cores);
+    const char *start = "plot ";
+    int color = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (cores_seen(comparisons, i))
+            continue;
+        int cores = comparisons[i].measurement->cores;
+        color++;
+        fprintf(script,
+                "%s$cores%d using 1:2:3:4 with yerrorbars linecolor %d pointtype 7 "
+                "title '%d cores, measured', $cores%d using 1:5 with lines linecolor %d "
+                "title '%d cores, predicted'",
+                start, cores, color, cores, cores, color, cores);
+        start = ", ";
+    }
+    fputc('\n', script);
+}
+
+int comparison_draw(const struct comparison *comparisons, size_t n, const char *program,
+                    struct error *error) {
+    if (!programs_exist("gnuplot"))
+        return error_set(error, "gnuplot is missing: install gnuplot-nox, or use another --format");
+    const char *folder = getenv("TMPDIR");
+    char *path = memory_format("%s/persik-plot.XXXXXX", folder && *folder ? folder : "/tmp");
+    int descriptor = mkstemp(path);
+    FILE *script = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    int status = -1;
+    if (!script) {
+        error_set(error, "cannot write %s: %s", path, strerror(errno));
+    } else {
+        write_script(script, comparisons, n, program);
+        char *argv[] = {"gnuplot", path, NULL};
+        fflush(stdout);
+        status = fclose(script) == 0
+                     ? programs_run(argv, NULL, error)
+                     : error_set(error, "cannot write %s: %s", path, strerror(errno));
+    }
+    if (descriptor >= 0)
+        unlink(path);
+    free(path);
+    return status;
+}

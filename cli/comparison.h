@@ -1,0 +1,34 @@
+/* Prediction beside measurement: the result of `persik validate`. */
+#ifndef PERSIK_CLI_COMPARISON_H
+#define PERSIK_CLI_COMPARISON_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/measurement.h"
+#include "cli/prediction.h"
+#include "cli/table.h"
+
+struct comparison {
+    const struct measurement *measurement;
+    struct prediction prediction;
+};
+
+/* predicted / measured - 1, of the running time; the paper's error with its sign. */
+double comparison_error(const struct comparison *comparison);
+
+struct error_summary {
+    double mean, median, worst; /* of the absolute errors */
+};
+struct error_summary comparison_summary(const struct comparison *comparisons, size_t n);
+
+/* Prints as table, CSV or JSON. */
+void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
+                      enum table_format format, FILE *out);
+
+/* Draws with gnuplot, as SVG on stdout: measured points with their range, predicted lines, one
+ * series per number of cores. 0, or -1 and `error`: no gnuplot, no room. */
+int comparison_draw(const struct comparison *comparisons, size_t n, const char *program,
+                    struct error *error);
+
+#endif
