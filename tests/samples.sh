@@ -117,6 +117,7 @@ check_pictures() {
 }
 
 # 4 + 11 checks per sample, and those of single samples
+# shellcheck disable=SC2086 # split into names on purpose
 set -- $samples
 echo "1..$(($# * 15 + 4))"
 for sample in $samples; do
