@@ -11,10 +11,13 @@
  * share of all threads' time: below it even 16 times the load would not make it matter. */
 #define HOLD_SHARE 0.002
 #define WAIT_SHARE 0.001
+/* Waits whose predicate is unknown are kept from this share of all threads' time on. */
+#define FLAG_SHARE 0.005
 /* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
 #define NOTE_SHARE 0.01
 
 #define UNDECIDED  (-2)
+#define EVERYBODY  1e9 /* how many waiters a broadcast wakes */
 #define OPEN_LIMIT 16
 
 struct step_list {
@@ -34,6 +37,7 @@ struct writer {
     double life_ns;           /* of all threads */
     int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
     bool *is_shared;          /* per sync object: used by several threads */
+    bool *is_flag;            /* per sync object: a condition modelled as a flag */
     int **section_of_unlock;  /* per thread and record */
     int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
     uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
@@ -206,14 +210,18 @@ static int flag_object(struct writer *writer, int condition) {
     return writer->object_of[root];
 }
 
-/* Is anybody's wait on this condition left to a flag? A class of conditions is one thing. */
-static bool condition_is_flag(const struct writer *writer, int condition) {
+/* Which classes of conditions are left to flags: somebody waits, no guard explains it, and the
+ * waiting takes a noticeable part of the threads' time. */
+static void find_flags(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
+    double *wait_ns = memory_alloc(sections->n_objects, sizeof(double));
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].class_id == sections->objects[condition].class_id &&
-            sections->objects[o].waits > 0 && !writer->in->monitors->condition_explained[o])
-            return true;
-    return false;
+        if (sections->objects[o].kind == ON_CONDITION &&
+            !writer->in->monitors->condition_explained[o])
+            wait_ns[sections->objects[o].class_id] += sections->objects[o].wait_ns;
+    for (size_t o = 0; o < sections->n_objects; o++)
+        writer->is_flag[o] = wait_ns[sections->objects[o].class_id] > FLAG_SHARE * writer->life_ns;
+    free(wait_ns);
 }
 
 /* The pool whose size equals the guard's number, when its own threads give the tokens back. */
@@ -571,7 +579,7 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
 static void write_condition_wait(struct writer *writer, size_t index,
                                  const struct trace_record *record, int condition) {
     uint64_t end = record->start_ns + record->duration_ns;
-    if (!condition_is_flag(writer, condition))
+    if (!writer->is_flag[condition])
         return;
     int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;
     for (size_t g = 0; section >= 0 && g < writer->in->monitors->n_guards; g++)
@@ -674,9 +682,12 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:
-        if (condition_is_flag(writer, object)) {
+        if (object >= 0 && writer->is_flag[object]) {
             int flag = flag_object(writer, object);
-            add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns)->object = flag;
+            struct step *step =
+                add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns);
+            step->object = flag;
+            step->count = info->op == OP_BROADCAST ? EVERYBODY : 1;
         }
         break;
     case OP_BARRIER: {
@@ -767,6 +778,7 @@ static void prepare(struct writer *writer) {
     size_t n_loops = in->facts ? in->facts->n_loops : 0;
     writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
     writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
     writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
     writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
@@ -800,6 +812,7 @@ static void prepare(struct writer *writer) {
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
             writer->task_pool = (int)p;
     choose_sites(writer);
+    find_flags(writer);
 }
 
 static void write_thread(struct writer *writer, size_t t) {
@@ -836,6 +849,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.section_of_unlock);
     free(writer.object_of);
     free(writer.is_shared);
+    free(writer.is_flag);
     free(writer.work_of_loop);
     free(writer.header_of_loop);
     free(writer.created);
