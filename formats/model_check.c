@@ -221,6 +221,7 @@ static int check_edge(const struct model *model, const struct edge *edge, const 
     if ((int)edge->when < OUTCOME_ANY || (int)edge->when > OUTCOME_NO)
         return violation(PLACE_KEY(place, "when"), error, "an unknown outcome");
     if (check_amount(edge->probability, "probability", place, error) ||
+        check_amount(edge->first, "first", place, error) ||
         check_dist(&edge->runs, "runs", place, error) ||
         check_scaling(model, &edge->runs_scaling, "runs_scaling", place, error) ||
         check_dist(&edge->cpu_ns, "cpu_ns", place, error))

@@ -67,10 +67,14 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
         const struct edge *edge = &node->edges[i];
         if (edge->when != OUTCOME_ANY && edge->when != outcome)
             continue;
-        *VECTOR_ADD(&builder->choices) =
-            (struct plan_choice){.edge = first_edge + (int)i, .weight = edge->probability};
+        *VECTOR_ADD(&builder->choices) = (struct plan_choice){
+            .edge = first_edge + (int)i,
+            .weight = edge->probability,
+            .first_weight = edge->first,
+        };
         group.n++;
         group.weight += edge->probability;
+        group.first_weight += edge->first;
         has_runs |= edge->runs.kind != DIST_NONE;
     }
     if (has_runs)

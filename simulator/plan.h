@@ -31,14 +31,16 @@ struct plan_edge {
 struct plan_choice {
     int edge;
     double weight;
+    double first_weight; /* for a thread's first choice where it keeps runs */
 };
 
 /* The edges that fit one outcome of a node. */
 struct plan_group {
     int first; /* choice */
     int n;
-    int run; /* index of the run each thread keeps here; PLAN_NONE = memoryless */
-    double weight;
+    int run;             /* index of the run each thread keeps here; PLAN_NONE = memoryless */
+    double weight;       /* sums over the choices */
+    double first_weight; /* 0: the first choice is like all others */
 };
 
 struct plan_node {

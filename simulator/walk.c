@@ -108,13 +108,27 @@ static double draw_run(struct engine *engine, struct thread *thread, const struc
     return random_round(&thread->random, value);
 }
 
+static int draw_first_choice(const struct plan_choice *choices, const struct plan_group *group,
+                             struct random_stream *random) {
+    double rest = random_unit(random) * group->first_weight;
+    int chosen = 0;
+    for (int i = 0; i < group->n && rest >= 0; i++) {
+        if (choices[i].first_weight > 0)
+            chosen = i;
+        rest -= choices[i].first_weight;
+    }
+    return chosen;
+}
+
 /* The choice that the thread's run at this group dictates, and one taken off the run. */
 static int follow_run(struct engine *engine, struct thread *thread,
                       const struct plan_group *group) {
     struct edge_run *run = &thread->runs[group->run];
     const struct plan_choice *choices = &engine->plan->choices[group->first];
     for (int i = 0; run->left < 1; i++) {
-        run->choice = draw_choice(choices, group, run->choice, &thread->random);
+        bool is_first = run->choice == PLAN_NONE && group->first_weight > 0;
+        run->choice = is_first ? draw_first_choice(choices, group, &thread->random)
+                               : draw_choice(choices, group, run->choice, &thread->random);
         run->left = draw_run(engine, thread, &engine->plan->edges[choices[run->choice].edge]);
         if (run->left < 1 && (group->n == 1 || i == MAX_RUN_CHOICES))
             run->left = 1;

@@ -32,8 +32,7 @@ static inline struct model *build_model(int cores) {
 }
 
 static inline int build_object(struct model *model, enum object_kind kind, double amount) {
-    model->objects =
-        memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
+    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
     model->objects[model->n_objects] = (struct object){
         .name = memory_format("%s-%zu", object_kind_name(kind), model->n_objects),
         .kind = kind,
@@ -98,10 +97,10 @@ static inline int build_pool(struct model *model, int threads, bool at_start) {
 static inline int build_loop(struct model *model, int head, struct dist times, int *exit_to) {
     int body = build_node(model, NODE_STEP, MODEL_NONE);
     *exit_to = build_node(model, NODE_STEP, MODEL_NONE);
-    build_edge(model, head, body)->runs = times;
-    struct edge *leave = build_edge(model, head, *exit_to);
-    leave->runs = constant(1);
-    leave->probability = 0; /* never first */
+    struct edge *enter = build_edge(model, head, body);
+    enter->runs = times;
+    enter->first = 1;
+    build_edge(model, head, *exit_to)->runs = constant(1);
     return body;
 }
 

@@ -1,0 +1,994 @@
+/* What the simulator promises about threads, cores and shared objects, on models small enough to
+ * work out by hand. Durations are exact unless randomness is part of the promise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "simulator/simulator.h"
+#include "tests/unit/model_builder.h"
+
+#define MS 1e6 /* in nanoseconds */
+
+static struct sim_result simulate(const struct model *model, struct sim_config config) {
+    struct sim_result result;
+    struct error error = {""};
+    config.seed = config.seed ? config.seed : 1;
+    if (sim_predict(model, &config, &result, &error) != 0)
+        fail_msg("%s", error.text);
+    return result;
+}
+
+/* The running time alone; the model is freed. */
+static double run_ns(struct model *model, struct sim_config config) {
+    struct sim_result result = simulate(model, config);
+    double mean = result.run_ns.mean;
+    assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+    return mean;
+}
+
+static void assert_close(double value, double expected, double relative) {
+    if (!(fabs(value - expected) <= relative * fabs(expected)))
+        fail_msg("%.9g is not within %g of %.9g", value, relative, expected);
+}
+
+static void end_after(struct model *model, int node, struct dist cpu) {
+    build_next(model, node, cpu, NODE_END, MODEL_NONE);
+}
+
+/* `threads` threads that each compute `cpu` and end. */
+static struct model *build_jobs(int cores, int threads, struct dist cpu) {
+    struct model *model = build_model(cores);
+    int pool = build_pool(model, threads, true);
+    end_after(model, model->pools[pool].entry, cpu);
+    return model;
+}
+
+/* A main thread that creates pool 1, joins it and ends. Returns the model; pool 1's start node has
+ * no edges yet. */
+static struct model *build_team(int cores, int threads) {
+    struct model *model = build_model(cores);
+    build_pool(model, 1, true);
+    int team = build_pool(model, threads, false);
+    int create = build_next(model, model->pools[0].entry, constant(0), NODE_CREATE, MODEL_NONE);
+    int join = build_next(model, create, constant(0), NODE_JOIN, MODEL_NONE);
+    model->nodes[create].target_pool = team;
+    model->nodes[join].target_pool = team;
+    end_after(model, join, constant(0));
+    model->pools[0].scales = false;
+    return model;
+}
+
+/* ---- the CPU ---- */
+
+static void test_one_thread_takes_its_cpu_time(void **state) {
+    (void)state;
+    assert_close(run_ns(build_jobs(1, 1, constant(7 * MS)), (struct sim_config){0}), 7 * MS, 1e-12);
+    assert_close(run_ns(build_jobs(8, 1, constant(7 * MS)), (struct sim_config){0}), 7 * MS, 1e-12);
+}
+
+static void test_three_equal_jobs_on_two_cores_end_at_one_and_a_half(void **state) {
+    (void)state;
+    double run = run_ns(build_jobs(2, 3, constant(1000 * MS)), (struct sim_config){0});
+    assert_close(run, 1500 * MS, 0.005);
+}
+
+static void test_jobs_on_one_core_share_it_equally(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 4, constant(400 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 1600 * MS, 1e-9);
+    assert_close(result.cpu_utilisation.mean, 1, 1e-9);
+    assert_close(result.pools[0].cpu_ns.mean, 400 * MS, 1e-9);
+    /* Round robin lets all end within three quanta of the end. */
+    assert_close(result.pools[0].ready_ns.mean, 1200 * MS, 3 * 4.0 / 1200);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_a_long_quantum_makes_jobs_run_one_after_the_other(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 3, constant(100 * MS));
+    model->machine.quantum_ns = 1000 * MS;
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    /* waits of 0, 100 and 200 ms */
+    assert_close(result.pools[0].ready_ns.mean, 100 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_switching_between_threads_costs_cpu_and_staying_does_not(void **state) {
+    (void)state;
+    struct model *alone = build_jobs(1, 1, constant(40 * MS));
+    alone->machine.switch_cpu_ns = 1 * MS;
+    assert_close(run_ns(alone, (struct sim_config){0}), 40 * MS, 1e-12);
+
+    struct model *two = build_jobs(1, 2, constant(4 * MS));
+    two->machine.switch_cpu_ns = 1 * MS;
+    /* First for one quantum, switch, second for a quantum of which 1 ms goes on the switch, and,
+     * the first having ended, without a switch its last ms. */
+    assert_close(run_ns(two, (struct sim_config){0}), 9 * MS, 1e-9);
+}
+
+static void test_threads_use_all_cores_there_are(void **state) {
+    (void)state;
+    for (int cores = 1; cores <= 16; cores *= 2) {
+        struct sim_config config = {.cores = cores};
+        double run = run_ns(build_jobs(1, 16, constant(64 * MS)), config);
+        assert_close(run, 16.0 / cores * 64 * MS, 1e-9);
+    }
+}
+
+/* A thread that computes 1 ms and sleeps 9 ms beside CPU hogs on one core. */
+static void test_a_thread_that_mostly_sleeps_is_served_at_once_beside_hogs(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int sleeper = build_pool(model, 1, true);
+    int head = build_next(model, model->pools[sleeper].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(50), &leave);
+    int pause = build_next(model, body, constant(1 * MS), NODE_SLEEP, MODEL_NONE);
+    model->nodes[pause].wait_ns = constant(9 * MS);
+    build_edge(model, pause, head);
+    end_after(model, leave, constant(0));
+    int hogs = build_pool(model, 2, false);
+    int hog = build_next(model, model->pools[hogs].entry, constant(0), NODE_STEP, MODEL_NONE);
+    build_edge(model, hog, hog)->cpu_ns = constant(1000 * MS);
+    model->pools[hogs].at_start = true;
+    struct sim_config config = {.horizon_ns = 520 * MS};
+    struct sim_result result = simulate(model, config);
+    assert_close(result.pools[0].cpu_ns.mean, 50 * MS, 0.05);
+    assert_true(result.pools[0].ready_ns.mean < 25 * MS);
+    assert_close(result.cpu_utilisation.mean, 1, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_a_thread_that_slept_long_does_not_starve_the_others(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int hog = build_pool(model, 1, true);
+    end_after(model, model->pools[hog].entry, constant(200 * MS));
+    int late = build_pool(model, 1, true);
+    int pause = build_next(model, model->pools[late].entry, constant(0), NODE_SLEEP, MODEL_NONE);
+    model->nodes[pause].wait_ns = constant(100 * MS);
+    end_after(model, pause, constant(300 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 500 * MS, 1e-9);
+    /* From 100 ms on they share the core, so the hog ends at about 300 ms. */
+    assert_close(result.pools[0].cpu_ns.mean + result.pools[0].ready_ns.mean, 300 * MS, 0.03);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int waiter = build_pool(model, 1, true);
+    int wait = build_next(model, model->pools[waiter].entry, constant(0), NODE_WAIT, flag);
+    end_after(model, wait, constant(10 * MS));
+    int waker = build_pool(model, 1, true);
+    int signal = build_next(model, model->pools[waker].entry, constant(5 * MS), NODE_SIGNAL, flag);
+    end_after(model, signal, constant(1 * MS));
+    model->machine.wake_latency_ns = constant(3 * MS);
+    model->machine.block_cpu_ns = 0.5 * MS;
+    model->machine.wake_cpu_ns = 0.25 * MS;
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    /* Both also begin by being woken on an idle core. */
+    assert_close(result.run_ns.mean, (3 + 5 + 3 + 0.5 + 10) * MS, 1e-9);
+    assert_close(result.pools[0].cpu_ns.mean, 10.5 * MS, 1e-9);
+    assert_close(result.pools[1].cpu_ns.mean, 6.25 * MS, 1e-9);
+    assert_close(result.pools[0].blocked_ns.mean, 5 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* ---- locks ---- */
+
+/* Threads that `times` times compute `outside`, then hold the lock for `inside`. */
+static struct model *build_lockers(int cores, int threads, enum object_kind kind, double times,
+                                   struct dist outside, struct dist inside) {
+    struct model *model = build_model(cores);
+    int lock = build_object(model, kind, 0);
+    int pool = build_pool(model, threads, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(times), &leave);
+    int enter = build_next(model, body, outside, NODE_LOCK, lock);
+    int exit = build_next(model, enter, inside, NODE_UNLOCK, lock);
+    build_edge(model, exit, head);
+    end_after(model, leave, constant(0));
+    return model;
+}
+
+static void test_critical_sections_exclude_each_other(void **state) {
+    (void)state;
+    const enum object_kind kinds[] = {OBJECT_MUTEX, OBJECT_SPIN};
+    for (int i = 0; i < 2; i++) {
+        struct model *model = build_lockers(8, 8, kinds[i], 100, constant(0), constant(1 * MS));
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, 800 * MS, 1e-9);
+        assert_close(result.objects[0].utilisation.mean, 1, 1e-9);
+        assert_close(result.objects[0].operations.mean, 800, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
+static void test_a_random_mutex_load_takes_at_least_the_sum_of_its_sections(void **state) {
+    (void)state;
+    struct model *model =
+        build_lockers(4, 6, OBJECT_MUTEX, 500, exponential(0.2 * MS), exponential(0.1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_true(result.objects[0].utilisation.mean <= 1);
+    assert_true(result.run_ns.mean >= 6 * 500 * 0.1 * MS * 0.97);
+    assert_true(result.cpu_ns.mean <= 4 * result.run_ns.mean);
+    assert_true(result.objects[0].waits.mean > 100);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_mutex_waiters_use_no_cpu_and_spinners_burn_it(void **state) {
+    (void)state;
+    struct model *mutex = build_lockers(2, 2, OBJECT_MUTEX, 1, constant(0), constant(10 * MS));
+    struct sim_result slept = simulate(mutex, (struct sim_config){0});
+    assert_close(slept.cpu_ns.mean, 20 * MS, 1e-9);
+    struct model *spin = build_lockers(2, 2, OBJECT_SPIN, 1, constant(0), constant(10 * MS));
+    struct sim_result spun = simulate(spin, (struct sim_config){0});
+    assert_close(spun.cpu_ns.mean, 30 * MS, 1e-9);
+    assert_close(spun.objects[0].wait_ns.mean, 10 * MS, 1e-9);
+    sim_result_free(&slept);
+    sim_result_free(&spun);
+    model_free(mutex);
+    model_free(spin);
+}
+
+static void test_spinning_on_one_core_wastes_whole_quanta(void **state) {
+    (void)state;
+    struct model *model = build_lockers(1, 2, OBJECT_SPIN, 1, constant(0), constant(10 * MS));
+    /* The holder needs three quanta of 4 ms, the other spins for two between them. */
+    double run = run_ns(model, (struct sim_config){0});
+    assert_close(run, (10 + 8 + 10) * MS, 1e-9);
+}
+
+static void test_a_mutex_taken_twice_by_its_owner_nests(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    int pool = build_pool(model, 2, true);
+    int outer = build_next(model, model->pools[pool].entry, constant(0), NODE_LOCK, mutex);
+    int inner = build_next(model, outer, constant(1 * MS), NODE_LOCK, mutex);
+    int first = build_next(model, inner, constant(1 * MS), NODE_UNLOCK, mutex);
+    int second = build_next(model, first, constant(1 * MS), NODE_UNLOCK, mutex);
+    end_after(model, second, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 6 * MS, 1e-9);
+}
+
+static struct model *build_readers_and_writers(int readers, int writers) {
+    struct model *model = build_model(8);
+    int lock = build_object(model, OBJECT_RWLOCK, 0);
+    const enum node_kind kinds[] = {NODE_RDLOCK, NODE_WRLOCK};
+    const int threads[] = {readers, writers};
+    for (int i = 0; i < 2; i++) {
+        if (threads[i] == 0)
+            continue;
+        int pool = build_pool(model, threads[i], true);
+        int enter =
+            build_next(model, model->pools[pool].entry, constant(i * 1 * MS), kinds[i], lock);
+        int exit = build_next(model, enter, constant(10 * MS), NODE_RWUNLOCK, lock);
+        end_after(model, exit, constant(0));
+    }
+    return model;
+}
+
+static void test_readers_run_in_parallel_and_writers_alone(void **state) {
+    (void)state;
+    struct sim_config config = {0};
+    assert_close(run_ns(build_readers_and_writers(4, 0), config), 10 * MS, 1e-9);
+    assert_close(run_ns(build_readers_and_writers(4, 1), config), 20 * MS, 1e-9);
+    assert_close(run_ns(build_readers_and_writers(4, 3), config), 40 * MS, 1e-9);
+}
+
+/* Readers keep arriving before the present ones have left: a waiting writer lets them pass. */
+static void test_a_waiting_writer_lets_readers_pass(void **state) {
+    (void)state;
+    struct model *model = build_readers_and_writers(2, 1);
+    int lock = model->nodes[model->nodes[model->pools[0].entry].edges[0].to].object;
+    int late = build_pool(model, 1, true);
+    int enter = build_next(model, model->pools[late].entry, constant(5 * MS), NODE_RDLOCK, lock);
+    int exit = build_next(model, enter, constant(10 * MS), NODE_RWUNLOCK, lock);
+    end_after(model, exit, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 25 * MS, 1e-9);
+}
+
+static void test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged(void **state) {
+    (void)state;
+    for (int kind = OBJECT_MUTEX; kind <= OBJECT_SPIN; kind++) {
+        if (kind == OBJECT_RWLOCK)
+            continue;
+        for (double timeout = 0; timeout <= 4 * MS; timeout += 4 * MS) {
+            struct model *model = build_model(2);
+            int lock = build_object(model, (enum object_kind)kind, 0);
+            int holder = build_pool(model, 1, true);
+            int take = build_next(model, model->pools[holder].entry, constant(0), NODE_LOCK, lock);
+            int drop = build_next(model, take, constant(10 * MS), NODE_UNLOCK, lock);
+            end_after(model, drop, constant(0));
+            int trier = build_pool(model, 1, true);
+            int try =
+                build_next(model, model->pools[trier].entry, constant(1 * MS), NODE_LOCK, lock);
+            model->nodes[try].timeout_ns = timeout;
+            int got = build_node(model, NODE_UNLOCK, lock);
+            int failed = build_node(model, NODE_STEP, MODEL_NONE);
+            build_edge(model, try, got)->when = OUTCOME_YES;
+            build_edge(model, try, failed)->when = OUTCOME_NO;
+            end_after(model, got, constant(100 * MS));
+            end_after(model, failed, constant(20 * MS));
+            assert_close(run_ns(model, (struct sim_config){0}), 21 * MS + timeout, 1e-9);
+        }
+    }
+}
+
+static void test_a_timed_lock_that_is_freed_in_time_succeeds(void **state) {
+    (void)state;
+    struct model *model = build_lockers(2, 2, OBJECT_MUTEX, 1, constant(0), constant(10 * MS));
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        if (model->nodes[i].kind == NODE_LOCK)
+            model->nodes[i].timeout_ns = 11 * MS;
+    }
+    assert_close(run_ns(model, (struct sim_config){0}), 20 * MS, 1e-9);
+}
+
+/* ---- tokens, queues ---- */
+
+/* Threads that take one token at a time, computing 1 ms for each, until none is left. */
+static struct model *build_shared_work(int cores, int threads, double tokens) {
+    struct model *model = build_model(cores);
+    int work = build_object(model, OBJECT_TOKENS, tokens);
+    int pool = build_pool(model, threads, true);
+    int take = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, work);
+    model->nodes[take].timeout_ns = 0;
+    int done = build_node(model, NODE_TASK_END, MODEL_NONE);
+    struct edge *more = build_edge(model, take, done);
+    more->when = OUTCOME_YES;
+    more->cpu_ns = constant(1 * MS);
+    build_edge(model, done, take);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, take, end)->when = OUTCOME_NO;
+    return model;
+}
+
+static void test_a_shared_budget_of_tokens_splits_the_work(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        struct model *model = build_shared_work(8, threads, 240);
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.tasks.mean, 240, 1e-12);
+        assert_close(result.run_ns.mean, 240.0 / threads * MS, 1e-9);
+        assert_close(result.throughput_hz.mean, 1000.0 * threads, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
+static void test_a_semaphore_admits_as_many_as_it_has_permits(void **state) {
+    (void)state;
+    struct model *model = build_model(8);
+    int permits = build_object(model, OBJECT_TOKENS, 2);
+    int pool = build_pool(model, 6, true);
+    int take = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, permits);
+    int give = build_next(model, take, constant(10 * MS), NODE_RELEASE, permits);
+    end_after(model, give, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 30 * MS, 1e-9);
+}
+
+static void test_fractional_token_counts_are_rounded_without_bias(void **state) {
+    (void)state;
+    struct model *model = build_shared_work(1, 1, 100000);
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        if (model->nodes[i].kind == NODE_ACQUIRE)
+            model->nodes[i].count = 2.5;
+    }
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 40000, 0.01);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* A producer makes `items` (1 ms each), closes the queue; consumers (3 ms per item) end then. With
+ * `monitor` both sides work inside a mutex that is given up while waiting. */
+static struct model *build_producer(int cores, int consumers, double items, double capacity,
+                                    bool monitor) {
+    struct model *model = build_model(cores);
+    int queue = build_object(model, OBJECT_QUEUE, capacity);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    model->objects[queue].bounded = capacity > 0;
+    int producer = build_pool(model, 1, true);
+    int head = build_next(model, model->pools[producer].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(items), &leave);
+    int enter = build_next(model, body, constant(1 * MS), NODE_LOCK, mutex);
+    int put = build_next(model, enter, constant(0), NODE_PUT, queue);
+    int exit = build_next(model, put, constant(0), NODE_UNLOCK, mutex);
+    build_edge(model, exit, head);
+    model->nodes[put].edges[0].when = OUTCOME_ANY;
+    int lock_all = build_next(model, leave, constant(0), NODE_LOCK, mutex);
+    int close = build_next(model, lock_all, constant(0), NODE_CLOSE, queue);
+    int unlock_all = build_next(model, close, constant(0), NODE_UNLOCK, mutex);
+    end_after(model, unlock_all, constant(0));
+    /* Closed while it waits for room: not here, but the model must say what then. */
+    build_edge(model, put, unlock_all)->when = OUTCOME_NO;
+    model->nodes[put].edges[0].when = OUTCOME_YES;
+
+    int pool = build_pool(model, consumers, true);
+    int take = build_next(model, model->pools[pool].entry, constant(0), NODE_LOCK, mutex);
+    int get = build_next(model, take, constant(0), NODE_GET, queue);
+    int got = build_node(model, NODE_UNLOCK, mutex);
+    int none = build_node(model, NODE_UNLOCK, mutex);
+    build_edge(model, get, got)->when = OUTCOME_YES;
+    build_edge(model, get, none)->when = OUTCOME_NO;
+    int done = build_next(model, got, constant(3 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, take);
+    end_after(model, none, constant(0));
+    model->nodes[put].mutex = model->nodes[get].mutex = mutex;
+    if (!monitor) {
+        for (size_t i = 0; i < model->n_nodes; i++) {
+            struct node *node = &model->nodes[i];
+            if (node->kind == NODE_LOCK || node->kind == NODE_UNLOCK) {
+                node->kind = NODE_STEP;
+                node->object = MODEL_NONE;
+            }
+            node->mutex = MODEL_NONE;
+        }
+    }
+    return model;
+}
+
+static void test_every_item_is_consumed_before_a_closed_queue_says_no(void **state) {
+    (void)state;
+    for (int monitor = 0; monitor <= 1; monitor++) {
+        for (int consumers = 1; consumers <= 4; consumers++) {
+            struct model *model = build_producer(8, consumers, 120, 5, monitor);
+            struct sim_result result = simulate(model, (struct sim_config){0});
+            assert_true(result.stalls == 0);
+            assert_close(result.tasks.mean, 120, 1e-12);
+            /* Consumers limit up to two of them, the producer from three on. */
+            double bound = consumers < 3 ? 120 * 3.0 / consumers + 1 : 120 + 3;
+            assert_close(result.run_ns.mean, bound * MS, 0.012);
+            sim_result_free(&result);
+            model_free(model);
+        }
+    }
+}
+
+static void test_a_bounded_queue_never_holds_more_than_its_capacity(void **state) {
+    (void)state;
+    struct model *bounded = build_producer(8, 1, 200, 4, true);
+    struct model *unbounded = build_producer(8, 1, 200, 0, true);
+    struct sim_result with = simulate(bounded, (struct sim_config){0});
+    struct sim_result without = simulate(unbounded, (struct sim_config){0});
+    assert_true(with.objects[0].length.mean <= 4);
+    assert_true(with.objects[0].length.mean > 3);
+    assert_true(without.objects[0].length.mean > 50);
+    assert_true(with.objects[0].waits.mean > 150);
+    sim_result_free(&with);
+    sim_result_free(&without);
+    model_free(bounded);
+    model_free(unbounded);
+}
+
+static void test_an_items_birth_time_travels_through_the_queue(void **state) {
+    (void)state;
+    struct model *model = build_producer(8, 1, 10, 0, false);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    /* Item k is born at k ms and done at 1 + 3 k ms: 3, 5, 7 ... 21 ms. */
+    assert_close(result.response_ns.mean, 12 * MS, 1e-9);
+    assert_close(result.response_p50_ns.mean, 11 * MS, 0.02);
+    assert_close(result.response_p99_ns.mean, 21 * MS, 0.02);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    int waiter = build_pool(model, 1, true);
+    int lock = build_next(model, model->pools[waiter].entry, constant(0), NODE_LOCK, mutex);
+    int get = build_next(model, lock, constant(0), NODE_GET, queue);
+    int unlock = build_next(model, get, constant(0), NODE_UNLOCK, mutex);
+    model->nodes[get].timeout_ns = 5 * MS;
+    model->nodes[get].mutex = mutex;
+    end_after(model, unlock, constant(1 * MS));
+    int other = build_pool(model, 1, true);
+    int take = build_next(model, model->pools[other].entry, constant(2 * MS), NODE_LOCK, mutex);
+    int drop = build_next(model, take, constant(10 * MS), NODE_UNLOCK, mutex);
+    end_after(model, drop, constant(0));
+    /* Times out at 5 ms, gets the mutex back at 12 ms, and the unlock is in order. */
+    assert_close(run_ns(model, (struct sim_config){0}), 13 * MS, 1e-9);
+}
+
+/* ---- meeting ---- */
+
+static void test_a_barrier_waits_for_the_slowest_again_and_again(void **state) {
+    (void)state;
+    struct model *model = build_model(8);
+    int barrier = build_object(model, OBJECT_BARRIER, 3);
+    for (int i = 1; i <= 3; i++) {
+        int pool = build_pool(model, 1, true);
+        int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+        int leave;
+        int body = build_loop(model, head, constant(10), &leave);
+        int meet = build_next(model, body, constant(i * MS), NODE_BARRIER, barrier);
+        build_edge(model, meet, head);
+        end_after(model, leave, constant(0));
+    }
+    assert_close(run_ns(model, (struct sim_config){0}), 30 * MS, 1e-9);
+}
+
+static void test_barrier_parties_follow_the_thread_count(void **state) {
+    (void)state;
+    struct model *model = build_jobs(8, 2, constant(1 * MS));
+    int barrier = build_object(model, OBJECT_BARRIER, 0);
+    struct linear *parties = &model->objects[barrier].amount;
+    parties->n_terms = 1;
+    parties->terms = memory_alloc(1, sizeof *parties->terms);
+    parties->terms[0] = (struct linear_term){.pool = 0, .factor = 1};
+    int end = model->nodes[model->pools[0].entry].edges[0].to;
+    int meet = build_node(model, NODE_BARRIER, barrier);
+    model->nodes[model->pools[0].entry].edges[0].to = meet;
+    build_edge(model, meet, end);
+    const int threads[] = {7};
+    assert_close(run_ns(model, (struct sim_config){.pool_threads = threads}), 1 * MS, 1e-9);
+}
+
+static void test_a_signal_is_kept_until_one_wait_uses_it(void **state) {
+    (void)state;
+    struct model *model = build_model(4);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int signaller = build_pool(model, 1, true);
+    int now = build_next(model, model->pools[signaller].entry, constant(1 * MS), NODE_SIGNAL, flag);
+    int later = build_next(model, now, constant(19 * MS), NODE_SIGNAL, flag);
+    end_after(model, later, constant(0));
+    int waiter = build_pool(model, 1, true);
+    int first = build_next(model, model->pools[waiter].entry, constant(5 * MS), NODE_WAIT, flag);
+    int second = build_next(model, first, constant(1 * MS), NODE_WAIT, flag);
+    end_after(model, second, constant(2 * MS));
+    assert_close(run_ns(model, (struct sim_config){0}), 22 * MS, 1e-9);
+}
+
+static void test_created_threads_start_then_and_join_waits_for_all(void **state) {
+    (void)state;
+    struct model *model = build_team(4, 4);
+    end_after(model, model->pools[1].entry, constant(10 * MS));
+    model->nodes[model->pools[0].entry].edges[0].cpu_ns = constant(3 * MS);
+    const int threads[] = {0, 6};
+    struct sim_config config = {.pool_threads = threads, .cores = 2};
+    assert_close(run_ns(model, config), 33 * MS, 1e-9);
+}
+
+static void test_the_run_ends_with_the_main_thread_even_if_workers_still_wait(void **state) {
+    (void)state;
+    struct model *model = build_team(2, 3);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int get = build_next(model, model->pools[1].entry, constant(0), NODE_GET, queue);
+    build_edge(model, get, get);
+    for (size_t i = 0; i < model->n_nodes; i++) {
+        if (model->nodes[i].kind == NODE_JOIN) {
+            model->nodes[i].kind = NODE_SLEEP;
+            model->nodes[i].wait_ns = constant(5 * MS);
+            model->nodes[i].target_pool = MODEL_NONE;
+        }
+    }
+    assert_close(run_ns(model, (struct sim_config){0}), 5 * MS, 1e-9);
+}
+
+/* ---- edges ---- */
+
+static void test_a_loop_with_a_measured_count_runs_exactly_that_often(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 3, true);
+    int outer = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int end_outer;
+    int inner = build_loop(model, outer, constant(2), &end_outer);
+    int head = build_next(model, inner, constant(0), NODE_STEP, MODEL_NONE);
+    int end_inner;
+    int body = build_loop(model, head, constant(5), &end_inner);
+    int task = build_next(model, body, constant(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, task, head);
+    build_edge(model, end_inner, outer);
+    end_after(model, end_outer, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 3 * 2 * 5, 1e-12);
+    assert_true(result.tasks.half_width == 0);
+    assert_close(result.run_ns.mean, 30 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static double tasks_of_loop(double times, double share, double growth, int threads) {
+    struct model *model = build_model(8);
+    int pool = build_pool(model, 4, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(times), &leave);
+    model->nodes[head].edges[0].runs_scaling =
+        (struct scaling){.share = share, .growth = growth, .pool = pool};
+    int task = build_next(model, body, constant(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, task, head);
+    end_after(model, leave, constant(0));
+    struct sim_config config = {.pool_threads = &threads, .min_replications = 50};
+    struct sim_result result = simulate(model, config);
+    double tasks = result.tasks.mean;
+    sim_result_free(&result);
+    model_free(model);
+    return tasks;
+}
+
+static void test_loop_counts_follow_their_share_of_the_thread_count(void **state) {
+    (void)state;
+    assert_close(tasks_of_loop(100, 0, 0, 8), 800, 1e-9);   /* per thread */
+    assert_close(tasks_of_loop(100, 1, 0, 8), 400, 1e-9);   /* a total, split */
+    assert_close(tasks_of_loop(100, 0.5, 0, 8), 600, 1e-9); /* half of each */
+    assert_close(tasks_of_loop(100, 0, 1, 8), 1600, 1e-9);  /* a loop over the threads */
+    assert_close(tasks_of_loop(1, 1, 0, 16), 4, 0.15);      /* most threads get none */
+}
+
+static void test_demands_follow_their_share_of_the_thread_count(void **state) {
+    (void)state;
+    const double shares[] = {0, 1, 0.5};
+    const double expected_ms[] = {40, 20, 30};
+    for (int i = 0; i < 3; i++) {
+        struct model *model = build_jobs(8, 4, constant(40 * MS));
+        model->nodes[model->pools[0].entry].edges[0].cpu_scaling =
+            (struct scaling){.share = shares[i], .pool = 0};
+        const int threads[] = {8};
+        double run = run_ns(model, (struct sim_config){.pool_threads = threads});
+        assert_close(run, expected_ms[i] * MS, 1e-9);
+    }
+}
+
+/* Two edges of which each is taken twice in a row: at the end of a run it is the other's turn. */
+static void test_runs_of_edges_alternate(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 1, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(400), &leave);
+    int fork = build_next(model, body, constant(0), NODE_STEP, MODEL_NONE);
+    int left = build_node(model, NODE_STEP, MODEL_NONE);
+    int right = build_node(model, NODE_TASK_END, MODEL_NONE);
+    build_edge(model, fork, left)->runs = constant(3);
+    build_edge(model, fork, right)->runs = constant(1);
+    model->nodes[fork].edges[0].probability = 0.01;
+    build_edge(model, left, head);
+    build_edge(model, right, head);
+    end_after(model, leave, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 100, 0.01);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_memoryless_edges_are_taken_by_probability(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 1, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(20000), &leave);
+    int fork = build_next(model, body, constant(0), NODE_STEP, MODEL_NONE);
+    int task = build_node(model, NODE_TASK_END, MODEL_NONE);
+    build_edge(model, fork, head)->probability = 3;
+    build_edge(model, fork, task)->probability = 1;
+    build_edge(model, task, head);
+    end_after(model, leave, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 5000, 0.02);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* All threads together draw each value equally often, so the total is exact. */
+static void test_an_empirical_distribution_hands_out_its_values_without_replacement(void **state) {
+    (void)state;
+    double values[] = {1 * MS, 2 * MS, 30 * MS, 67 * MS};
+    struct model *model = build_jobs(4, 40, dist_from_values(values, 4, 100));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.cpu_ns.mean, 10 * 100 * MS, 1e-9);
+    assert_close(result.cpu_ns.half_width + 1, 1, 1e-3);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* ---- devices ---- */
+
+static void test_a_disk_serves_one_request_at_a_time(void **state) {
+    (void)state;
+    struct model *model = build_model(8);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(5 * MS);
+    int pool = build_pool(model, 4, true);
+    int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    model->nodes[io].operations = constant(3);
+    end_after(model, io, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 60 * MS, 1e-9);
+    assert_close(result.disk_utilisation.mean, 1, 1e-9);
+    assert_close(result.objects[disk].operations.mean, 12, 1e-9);
+    assert_close(result.objects[disk].length.mean, (3 * 45 + 2 * 5 + 1 * 5) / 60.0, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_sleeping_and_private_devices_use_no_cpu(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 10, true);
+    int pause =
+        build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_SLEEP, MODEL_NONE);
+    int io = build_next(model, pause, constant(0), NODE_IO, MODEL_NONE);
+    model->nodes[pause].wait_ns = constant(30 * MS);
+    model->nodes[io].wait_ns = constant(20 * MS);
+    end_after(model, io, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 60 * MS, 1e-9);
+    assert_close(result.cpu_ns.mean, 10 * MS, 1e-9);
+    assert_close(result.pools[0].blocked_ns.mean, 50 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* ---- runs ---- */
+
+static void assert_same_results(const struct sim_result *a, const struct sim_result *b) {
+    assert_int_equal(a->replications, b->replications);
+    assert_memory_equal(&a->run_ns, &b->run_ns, sizeof a->run_ns);
+    assert_memory_equal(&a->response_ns, &b->response_ns, sizeof a->response_ns);
+    assert_memory_equal(&a->cpu_ns, &b->cpu_ns, sizeof a->cpu_ns);
+    assert_memory_equal(&a->events, &b->events, sizeof a->events);
+    assert_memory_equal(a->objects, b->objects, a->n_objects * sizeof *a->objects);
+    assert_memory_equal(a->pools, b->pools, a->n_pools * sizeof *a->pools);
+}
+
+static void test_results_are_the_same_bytes_with_any_number_of_workers(void **state) {
+    (void)state;
+    struct model *model =
+        build_lockers(3, 5, OBJECT_MUTEX, 50, exponential(1 * MS), exponential(0.5 * MS));
+    struct sim_result results[4];
+    const int workers[] = {1, 2, 3, 16};
+    for (int i = 0; i < 4; i++)
+        results[i] = simulate(model, (struct sim_config){.workers = workers[i]});
+    assert_true(results[0].replications > 5);
+    assert_true(results[0].run_ns.half_width > 0);
+    for (int i = 1; i < 4; i++)
+        assert_same_results(&results[0], &results[i]);
+    struct sim_result other = simulate(model, (struct sim_config){.seed = 2});
+    assert_true(other.run_ns.mean != results[0].run_ns.mean);
+    sim_result_free(&other);
+    for (int i = 0; i < 4; i++)
+        sim_result_free(&results[i]);
+    model_free(model);
+}
+
+static void test_replications_go_on_until_the_precision_is_reached(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 1, exponential(1 * MS));
+    struct sim_result coarse = simulate(model, (struct sim_config){.precision = 0.3});
+    struct sim_result fine =
+        simulate(model, (struct sim_config){.precision = 0.05, .max_replications = 10000});
+    assert_true(fine.replications > 5 * coarse.replications);
+    assert_true(fine.run_ns.half_width <= 0.05 * fine.run_ns.mean);
+    struct sim_result capped = simulate(model, (struct sim_config){.max_replications = 7});
+    assert_int_equal(capped.replications, 7);
+    sim_result_free(&coarse);
+    sim_result_free(&fine);
+    sim_result_free(&capped);
+    model_free(model);
+}
+
+static void test_a_threads_lifetime_is_the_sum_of_its_parts(void **state) {
+    (void)state;
+    struct model *model =
+        build_lockers(2, 6, OBJECT_MUTEX, 200, exponential(1 * MS), exponential(0.5 * MS));
+    struct sim_config config = {.horizon_ns = 150 * MS, .warmup_ns = 50 * MS};
+    struct sim_result result = simulate(model, config);
+    const struct sim_pool_result *pool = &result.pools[0];
+    assert_close(pool->cpu_ns.mean + pool->ready_ns.mean + pool->blocked_ns.mean, 100 * MS, 1e-9);
+    assert_close(result.run_ns.mean, 150 * MS, 1e-12);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_a_finite_number_of_arrivals_is_served_and_the_run_ends(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = constant(2 * MS);
+    model->objects[queue].arrivals = 50;
+    int pool = build_pool(model, 2, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, constant(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, get);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 50, 1e-12);
+    assert_close(result.run_ns.mean, 101 * MS, 1e-9);
+    assert_close(result.response_ns.mean, 1 * MS, 1e-9);
+    assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_arrivals_at_a_full_queue_are_dropped_and_counted(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int queue = build_object(model, OBJECT_QUEUE, 3);
+    model->objects[queue].bounded = true;
+    model->objects[queue].interarrival_ns = constant(1 * MS);
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, constant(2 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, get);
+    struct sim_result result = simulate(model, (struct sim_config){.horizon_ns = 1000.5 * MS});
+    assert_close(result.tasks.mean, 500, 0.01);
+    assert_close(result.objects[queue].dropped.mean, 500, 0.02);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* ---- models and configurations that are wrong ---- */
+
+static void test_a_model_in_which_all_wait_is_reported_and_still_ends(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int pool = build_pool(model, 2, true);
+    int get = build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_GET, queue);
+    end_after(model, get, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_true(result.stalls == 2 * result.replications);
+    assert_non_null(strstr(result.stalled_at, model->nodes[get].name));
+    assert_non_null(strstr(result.stalled_at, model->objects[queue].name));
+    assert_true(result.run_ns.mean >= 2 * MS);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_threads_that_spin_for_ever_are_a_stall_too(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int spin = build_object(model, OBJECT_SPIN, 0);
+    int pool = build_pool(model, 3, true);
+    int lock = build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_LOCK, spin);
+    end_after(model, lock, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_true(result.stalls == 2 * result.replications);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_unlocking_what_is_not_held_is_reported(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    int pool = build_pool(model, 1, true);
+    int unlock = build_next(model, model->pools[pool].entry, constant(1), NODE_UNLOCK, mutex);
+    end_after(model, unlock, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_true(result.stalls == result.replications);
+    assert_non_null(strstr(result.stalled_at, model->objects[mutex].name));
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void assert_refused(const struct model *model, struct sim_config config, const char *why) {
+    struct sim_result result;
+    struct error error = {""};
+    assert_int_equal(sim_predict(model, &config, &result, &error), -1);
+    if (!strstr(error.text, why))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, why);
+    sim_result_free(&result);
+}
+
+static void test_impossible_configurations_are_refused(void **state) {
+    (void)state;
+    struct model *model = build_jobs(2, 2, constant(1 * MS));
+    const int negative[] = {-1};
+    assert_refused(model, (struct sim_config){.cores = -1}, "cores");
+    assert_refused(model, (struct sim_config){.pool_threads = negative}, "threads");
+    assert_refused(model, (struct sim_config){.arrival_rate_hz = 5}, "arrival");
+    assert_refused(model, (struct sim_config){.horizon_ns = 5, .warmup_ns = 6}, "warm-up");
+    assert_refused(model, (struct sim_config){.warmup_ns = 2 * MS}, "warm-up");
+    build_object(model, OBJECT_BARRIER, 0);
+    assert_refused(model, (struct sim_config){0}, "parties");
+    model_free(model);
+}
+
+static void test_runs_without_an_end_are_refused_unless_cut(void **state) {
+    (void)state;
+    struct model *model = build_jobs(2, 2, constant(1 * MS));
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = constant(1 * MS);
+    assert_refused(model, (struct sim_config){0}, "horizon");
+    model_free(model);
+
+    model = build_model(1);
+    int pool = build_pool(model, 1, true);
+    int step = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    build_edge(model, step, step)->cpu_ns = constant(1 * MS);
+    assert_refused(model, (struct sim_config){0}, "horizon");
+    struct sim_config cut = {.horizon_ns = 5 * MS};
+    assert_close(run_ns(model, cut), 5 * MS, 1e-12);
+}
+
+static void test_a_loop_without_time_is_an_error_and_not_a_hang(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 1, true);
+    int step = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    build_edge(model, step, step);
+    build_edge(model, step, build_node(model, NODE_END, MODEL_NONE))->probability = 0;
+    assert_refused(model, (struct sim_config){0}, "without time passing");
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_thread_takes_its_cpu_time),
+        cmocka_unit_test(test_three_equal_jobs_on_two_cores_end_at_one_and_a_half),
+        cmocka_unit_test(test_jobs_on_one_core_share_it_equally),
+        cmocka_unit_test(test_a_long_quantum_makes_jobs_run_one_after_the_other),
+        cmocka_unit_test(test_switching_between_threads_costs_cpu_and_staying_does_not),
+        cmocka_unit_test(test_threads_use_all_cores_there_are),
+        cmocka_unit_test(test_a_thread_that_mostly_sleeps_is_served_at_once_beside_hogs),
+        cmocka_unit_test(test_a_thread_that_slept_long_does_not_starve_the_others),
+        cmocka_unit_test(test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides),
+        cmocka_unit_test(test_critical_sections_exclude_each_other),
+        cmocka_unit_test(test_a_random_mutex_load_takes_at_least_the_sum_of_its_sections),
+        cmocka_unit_test(test_mutex_waiters_use_no_cpu_and_spinners_burn_it),
+        cmocka_unit_test(test_spinning_on_one_core_wastes_whole_quanta),
+        cmocka_unit_test(test_a_mutex_taken_twice_by_its_owner_nests),
+        cmocka_unit_test(test_readers_run_in_parallel_and_writers_alone),
+        cmocka_unit_test(test_a_waiting_writer_lets_readers_pass),
+        cmocka_unit_test(test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged),
+        cmocka_unit_test(test_a_timed_lock_that_is_freed_in_time_succeeds),
+        cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
+        cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
+        cmocka_unit_test(test_fractional_token_counts_are_rounded_without_bias),
+        cmocka_unit_test(test_every_item_is_consumed_before_a_closed_queue_says_no),
+        cmocka_unit_test(test_a_bounded_queue_never_holds_more_than_its_capacity),
+        cmocka_unit_test(test_an_items_birth_time_travels_through_the_queue),
+        cmocka_unit_test(test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again),
+        cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
+        cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
+        cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
+        cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
+        cmocka_unit_test(test_the_run_ends_with_the_main_thread_even_if_workers_still_wait),
+        cmocka_unit_test(test_a_loop_with_a_measured_count_runs_exactly_that_often),
+        cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
+        cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
+        cmocka_unit_test(test_runs_of_edges_alternate),
+        cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
+        cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
+        cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
+        cmocka_unit_test(test_sleeping_and_private_devices_use_no_cpu),
+        cmocka_unit_test(test_results_are_the_same_bytes_with_any_number_of_workers),
+        cmocka_unit_test(test_replications_go_on_until_the_precision_is_reached),
+        cmocka_unit_test(test_a_threads_lifetime_is_the_sum_of_its_parts),
+        cmocka_unit_test(test_a_finite_number_of_arrivals_is_served_and_the_run_ends),
+        cmocka_unit_test(test_arrivals_at_a_full_queue_are_dropped_and_counted),
+        cmocka_unit_test(test_a_model_in_which_all_wait_is_reported_and_still_ends),
+        cmocka_unit_test(test_threads_that_spin_for_ever_are_a_stall_too),
+        cmocka_unit_test(test_unlocking_what_is_not_held_is_reported),
+        cmocka_unit_test(test_impossible_configurations_are_refused),
+        cmocka_unit_test(test_runs_without_an_end_are_refused_unless_cut),
+        cmocka_unit_test(test_a_loop_without_time_is_an_error_and_not_a_hang),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
