@@ -5,11 +5,13 @@
 #
 # usage: bench/demo.sh [BUILD-FOLDER]        (default build/release)
 set -euo pipefail
-PERSIK_BUILD=${1:-}
+PERSIK_BUILD=${1:-${PERSIK_BUILD:-}}
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
 
 data=$work/demo.data
+cores=1,2
+[ "$(nproc)" -gt 1 ] || cores=1
 started=$SECONDS
 
 step() { printf '\n== %s (%d s so far)\n' "$*" $((SECONDS - started)); }
@@ -40,7 +42,7 @@ show "$persik" build-model -i "$data"
 step "Predicting 1 to 16 threads on 1 and 2 cores"
 show "$persik" predict -i "$data" --threads 1:16 --cores 1,2
 
-step "Running the real program, untraced, in ten configurations, and comparing"
-show "$persik" validate -i "$data" --threads 1,2,3,4,8 --cores 1,2 --runs 3 -- "${command[@]}"
+step "Running the real program, without probes, in each configuration, and comparing"
+show "$persik" validate -i "$data" --threads 1,2,3,4,8 --cores "$cores" --runs 3 -- "${command[@]}"
 
 step "Done. The model is bench/work/demo.data/model.json"
