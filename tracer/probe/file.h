@@ -18,18 +18,20 @@ bool file_name(char path[FILE_PATH_MAX], const char *prefix, const char *separat
 int file_open(const char *path, int flags);
 void file_close(int descriptor);
 
-/* Takes disk space for bytes [0, end) so that a store through a mapping never meets a full
- * disk. False: no space, a limit on file sizes, or a file system that cannot promise. */
-bool file_reserve(int descriptor, uint64_t end);
+/* Takes disk space so that a store through a mapping never meets a full disk. False: no space, a
+ * limit on file sizes, or a file system that cannot promise. */
+bool file_reserve(int descriptor, uint64_t offset, uint64_t bytes);
 
-/* Shared mapping with its pages present, or NULL. */
+/* Shared mapping, or NULL. */
 void *file_map(int descriptor, uint64_t offset, size_t bytes);
 /* Private memory, zeroed, its pages taken when touched; or NULL. */
 void *file_memory(size_t bytes);
 void file_unmap(uint64_t address, size_t bytes);
 
 void file_write(int descriptor, const char *text, size_t bytes);
-void file_write_at(int descriptor, const void *bytes, size_t n_bytes, uint64_t offset);
+/* False: not everything. */
+bool file_write_at(int descriptor, const void *bytes, size_t n_bytes, uint64_t offset);
+bool file_read_at(int descriptor, void *bytes, size_t n_bytes, uint64_t offset);
 
 /* The slow paths' bracket: keeps errno, blocks every signal. */
 struct file_quiet {

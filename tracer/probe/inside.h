@@ -17,6 +17,7 @@ struct probe_process {
     pthread_key_t thread_key; /* its destructor tells us of threads ending */
 };
 extern struct probe_process probe_process;
+extern unsigned probe_image; /* of this process and its forebears: +1 at each fork */
 
 /* Takes both clocks and files the pair. */
 void process_calibrate(void);

@@ -4,7 +4,7 @@
  *   interpose.c  the interposers, made from formats/catalog.def, and variants.def
  *   special.c    those that need thought: variadic ones, threads
  *   context.c    call chains: the cached check, the unwinder, the table of known chains
- *   buffer.c     a thread's records: attaching, chunks, what happens when the disk is full
+ *   buffer.c     a thread's records: attaching, full windows, what happens on a full disk
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
  *   file.c       system calls for files, without cancellation points
@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "formats/catalog.h"
 #include "formats/trace.h"
@@ -46,9 +47,10 @@ enum probe_state { THREAD_NEW, THREAD_RECORDING, THREAD_STOPPED };
 /* Lives in static TLS: reached in one instruction, never allocated. */
 struct probe_thread {
     uint64_t cursor; /* address of the next record */
-    uint64_t end;    /* end of the chunk; 0 = not recording (yet, or any more) */
+    uint64_t end;    /* of the window; 0 = not recording (yet, or any more) */
     struct probe_chain *chains;
-    uint64_t chunk, chunk_bytes, chunk_offset; /* address, size, place in the file */
+    uint64_t window;        /* address */
+    uint64_t window_number; /* never the same again, in a forked child neither; 0 = none */
     uint64_t stack_low, stack_high;
     struct raw_thread *header; /* NULL: not even that found space */
     int32_t index;
@@ -105,12 +107,14 @@ static inline struct raw_record *probe_claim(void) {
 
 static inline void probe_store(struct raw_record *record, uint64_t ticks, enum api api,
                                uint64_t object, unsigned flags, uint32_t context, int32_t value) {
-    record->duration = 0;
-    record->api = (uint16_t)api;
-    record->object = object & RAW_NO_OBJECT;
-    record->flags = (uint16_t)flags;
-    record->context = context;
-    record->value = value;
+    struct raw_record filled = {.start = ticks,
+                                .api = (uint16_t)api,
+                                .object = object & RAW_NO_OBJECT,
+                                .flags = (uint16_t)flags,
+                                .context = context,
+                                .value = value};
+    memcpy((char *)record + sizeof ticks, (char *)&filled + sizeof ticks,
+           sizeof filled - sizeof ticks);
     __atomic_signal_fence(__ATOMIC_RELEASE); /* a record counts from its start on */
     record->start = ticks;
 }
@@ -129,21 +133,19 @@ static inline void probe_stamp(struct probe_site site, uint64_t ticks, enum api 
 struct probe_call {
     struct raw_record *record; /* NULL: lost */
     uint64_t start;
-    uint64_t file_offset; /* of the record */
-    unsigned image;       /* of the process that began it */
+    uint64_t window_number;
 };
 
-extern unsigned probe_image; /* changes in a forked child */
 void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
                     int32_t value);
 
 static inline struct probe_call probe_begin(struct probe_site site, enum api api, uint64_t object,
                                             unsigned flags) {
     uint32_t context = probe_context(site);
-    struct probe_call call = {.record = probe_claim(), .image = probe_image};
+    struct probe_call call = {.record = probe_claim()};
     if (UNLIKELY(call.record == NULL))
         return call;
-    call.file_offset = probe_thread.chunk_offset + ((uint64_t)call.record - probe_thread.chunk);
+    call.window_number = probe_thread.window_number;
     call.start = clock_before();
     probe_store(call.record, call.start, api, object, flags | TRACE_UNFINISHED, context, 0);
     return call;
@@ -153,8 +155,8 @@ static inline void probe_end(const struct probe_call *call, unsigned flags, int3
     if (UNLIKELY(call->record == NULL))
         return;
     uint64_t duration = clock_after() - call->start;
-    /* Calls made meanwhile (signal handlers, a once routine) may have filled the chunk. */
-    if (UNLIKELY((uint64_t)call->record - probe_thread.chunk >= probe_thread.chunk_bytes)) {
+    /* Calls made meanwhile (signal handlers, a once routine) may have filled the window. */
+    if (UNLIKELY(call->window_number != probe_thread.window_number)) {
         probe_end_late(call, duration, flags, value);
         return;
     }

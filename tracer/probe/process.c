@@ -106,7 +106,7 @@ static struct raw_process *create_header(const char *prefix, bool *taken) {
         *taken = errno == EEXIST;
         return NULL;
     }
-    if (file_reserve(file, RAW_HEADER_SIZE))
+    if (file_reserve(file, 0, RAW_HEADER_SIZE))
         header = file_map(file, 0, RAW_HEADER_SIZE);
     file_close(file);
     return header;
@@ -192,7 +192,7 @@ static void clean_environment(void) {
 }
 
 /* Cost of a record, in ns: the least of a few rounds, written over and over in scratch memory in
- * place of the thread's own chunk. */
+ * place of the thread's own window. */
 static void measure_cost(void) {
     struct probe_thread own = probe_thread;
     uint64_t bytes = COST_RECORDS * sizeof(struct raw_record);
@@ -202,8 +202,6 @@ static void measure_cost(void) {
     struct probe_site site = PROBE_SITE;
     uint64_t plain_ns = UINT64_MAX;
     uint64_t timed_ns = UINT64_MAX;
-    probe_thread.chunk = (uint64_t)scratch;
-    probe_thread.chunk_bytes = bytes;
     probe_thread.end = (uint64_t)scratch + bytes;
     for (int round = 0; round < COST_ROUNDS; round++) {
         probe_thread.cursor = (uint64_t)scratch;
