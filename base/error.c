@@ -22,7 +22,14 @@ int error_prefix(struct error *error, const char *format, ...) {
     va_start(arguments, format);
     int used = vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    if (used >= 0 && (size_t)used < sizeof error->text)
-        snprintf(error->text + used, sizeof error->text - (size_t)used, ": %s", rest);
+    if (used >= 0 && (size_t)used + 2 < sizeof error->text) {
+        size_t at = (size_t)used;
+        error->text[at++] = ':';
+        error->text[at++] = ' ';
+        size_t room = sizeof error->text - at - 1;
+        size_t length = strnlen(rest, room);
+        memcpy(error->text + at, rest, length);
+        error->text[at + length] = '\0';
+    }
     return -1;
 }

@@ -69,7 +69,8 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
                         struct model *model) {
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct thread_pool *from = &pools->pools[p];
-        struct pool *pool = &model->pools[draft_pool(model, memory_strdup(from->name))];
+        int index = draft_pool(model, memory_strdup(from->name));
+        struct pool *pool = &model->pools[index];
         pool->origin = pool_origin(trace, from);
         pool->threads = draft_constant(from->size);
         pool->profiled_threads = from->size;

@@ -1,0 +1,246 @@
+/* modelgen on traces whose truth is known because they were written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/modelgen.h"
+#include "modelgen/monitors.h"
+#include "modelgen/sections.h"
+#include "modelgen/timeline.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, NOT_EMPTY = 0x2000, NOT_FULL = 0x3000 };
+
+/* ---- writing a bounded queue's history ---- */
+
+struct history {
+    struct trace *trace;
+    uint64_t now_ns;
+};
+
+static void section(struct history *history, int thread, const char *function, uint64_t condition,
+                    uint64_t waited_ns, uint64_t signal) {
+    struct trace *trace = history->trace;
+    uint32_t lock = builder_context(trace, function, 10, "thread", 100);
+    uint64_t now = history->now_ns;
+    builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, lock, 0);
+    if (waited_ns)
+        builder_record(trace, thread, "pthread_cond_wait", now + 10, waited_ns, condition,
+                       builder_context(trace, function, 11, "thread", 100), 0);
+    now += 20 + waited_ns;
+    if (signal)
+        builder_record(trace, thread, "pthread_cond_signal", now, 0, signal,
+                       builder_context(trace, function, 12, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", now + 10, 0, MUTEX,
+                   builder_context(trace, function, 13, "thread", 100), 0);
+    history->now_ns = now + 100;
+}
+
+/* A put inside the wait of a get, so that the get goes on just afterwards. */
+static void waiting_get(struct history *history, int getter, int putter) {
+    struct trace *trace = history->trace;
+    uint64_t start = history->now_ns;
+    uint32_t lock = builder_context(trace, "get", 10, "thread", 100);
+    builder_record(trace, getter, "pthread_mutex_lock", start, 0, MUTEX, lock, 0);
+    history->now_ns = start + 100;
+    section(history, putter, "put", 0, 0, NOT_EMPTY);
+    uint64_t end = history->now_ns;
+    builder_record(trace, getter, "pthread_cond_wait", start + 10, end - start - 10, NOT_EMPTY,
+                   builder_context(trace, "get", 11, "thread", 100), 0);
+    builder_record(trace, getter, "pthread_cond_signal", end + 10, 0, NOT_FULL,
+                   builder_context(trace, "get", 12, "thread", 100), 0);
+    builder_record(trace, getter, "pthread_mutex_unlock", end + 20, 0, MUTEX,
+                   builder_context(trace, "get", 13, "thread", 100), 0);
+    history->now_ns = end + 100;
+}
+
+/* A get inside the wait of a put. */
+static void waiting_put(struct history *history, int putter, int getter) {
+    struct trace *trace = history->trace;
+    uint64_t start = history->now_ns;
+    builder_record(trace, putter, "pthread_mutex_lock", start, 0, MUTEX,
+                   builder_context(trace, "put", 10, "thread", 100), 0);
+    history->now_ns = start + 100;
+    section(history, getter, "get", 0, 0, NOT_FULL);
+    uint64_t end = history->now_ns;
+    builder_record(trace, putter, "pthread_cond_wait", start + 10, end - start - 10, NOT_FULL,
+                   builder_context(trace, "put", 11, "thread", 100), 0);
+    builder_record(trace, putter, "pthread_cond_signal", end + 10, 0, NOT_EMPTY,
+                   builder_context(trace, "put", 12, "thread", 100), 0);
+    builder_record(trace, putter, "pthread_mutex_unlock", end + 20, 0, MUTEX,
+                   builder_context(trace, "put", 13, "thread", 100), 0);
+    history->now_ns = end + 100;
+}
+
+static struct trace *queue_trace(int capacity, int rounds) {
+    struct history history = {builder_new(2), 1000};
+    int putter = builder_thread(history.trace, "main", -1);
+    int getter = builder_thread(history.trace, "worker", 0);
+    for (int r = 0; r < rounds; r++) {
+        waiting_get(&history, getter, putter);
+        for (int i = 0; i < capacity; i++)
+            section(&history, putter, "put", 0, 0, NOT_EMPTY);
+        waiting_put(&history, putter, getter);
+        for (int i = 0; i < capacity; i++)
+            section(&history, getter, "get", 0, 0, NOT_FULL);
+    }
+    builder_finish(history.trace, history.now_ns);
+    return history.trace;
+}
+
+static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
+    (void)state;
+    struct trace *trace = queue_trace(5, 7);
+    struct sections sections = sections_find(trace);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 2);
+    bool items = false, slots = false;
+    for (size_t g = 0; g < monitors.n_guards; g++) {
+        const struct guard *guard = &monitors.guards[g];
+        assert_true(guard->violations == 0);
+        items |= guard->kind == GUARD_QUEUE && guard->initial == 0;
+        slots |= guard->kind == GUARD_TOKENS && guard->initial == 5;
+    }
+    assert_true(items);
+    assert_true(slots);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+static void waits_that_follow_no_counter_stay_unexplained(void **state) {
+    (void)state;
+    struct history history = {builder_new(2), 1000};
+    int a = builder_thread(history.trace, "main", -1);
+    int b = builder_thread(history.trace, "worker", 0);
+    unsigned random = 7;
+    for (int i = 0; i < 200; i++) {
+        random = random * 1664525u + 1013904223u;
+        if (random >> 31)
+            section(&history, a, "put", 0, 0, NOT_EMPTY);
+        section(&history, b, "get", NOT_EMPTY, (random >> 30 & 1) ? 50 : 0, 0);
+    }
+    builder_finish(history.trace, history.now_ns);
+    struct sections sections = sections_find(history.trace);
+    struct monitors monitors = monitors_find(history.trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 0);
+    bool unexplained = false;
+    for (size_t o = 0; o < sections.n_objects; o++)
+        unexplained |= sections.objects[o].kind == ON_CONDITION && sections.objects[o].waits > 0 &&
+                       !monitors.condition_explained[o];
+    assert_true(unexplained);
+    monitors_free(&monitors);
+    sections_free(&sections, history.trace);
+    trace_free(history.trace);
+}
+
+static void sections_know_their_waits_signals_and_hold_time(void **state) {
+    (void)state;
+    struct trace *trace = queue_trace(3, 2);
+    struct sections sections = sections_find(trace);
+    size_t waits = 0, signals = 0;
+    for (size_t s = 0; s < sections.n_sections; s++) {
+        waits += sections.sections[s].n_waits;
+        signals += sections.sections[s].n_signals;
+    }
+    assert_int_equal(sections.n_sections, 2 * (2 * 3 + 4));
+    assert_int_equal(waits, 4);
+    assert_int_equal(signals, sections.n_sections);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+static void a_signal_after_the_unlock_belongs_to_the_section(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    int thread = builder_thread(trace, "main", -1);
+    uint32_t here = builder_context(trace, "put", 10, "thread", 100);
+    builder_record(trace, thread, "pthread_mutex_lock", 10, 0, MUTEX, here, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", 20, 0, MUTEX, here, 0);
+    builder_record(trace, thread, "pthread_cond_signal", 30, 0, NOT_EMPTY, here, 0);
+    builder_finish(trace, 100);
+    struct sections sections = sections_find(trace);
+    assert_int_equal(sections.n_sections, 1);
+    assert_int_equal(sections.sections[0].n_signals, 1);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+static void every_nanosecond_belongs_to_one_part(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    int thread = builder_thread(trace, "main", -1);
+    uint32_t here = builder_context(trace, "f", 10, "main", 100);
+    builder_slice(trace, thread, 0, 100);
+    builder_slice(trace, thread, 250, 300); /* preempted for 150 */
+    trace->threads[thread].slices[0].preempted = 1;
+    builder_slice(trace, thread, 700, 1000); /* waited 390 in the barrier, 10 unexplained */
+    builder_record(trace, thread, "pthread_barrier_wait", 310, 390, 1, here, 0);
+    builder_finish(trace, 1000);
+    struct timeline timeline = timeline_make(&trace->threads[thread]);
+    struct timeline_parts parts = timeline_parts(&timeline);
+    assert_true(parts.cpu_ns == 450);
+    assert_true(parts.ready_ns == 150);
+    assert_true(parts.wait_ns == 390);
+    assert_true(parts.unexplained_ns == 10);
+    assert_true(parts.cpu_ns + parts.ready_ns + parts.wait_ns + parts.unexplained_ns ==
+                parts.life_ns);
+    timeline_free(&timeline);
+    trace_free(trace);
+}
+
+static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int threads[3] = {builder_thread(trace, "main", -1), builder_thread(trace, "worker", 0),
+                      builder_thread(trace, "worker", 0)};
+    uint32_t barrier = builder_context(trace, "step", 10, "thread", 100);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    builder_record(trace, threads[0], "pthread_barrier_init", 1, 0, 0x4000, create, 3);
+    builder_record(trace, threads[0], "pthread_create", 2, 1, 0, create, 1);
+    builder_record(trace, threads[0], "pthread_create", 4, 1, 0, create, 2);
+    for (uint64_t round = 0; round < 5; round++)
+        for (int t = 0; t < 3; t++)
+            builder_record(trace, threads[t], "pthread_barrier_wait", 100 + 1000 * round, 500,
+                           0x4000, barrier, 0);
+    for (int t = 0; t < 3; t++)
+        builder_slice(trace, threads[t], 0, 6000);
+    builder_finish(trace, 6000);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_non_null(model);
+    size_t barriers = 0;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_BARRIER) {
+            int sizes[2] = {1, 7};
+            barriers++;
+            assert_true(linear_value(&model->objects[o].amount, sizes) == 8);
+        }
+    assert_int_equal(barriers, 1);
+    /* the loop around the barrier keeps its measured count: 4 repetitions, then the end */
+    bool exact = false;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            exact |= model->nodes[n].kind == NODE_BARRIER &&
+                     model->nodes[n].edges[e].to == (int)n &&
+                     dist_mean(&model->nodes[n].edges[e].runs) == 4;
+    assert_true(exact);
+    model_free(model);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
+        cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
+        cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
+        cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
+        cmocka_unit_test(every_nanosecond_belongs_to_one_part),
+        cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
+    };
+    return cmocka_run_group_tests_name("modelgen", tests, NULL, NULL);
+}
