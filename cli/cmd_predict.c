@@ -209,18 +209,27 @@ static const struct table_column sweep_columns[] = {
     {"replications", NULL},
 };
 enum { SWEEP_COLUMNS = sizeof sweep_columns / sizeof *sweep_columns };
-enum { COLUMN_TASKS_FIRST = 5, COLUMN_TASKS_LAST = 14, COLUMN_DISK = 17 };
+enum {
+    COLUMN_THROUGHPUT = 5,
+    COLUMN_RESPONSE_FIRST = 7,
+    COLUMN_RESPONSE_LAST = 14,
+    COLUMN_DISK = 17
+};
 
 /* People are spared columns that say nothing: no tasks, no disk. */
 static void choose_columns(const struct sweep *sweep, struct table_column *columns) {
     bool tasks = false;
+    bool responses = false;
     bool disk = false;
     for (size_t i = 0; i < sweep->count; i++) {
         tasks |= sweep->predictions[i].result.tasks.mean > 0;
+        responses |= sweep->predictions[i].result.response_ns.mean > 0;
         disk |= sweep->predictions[i].result.disk_utilisation.mean > 0;
     }
     memcpy(columns, sweep_columns, sizeof sweep_columns);
-    for (int i = COLUMN_TASKS_FIRST; i <= COLUMN_TASKS_LAST && !tasks; i++)
+    if (!tasks)
+        columns[COLUMN_THROUGHPUT].title = NULL;
+    for (int i = COLUMN_RESPONSE_FIRST; i <= COLUMN_RESPONSE_LAST && !responses; i++)
         columns[i].title = NULL;
     if (!disk)
         columns[COLUMN_DISK].title = NULL;
@@ -230,19 +239,34 @@ static void add_task_cells(struct table *table, const struct sim_result *result)
     const struct estimate none = {NAN, NAN};
     bool tasks = result->tasks.mean > 0;
     table_add_estimate(table, tasks ? result->throughput_hz : none, UNIT_RATE);
-    table_add_estimate(table, tasks ? result->response_ns : none, UNIT_TIME);
-    table_add_estimate(table, tasks ? result->response_p50_ns : none, UNIT_TIME);
-    table_add_estimate(table, tasks ? result->response_p95_ns : none, UNIT_TIME);
-    table_add_estimate(table, tasks ? result->response_p99_ns : none, UNIT_TIME);
+    /* 0: the model marks where tasks end, not where they begin. */
+    bool response = tasks && result->response_ns.mean > 0;
+    table_add_estimate(table, response ? result->response_ns : none, UNIT_TIME);
+    table_add_estimate(table, response ? result->response_p50_ns : none, UNIT_TIME);
+    table_add_estimate(table, response ? result->response_p95_ns : none, UNIT_TIME);
+    table_add_estimate(table, response ? result->response_p99_ns : none, UNIT_TIME);
 }
 
-static void add_sweep_row(struct table *table, const struct prediction *prediction,
-                          double first_run_ns) {
-    const struct sim_result *result = &prediction->result;
-    if (prediction->threads->all)
-        table_add_integer(table, prediction->threads->all);
+/* The one number of threads, where there is one. */
+static void add_threads_cell(struct table *table, const struct model *model,
+                             const struct prediction *prediction) {
+    int scaling = 0;
+    int threads = prediction->threads->all;
+    for (size_t i = 0; i < model->n_pools && !prediction->threads->all; i++) {
+        scaling += model->pools[i].scales;
+        if (model->pools[i].scales)
+            threads = prediction->pool_threads[i];
+    }
+    if (prediction->threads->all || (prediction->threads->n_named == 0 && scaling == 1))
+        table_add_integer(table, threads);
     else
         table_add_text(table, prediction->threads->label);
+}
+
+static void add_sweep_row(struct table *table, const struct model *model,
+                          const struct prediction *prediction, double first_run_ns) {
+    const struct sim_result *result = &prediction->result;
+    add_threads_cell(table, model, prediction);
     table_add_integer(table, prediction->cores);
     table_add_estimate(table, result->run_ns, UNIT_TIME);
     table_add_number(table, first_run_ns / result->run_ns.mean, UNIT_NONE);
@@ -252,10 +276,12 @@ static void add_sweep_row(struct table *table, const struct prediction *predicti
     table_add_integer(table, result->replications);
 }
 
-static struct table *sweep_table(const struct sweep *sweep, const struct table_column *columns) {
+static struct table *sweep_table(const struct model *model, const struct sweep *sweep,
+                                 const struct table_column *columns) {
     struct table *table = table_new(columns, SWEEP_COLUMNS);
     for (size_t i = 0; i < sweep->count; i++)
-        add_sweep_row(table, &sweep->predictions[i], sweep->predictions[0].result.run_ns.mean);
+        add_sweep_row(table, model, &sweep->predictions[i],
+                      sweep->predictions[0].result.run_ns.mean);
     return table;
 }
 
@@ -393,7 +419,7 @@ static void print_sweep(const struct predict_options *options, const struct mode
                         const struct sweep *sweep) {
     struct table_column columns[SWEEP_COLUMNS];
     choose_columns(sweep, columns);
-    struct table *table = sweep_table(sweep, columns);
+    struct table *table = sweep_table(model, sweep, columns);
     switch (options->format) {
     case FORMAT_TABLE:
         table_print_text(table, stdout);

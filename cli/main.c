@@ -83,6 +83,7 @@ static int help(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     argp_err_exit_status = EXIT_USAGE;
+    setenv("ARGP_HELP_FMT", "dup-args-note=0", 0);
     argp_program_version = "persik " PERSIK_VERSION;
     if (argc < 2) {
         print_help(stderr);

@@ -78,7 +78,7 @@ static error_t parse_common(int key, char *argument, struct argp_state *state) {
 
 static const struct argp_option common_list[] = {
     {"output", 'o', "DIR", 0, "folder of the recording (persik.data, or $PERSIK_DATA)", 90},
-    {"input", 'i', "DIR", 0, "the same", 90},
+    {"input", 'i', NULL, OPTION_ALIAS, NULL, 90},
     {"quiet", 'q', NULL, 0, "warnings and errors only", 91},
     {"verbose", 'v', NULL, 0, "say what is being done", 91},
     {0},

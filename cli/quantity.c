@@ -13,7 +13,7 @@ struct scale {
 
 static const struct scale time_scales[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
 static const struct scale byte_scales[] = {{1e9, " GB"}, {1e6, " MB"}, {1e3, " kB"}, {1, " B"}};
-static const struct scale rate_scales[] = {{1e6, " M/s"}, {1e3, " k/s"}, {1, " /s"}};
+static const struct scale rate_scales[] = {{1e6, " M/s"}, {1, " /s"}};
 static const struct scale plain_scales[] = {{1, ""}};
 static const struct scale share_scales[] = {{0.01, " %"}};
 

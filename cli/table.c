@@ -97,6 +97,8 @@ void table_add_signed_share(struct table *table, double share) {
 
 /* ---- text ---- */
 
+enum { COLUMN_GAP = 2 };
+
 static const struct cell *cell_at(const struct table *table, size_t row, size_t column) {
     return &table->cells.items[row * table->n_columns + column];
 }
@@ -125,27 +127,21 @@ static bool column_is_text(const struct table *table, size_t column) {
     return false;
 }
 
-static void print_padded(const char *text, int width, bool left, bool last, FILE *out) {
-    int padding = width - text_width(text);
-    if (left)
-        fprintf(out, "%s%*s", text, last ? 0 : padding, "");
-    else
-        fprintf(out, "%*s%s", padding, "", text);
-}
-
+/* Spaces are held back until text follows: no line ends in them. */
 static void print_text_line(const struct table *table, const int *widths, const bool *left,
                             const struct cell *cells, FILE *out) {
-    const char *gap = "";
-    size_t last = table->n_columns;
-    while (last > 0 && !table->columns[last - 1].title)
-        last--;
-    for (size_t column = 0; column < last; column++) {
+    int spaces = 0;
+    for (size_t column = 0; column < table->n_columns; column++) {
         if (!table->columns[column].title)
             continue;
-        fputs(gap, out);
-        gap = "  ";
         const char *text = cells ? cells[column].shown : table->columns[column].title;
-        print_padded(text, widths[column], left[column], column + 1 == last, out);
+        int padding = widths[column] - text_width(text);
+        spaces += left[column] ? 0 : padding;
+        if (*text) {
+            fprintf(out, "%*s%s", spaces, "", text);
+            spaces = 0;
+        }
+        spaces += (left[column] ? padding : 0) + COLUMN_GAP;
     }
     fputc('\n', out);
 }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Checks the built samples: the same checksum at any number of threads, another one for other work,
-# and refusal of bad arguments. Usage: tests/samples.sh DIRECTORY-OF-BUILT-SAMPLES
+# and refusal of bad arguments. Usage: tests/samples.sh BUILD-FOLDER
 # Prints TAP; exits 1 if a test fails.
 
-if [ $# -ne 1 ] || [ ! -d "$1" ]; then
-    echo "usage: $0 DIRECTORY-OF-BUILT-SAMPLES" >&2
+if [ $# -ne 1 ] || [ ! -d "$1/samples" ]; then
+    echo "usage: $0 BUILD-FOLDER" >&2
     exit 2
 fi
-built=$1
+built=$1/samples
 
 samples="raytracer montecarlo moldyn galaxy renderer pipeline bank"
 scratch=$(mktemp -d) || exit 1

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs what persik needs on a bare Debian 12, when it is missing and we are root; otherwise prints the
+# one command to run. Quick and silent when everything is there.
+set -eu
+
+packages="gcc libc6-dev make pkg-config
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev zlib1g-dev libgsl-dev
+    clang-14 libclang-14-dev libclang-rt-14-dev llvm-14-dev
+    graphviz gnuplot-nox libcmocka-dev"
+
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+        missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+    echo "install-deps: not a Debian system: install the equivalents of:$missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+    echo "install-deps: some packages are missing; run:" >&2
+    echo "  sudo apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# shellcheck disable=SC2086 # several words
+apt-get install -y -qq --no-install-recommends $missing >/dev/null
