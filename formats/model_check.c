@@ -45,6 +45,8 @@ static const struct node_rule node_rules[] = {
     [NODE_TASK_END] = {0},
 };
 
+#define MAX_INITIAL_ITEMS 1e7 /* each has a birth time in the simulator's memory */
+
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
 #define N_OBJECT_KINDS ((int)OBJECT_DISK + 1)
 
@@ -175,6 +177,9 @@ static int check_object(const struct model *model, size_t i, struct error *error
     if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
         return violation(PLACE_KEY(place, "interarrival_ns"), error,
                          "arrivals without time between them never end");
+    if (object->initial_items > MAX_INITIAL_ITEMS)
+        return violation(PLACE_KEY(place, "initial_items"), error, "%g is more than %g",
+                         object->initial_items, MAX_INITIAL_ITEMS);
     if (check_linear(model, &object->amount, "amount", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
         check_amount(object->arrivals, "arrivals", place, error) ||

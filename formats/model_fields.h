@@ -30,14 +30,14 @@ struct record;
 
 struct field {
     const char *key;
-    enum field_type type;
     size_t offset;
-    bool required;
-    double fallback; /* NUMBER, INT, FLAG, NAME, INDEX: the value of an absent key */
+    double fallback; /* NUMBER, INT, NAME, INDEX: the value of an absent key */
     const char *const *names;
-    enum field_target refers;
     const struct record *record;
     size_t count_offset;
+    enum field_type type;
+    enum field_target refers;
+    bool required;
 };
 
 struct record {

@@ -23,7 +23,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->plan = plan;
     heap_init(&engine->clock, n_threads + n_cores + n_objects);
     heap_init(&engine->ready, n_threads);
-    engine->turn = memory_alloc(n_threads, sizeof *engine->turn);
+    engine->turn = memory_alloc(n_threads, sizeof(struct thread *));
     engine->threads = memory_alloc(n_threads, sizeof *engine->threads);
     engine->cores = memory_alloc(n_cores, sizeof *engine->cores);
     engine->idle_cores = memory_alloc(n_cores, sizeof *engine->idle_cores);
@@ -91,7 +91,8 @@ double engine_draw(struct engine *engine, int draw, struct random_stream *random
 
 static void reset_bags(struct engine *engine, uint64_t seed) {
     const struct plan *plan = engine->plan;
-    memcpy(engine->bag_values, plan->values, plan->n_values * sizeof *plan->values);
+    if (plan->n_values > 0)
+        memcpy(engine->bag_values, plan->values, plan->n_values * sizeof *plan->values);
     for (int i = 0; i < plan->n_draws; i++) {
         engine->bags[i] = (struct bag){
             .values = engine->bag_values + plan->draws[i].first_value,

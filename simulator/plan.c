@@ -163,7 +163,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     *compiled = (struct plan_object){
         .kind = object->kind,
         .amount = nearbyint(linear_value(&object->amount, builder->pool_threads)),
-        .initial_items = nearbyint(object->initial_items),
+        .initial_items = lround(object->initial_items),
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),

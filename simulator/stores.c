@@ -121,7 +121,7 @@ static void schedule_arrival(struct engine *engine, int object) {
 void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
-    for (double i = 0; i < planned->initial_items; i++)
+    for (long i = 0; i < planned->initial_items; i++)
         add_item(engine, queue, engine->now_ns);
     if (planned->interarrival == PLAN_NONE)
         return;

@@ -1,0 +1,391 @@
+/* The simulator against queueing theory. Each system is simulated with 20 seeds; the exact value
+ * must lie inside the printed 95 % interval in at least 16 of them. If the intervals are right that
+ * fails by chance with probability 0.0026 (binomial, 20 trials of 0.95), and since the seeds are
+ * fixed, it then always does or never. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "simulator/simulator.h"
+#include "tests/unit/model_builder.h"
+
+#define MS        1e6 /* in nanoseconds */
+#define SEEDS     20
+#define LEAST_IN  16
+#define MAX_STATE 64
+
+typedef struct estimate (*measure)(const struct sim_result *result);
+
+static struct estimate response(const struct sim_result *result) {
+    return result->response_ns;
+}
+
+static struct estimate throughput(const struct sim_result *result) {
+    return result->throughput_hz;
+}
+
+static struct estimate run_time(const struct sim_result *result) {
+    return result->run_ns;
+}
+
+static struct estimate utilisation(const struct sim_result *result) {
+    return result->cpu_utilisation;
+}
+
+/* How many seeds' intervals contain `exact`; fails the test when they are too few, or so wide that
+ * containing it means nothing. Frees the model. */
+static void assert_within_intervals(struct model *model, struct sim_config config, measure what,
+                                    double exact, double widest) {
+    int inside = 0;
+    config.precision = 1; /* a fixed number of replications: no bias from stopping when it suits */
+    config.max_replications = config.min_replications;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        struct sim_result result;
+        struct error error = {""};
+        config.seed = (uint64_t)seed;
+        if (sim_predict(model, &config, &result, &error) != 0)
+            fail_msg("%s", error.text);
+        struct estimate estimate = what(&result);
+        assert_true(result.stalls == 0);
+        assert_true(estimate.half_width > 0 && estimate.half_width < widest * estimate.mean);
+        inside += fabs(estimate.mean - exact) <= estimate.half_width;
+        sim_result_free(&result);
+    }
+    print_message("%.6g lies in %d of %d intervals\n", exact, inside, SEEDS);
+    if (inside < LEAST_IN)
+        fail_msg("%.6g lies in only %d of %d intervals", exact, inside, SEEDS);
+    model_free(model);
+}
+
+/* ---- open systems ---- */
+
+/* Customers arrive, wait for one of `servers` threads, and are served on a core of its own. */
+static struct model *build_station(int servers, double arrival_mean_ns, struct dist service) {
+    struct model *model = build_model(servers);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = exponential(arrival_mean_ns);
+    int pool = build_pool(model, servers, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, service, NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, get);
+    return model;
+}
+
+static const struct sim_config open_run = {
+    .horizon_ns = 22000 * MS, .warmup_ns = 2000 * MS, .min_replications = 10};
+
+static void test_mm1_response_time(void **state) {
+    (void)state;
+    double service = 0.7 * MS;
+    struct model *model = build_station(1, 1 * MS, exponential(service));
+    assert_within_intervals(model, open_run, response, service / (1 - 0.7), 0.05);
+}
+
+static void test_mm1_utilisation_and_throughput(void **state) {
+    (void)state;
+    assert_within_intervals(build_station(1, 1 * MS, exponential(0.7 * MS)), open_run, utilisation,
+                            0.7, 0.02);
+    assert_within_intervals(build_station(1, 1 * MS, exponential(0.7 * MS)), open_run, throughput,
+                            1000, 0.02);
+}
+
+static struct estimate median(const struct sim_result *result) {
+    return result->response_p50_ns;
+}
+
+static struct estimate percentile99(const struct sim_result *result) {
+    return result->response_p99_ns;
+}
+
+/* M/M/1 response times are exponential. */
+static void test_mm1_percentiles(void **state) {
+    (void)state;
+    double mean = 0.5 * MS / (1 - 0.5);
+    assert_within_intervals(build_station(1, 1 * MS, exponential(0.5 * MS)), open_run, median,
+                            mean * log(2), 0.05);
+    assert_within_intervals(build_station(1, 1 * MS, exponential(0.5 * MS)), open_run, percentile99,
+                            mean * log(100), 0.08);
+}
+
+/* Pollaczek-Khinchine for constant service. */
+static void test_md1_response_time(void **state) {
+    (void)state;
+    double service = 0.8 * MS;
+    double load = 0.8;
+    struct model *model = build_station(1, 1 * MS, constant(service));
+    assert_within_intervals(model, open_run, response, service + load * service / (2 * (1 - load)),
+                            0.05);
+}
+
+/* The probability that an arrival must wait, with offered load `erlangs`. */
+static double erlang_c(int servers, double erlangs) {
+    double term = 1;
+    double sum = 0;
+    for (int i = 0; i < servers; i++) {
+        sum += term;
+        term *= erlangs / (i + 1);
+    }
+    double waiting = term * servers / (servers - erlangs);
+    return waiting / (sum + waiting);
+}
+
+static void test_mmc_response_time(void **state) {
+    (void)state;
+    for (int servers = 2; servers <= 8; servers *= 2) {
+        double service = 1 * MS;
+        double erlangs = 0.8 * servers;
+        struct model *model = build_station(servers, service / erlangs, exponential(service));
+        double wait = erlang_c(servers, erlangs) * service / (servers - erlangs);
+        struct sim_config config = open_run;
+        config.horizon_ns = config.warmup_ns + 40000 * MS / servers; /* equally many customers */
+        assert_within_intervals(model, config, response, service + wait, 0.05);
+    }
+}
+
+/* The arrival rate given at prediction replaces the model's. */
+static void test_mm1_at_another_arrival_rate(void **state) {
+    (void)state;
+    struct sim_config config = open_run;
+    config.arrival_rate_hz = 500;
+    struct model *model = build_station(1, 123 * MS, exponential(1 * MS));
+    assert_within_intervals(model, config, response, 2 * MS, 0.05);
+}
+
+/* ---- closed systems ---- */
+
+/* Throughput of `customers` who think and then need one of `servers`, all exponential: the exact
+ * value, by load-dependent mean value analysis of a machine repairman's chain. */
+static double repairman_throughput_hz(int customers, int servers, double think_ns,
+                                      double service_ns) {
+    double term = 1; /* weight of `busy` customers at the servers */
+    double sum = 0;
+    double served = 0;
+    for (int busy = 0; busy <= customers; busy++) {
+        int working = busy < servers ? busy : servers;
+        sum += term;
+        served += term * working / service_ns;
+        int next = busy + 1 < servers ? busy + 1 : servers;
+        term *= (customers - busy) / think_ns * service_ns / next;
+    }
+    return served / sum * 1e9;
+}
+
+/* Threads that sleep (think), then do a task; `mutex`: inside a critical section. */
+static struct model *build_closed(int cores, int threads, double think_ns, double service_ns,
+                                  bool mutex) {
+    struct model *model = build_model(cores);
+    int lock = build_object(model, OBJECT_MUTEX, 0);
+    int pool = build_pool(model, threads, true);
+    int think = build_next(model, model->pools[pool].entry, constant(0), NODE_SLEEP, MODEL_NONE);
+    model->nodes[think].wait_ns = exponential(think_ns);
+    int enter = think;
+    if (mutex)
+        enter = build_next(model, think, constant(0), NODE_LOCK, lock);
+    int done = build_next(model, enter, exponential(service_ns), NODE_TASK_END, MODEL_NONE);
+    if (mutex)
+        done = build_next(model, done, constant(0), NODE_UNLOCK, lock);
+    build_edge(model, done, think);
+    return model;
+}
+
+static const struct sim_config closed_run = {
+    .horizon_ns = 11000 * MS, .warmup_ns = 1000 * MS, .min_replications = 10};
+
+static void test_closed_network_with_c_cores(void **state) {
+    (void)state;
+    for (int cores = 1; cores <= 4; cores *= 2) {
+        struct model *model = build_closed(cores, 10, 5 * MS, 1.5 * MS, false);
+        double exact = repairman_throughput_hz(10, cores, 5 * MS, 1.5 * MS);
+        assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+    }
+}
+
+static void test_closed_network_with_a_mutex(void **state) {
+    (void)state;
+    for (int threads = 2; threads <= 8; threads *= 2) {
+        struct model *model = build_closed(16, threads, 5 * MS, 1.5 * MS, true);
+        double exact = repairman_throughput_hz(threads, 1, 5 * MS, 1.5 * MS);
+        assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+    }
+}
+
+/* Time shared in slices instead of served in order: the same throughput, because the service is
+ * exponential, however short the quantum. */
+static void test_closed_network_with_a_short_quantum(void **state) {
+    (void)state;
+    struct model *model = build_closed(2, 10, 5 * MS, 1.5 * MS, false);
+    model->machine.quantum_ns = 0.1 * MS;
+    double exact = repairman_throughput_hz(10, 2, 5 * MS, 1.5 * MS);
+    assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+}
+
+/* ---- barriers and pipelines ---- */
+
+/* `rounds` times the slowest of `parties` exponentials: each time mean * (1 + 1/2 + ... + 1/N). */
+static void test_barrier_of_n_exponentials(void **state) {
+    (void)state;
+    for (int parties = 2; parties <= 16; parties *= 2) {
+        const double rounds = 500;
+        struct model *model = build_model(16);
+        int barrier = build_object(model, OBJECT_BARRIER, parties);
+        int pool = build_pool(model, parties, true);
+        int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+        int leave;
+        int body = build_loop(model, head, constant(rounds), &leave);
+        int meet = build_next(model, body, exponential(1 * MS), NODE_BARRIER, barrier);
+        build_edge(model, meet, head);
+        build_next(model, leave, constant(0), NODE_END, MODEL_NONE);
+        double harmonic = 0;
+        for (int i = 1; i <= parties; i++)
+            harmonic += 1.0 / i;
+        struct sim_config config = {.min_replications = 10};
+        assert_within_intervals(model, config, run_time, rounds * harmonic * MS, 0.05);
+    }
+}
+
+/* Threads whose every item passes one critical section much longer than what they do outside: the
+ * section is always busy, and the run takes as long as all of them together. */
+static void test_mutex_bound_pipeline(void **state) {
+    (void)state;
+    const double items = 3000;
+    struct model *model = build_model(8);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    int work = build_object(model, OBJECT_TOKENS, items);
+    int pool = build_pool(model, 8, true);
+    int take = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, work);
+    model->nodes[take].timeout_ns = 0;
+    int enter = build_node(model, NODE_LOCK, mutex);
+    build_edge(model, take, enter)->when = OUTCOME_YES;
+    int exit = build_next(model, enter, exponential(1 * MS), NODE_UNLOCK, mutex);
+    build_edge(model, exit, take)->cpu_ns = constant(0.001 * MS);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, take, end)->when = OUTCOME_NO;
+    struct sim_config config = {.min_replications = 10};
+    assert_within_intervals(model, config, run_time, items * MS, 0.05);
+}
+
+/* A producer that never ends, a bounded queue, a consumer. Exact: the birth-death chain of the
+ * number of items between them. The producer holds a finished item when the queue is full, the
+ * consumer holds one in service: capacity + 2 places in all. */
+static double buffer_throughput_hz(int capacity, double produce_ns, double consume_ns) {
+    double ratio = consume_ns / produce_ns;
+    double weight = 1;
+    double sum = 0;
+    for (int items = 0; items <= capacity + 2; items++) {
+        sum += weight;
+        weight *= ratio;
+    }
+    return (1 - 1 / sum) / consume_ns * 1e9;
+}
+
+static struct model *build_buffer(int capacity, double produce_ns, double consume_ns,
+                                  bool monitor) {
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, capacity);
+    int mutex = build_object(model, OBJECT_MUTEX, 0);
+    model->objects[queue].bounded = true;
+    const enum node_kind kinds[] = {NODE_PUT, NODE_GET};
+    for (int i = 0; i < 2; i++) {
+        int pool = build_pool(model, 1, true);
+        int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+        struct dist before = i == 0 ? exponential(produce_ns) : constant(0);
+        struct dist after = i == 0 ? constant(0) : exponential(consume_ns);
+        int enter = build_next(model, head, before, monitor ? NODE_LOCK : NODE_STEP,
+                               monitor ? mutex : MODEL_NONE);
+        int move = build_next(model, enter, constant(0), kinds[i], queue);
+        if (monitor)
+            model->nodes[move].mutex = mutex;
+        int exit = build_next(model, move, constant(0), monitor ? NODE_UNLOCK : NODE_STEP,
+                              monitor ? mutex : MODEL_NONE);
+        int done = build_next(model, exit, after, i == 0 ? NODE_STEP : NODE_TASK_END, MODEL_NONE);
+        build_edge(model, done, head);
+    }
+    return model;
+}
+
+static void test_bounded_queue_pipeline(void **state) {
+    (void)state;
+    for (int capacity = 1; capacity <= 9; capacity += 4) {
+        for (int monitor = 0; monitor <= 1; monitor++) {
+            struct model *model = build_buffer(capacity, 1 * MS, 0.9 * MS, monitor);
+            double exact = buffer_throughput_hz(capacity, 1 * MS, 0.9 * MS);
+            assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+        }
+    }
+}
+
+/* Stationary distribution of a small Markov chain, by repeated substitution. */
+static void solve_chain(int n, double rate[MAX_STATE][MAX_STATE], double *share) {
+    double fastest = 0;
+    for (int i = 0; i < n; i++) {
+        double out = 0;
+        for (int k = 0; k < n; k++)
+            out += rate[i][k];
+        fastest = fmax(fastest, out);
+        share[i] = 1.0 / n;
+    }
+    for (int step = 0; step < 20000; step++) {
+        double next[MAX_STATE];
+        memcpy(next, share, sizeof next);
+        for (int i = 0; i < n; i++) {
+            for (int k = 0; k < n; k++) {
+                double flow = share[i] * rate[i][k] / (1.01 * fastest);
+                next[i] -= flow;
+                next[k] += flow;
+            }
+        }
+        memcpy(share, next, sizeof next);
+    }
+}
+
+/* The same with two consumers on two cores, so that producer and consumers also share the CPU.
+ * State: items between them (queue, in service, and the one the producer cannot get rid of). */
+static double shared_buffer_throughput_hz(int capacity, double produce_ns, double consume_ns) {
+    double rate[MAX_STATE][MAX_STATE] = {{0}};
+    double share[MAX_STATE] = {0};
+    const int places = capacity + 3;
+    for (int items = 0; items <= places; items++) {
+        int consuming = items < 2 ? items : 2;
+        int producing = items < places;
+        double speed = fmin(1, 2.0 / (consuming + producing));
+        if (producing)
+            rate[items][items + 1] = speed / produce_ns;
+        if (consuming)
+            rate[items][items - 1] = speed * consuming / consume_ns;
+    }
+    solve_chain(places + 1, rate, share);
+    double throughput = 0;
+    for (int items = 1; items <= places; items++)
+        throughput += share[items] * rate[items][items - 1];
+    return throughput * 1e9;
+}
+
+static void test_bounded_queue_pipeline_that_shares_its_cores(void **state) {
+    (void)state;
+    struct model *model = build_buffer(3, 1 * MS, 1.6 * MS, false);
+    model->pools[1].threads.base = 2;
+    model->machine.quantum_ns = 0.01 * MS; /* close to processor sharing */
+    double exact = shared_buffer_throughput_hz(3, 1 * MS, 1.6 * MS);
+    assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mm1_response_time),
+        cmocka_unit_test(test_mm1_utilisation_and_throughput),
+        cmocka_unit_test(test_mm1_percentiles),
+        cmocka_unit_test(test_md1_response_time),
+        cmocka_unit_test(test_mmc_response_time),
+        cmocka_unit_test(test_mm1_at_another_arrival_rate),
+        cmocka_unit_test(test_closed_network_with_c_cores),
+        cmocka_unit_test(test_closed_network_with_a_mutex),
+        cmocka_unit_test(test_closed_network_with_a_short_quantum),
+        cmocka_unit_test(test_barrier_of_n_exponentials),
+        cmocka_unit_test(test_mutex_bound_pipeline),
+        cmocka_unit_test(test_bounded_queue_pipeline),
+        cmocka_unit_test(test_bounded_queue_pipeline_that_shares_its_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
