@@ -122,7 +122,7 @@ static int names_failed(const char *option, const char *text, struct error *erro
 static bool read_named_range(const char **text, struct thread_sweep *sweep,
                              struct int_list *range) {
     const char *equals = strchr(*text, '=');
-    if (!equals || equals == *text)
+    if (!equals || equals == *text || memchr(*text, ',', (size_t)(equals - *text)))
         return false;
     char *name = strndup(*text, (size_t)(equals - *text));
     for (size_t i = 0; i < sweep->n_names; i++) {
