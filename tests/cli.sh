@@ -1,0 +1,356 @@
+#!/bin/sh
+# The command from outside: exit statuses, messages, files. Usage: tests/cli.sh BUILD-FOLDER
+# Prints TAP; exits 1 if a test fails. Texts to the letter are in tests/expected/; UPDATE=1 writes
+# them anew.
+
+if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
+    echo "usage: $0 BUILD-FOLDER" >&2
+    exit 2
+fi
+built=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+persik=$built/persik
+model=$here/data/two-pools.json
+scratch=$(mktemp -d) || exit 1
+mounted=
+end() {
+    [ -z "$mounted" ] || umount "$mounted"
+    rm -rf "$scratch"
+}
+trap end EXIT
+cd "$scratch" || exit 1
+unset PERSIK_DATA
+export LC_ALL=C.UTF-8
+tests=0
+failures=0
+
+# ---- helpers ----
+
+# check STATUS NAME: one TAP line; STATUS 0 is success.
+check() {
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        sed 's/^/# out: /' out 2>/dev/null | head -n 15
+        sed 's/^/# err: /' err 2>/dev/null | head -n 15
+        failures=$((failures + 1))
+    fi
+}
+
+skip() {
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
+
+# run ARGUMENT...: runs persik; leaves out, err and $status.
+run() {
+    timeout 120 "$persik" "$@" >out 2>err </dev/null
+    status=$?
+}
+
+# says NAME ARGUMENT...: stdout is the expected text, exit status 0.
+says() {
+    name=$1
+    shift
+    run "$@"
+    [ -z "${UPDATE:-}" ] || cp out "$here/expected/$name.txt"
+    [ $status -eq 0 ] && diff -u "$here/expected/$name.txt" out >difference
+    result=$?
+    [ $result -eq 0 ] || sed 's/^/# /' difference
+    check $result "persik $* prints tests/expected/$name.txt"
+}
+
+# refuses STATUS PATTERN ARGUMENT...: that exit status, nothing on stdout, and one line on stderr
+# that starts with "persik: " and matches the pattern.
+refuses() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    run "$@"
+    [ $status -eq "$wanted" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
+        grep -q '^persik: ' err && grep -qe "$pattern" err
+    check $? "persik $* exits $wanted: $pattern"
+}
+
+# succeeds NAME ARGUMENT...
+succeeds() {
+    name=$1
+    shift
+    run "$@"
+    [ $status -eq 0 ]
+    check $? "$name"
+}
+
+# ---- words and options ----
+
+check_words() {
+    says help help
+    says version --version
+    for command in profile sample analyze trace build-model predict validate graph report export; do
+        run $command --help
+        [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
+        check $? "persik $command --help gives examples"
+    done
+    run
+    [ $status -eq 2 ] && [ ! -s out ] && grep -q '^Usage: persik' err
+    check $? "persik alone exits 2 with its usage on stderr"
+    refuses 2 "unknown command 'predicts'" predicts
+    refuses 2 "unknown command 'nothing'" help nothing
+}
+
+check_numbers() {
+    for bad in 0 -1 abc 99999999999999999999 2x '' 1, 4:1; do
+        refuses 2 "threads" predict --model "$model" "--threads=$bad"
+        refuses 2 "cores" predict --model "$model" "--cores=$bad"
+    done
+    refuses 2 "--seed" predict --model "$model" --seed -1
+    refuses 2 "--precision" predict --model "$model" --precision 0
+    refuses 2 "--arrivals" predict --model "$model" --arrivals fast
+    refuses 2 "--assert" predict --model "$model" --assert 'run<5'
+    refuses 2 "--format" predict --model "$model" --format xml
+    refuses 2 "--rate" profile --rate 0 /bin/true
+    refuses 2 "--runs" validate --runs 0 /bin/true
+    refuses 2 "{threads}" validate --threads 1,2 /bin/true
+    refuses 2 "no program" profile
+    refuses 2 "no program" validate --threads 1
+    refuses 2 "cannot export" export --what trace --format dot
+}
+
+# ---- prediction from a model written by hand ----
+
+check_prediction() {
+    says predict-one predict --model "$model" --threads 2 --cores 2 -q
+    says predict-sweep predict --model "$model" --threads 1:3 --cores 1,4 --format csv
+    says predict-pools predict --model "$model" --threads worker=3,helper=2 --cores 4 --format json
+    says graph graph --model "$model"
+    "$persik" predict --model "$model" --threads 1:4 --format json --workers 2 >other 2>err
+    run predict --model "$model" --threads 1:4 --format json --workers 1
+    [ -s out ] && cmp -s out other
+    check $? "predictions do not depend on the number of workers"
+    refuses 1 "no pool 'nobody'.*main, worker, helper" predict --model "$model" --threads nobody=2
+    refuses 1 "from outside" predict --model "$model" --arrivals 10/s
+    run predict --model "$model" --threads 1,2 --cores 2 --assert 'run<500ms'
+    [ $status -eq 3 ] && grep -q "'run<500ms' fails with threads 1, cores 2" err
+    check $? "a failed --assert exits 3 and names the configuration"
+    succeeds "a kept --assert exits 0" predict --model "$model" --assert 'run<500ms'
+}
+
+# edit_model FROM TO: the hand-written model with one text replaced.
+edit_model() {
+    sed "s/$1/$2/" "$model" >edited.json
+    ! cmp -s "$model" edited.json || echo "# edit_model: nothing replaced by s/$1/$2/"
+}
+
+check_bad_models() {
+    refuses 1 "no model in persik.data: run" predict
+    refuses 1 "no model in persik.data: run" graph
+    refuses 1 "nowhere.json" predict --model nowhere.json
+    head -c 500 "$model" >cut.json
+    refuses 1 "cut.json" predict --model cut.json
+    edit_model '"version": 1,' '"version": 99,'
+    refuses 1 "version.*99" predict --model edited.json
+    edit_model '"target_pool": 1' '"target_pool": 7'
+    refuses 1 "target_pool" predict --model edited.json
+    edit_model '"entry": 4' '"entry": 44'
+    refuses 1 "entry" predict --model edited.json
+    echo '[]' >edited.json
+    refuses 1 "edited.json" predict --model edited.json
+}
+
+# ---- programs that cannot be recorded ----
+
+check_bad_programs() {
+    for command in profile sample trace; do
+        refuses 1 "no such program: ./nothing" $command ./nothing
+        refuses 1 "no program 'no-such-program' in PATH" $command no-such-program
+    done
+    echo "data" >data-file
+    refuses 1 "not an executable file" profile ./data-file
+    refuses 1 "not an executable file" profile /tmp
+    refuses 1 "cannot create /proc/nowhere/x.new" trace -o /proc/nowhere/x /bin/true
+    mkdir -p home && echo precious >home/file
+    refuses 1 "holds other things" trace -o home /bin/true
+    [ "$(cat home/file)" = precious ] && [ ! -e home.old ]
+    check $? "a folder that is not persik's is left alone"
+    echo 'int main(void) { return 0; }' >static.c
+    if gcc -static -O2 static.c -o static 2>/dev/null; then
+        refuses 1 "static" trace ./static
+    else
+        skip "a static binary is refused" "no static libc here"
+    fi
+    [ ! -e persik.data ] && ! ls -d persik.data.new* >/dev/null 2>&1
+    check $? "refused runs leave no folder behind"
+}
+
+# ---- recording ----
+
+bank="$built/samples/bank --threads 2 --size 2003"
+
+check_recording() {
+    # shellcheck disable=SC2086 # program and arguments
+    $bank >plain
+    # shellcheck disable=SC2086
+    run trace --no-block-io $bank
+    [ $status -eq 0 ] && cmp -s out plain
+    check $? "tracing leaves the program's output alone"
+    grep -q '[0-9]* records of 3 threads' err && grep -q 'perturbation: ' err
+    check $? "trace says how much it recorded and what that cost"
+    [ "$(stat -c %a persik.data)" = 700 ] && [ "$(stat -c %a persik.data/trace.persik)" = 600 ]
+    check $? "the recording is private to the user"
+    succeeds "report reads the trace" report
+    grep -q '^program .*bank' out && grep -q 'pthread_mutex_lock' out
+    check $? "report names the program and its locks"
+    run export
+    [ $status -eq 0 ] && python3 -m json.tool out >/dev/null 2>&1 && grep -q '"ph":"X"' out
+    check $? "export gives the trace as JSON events"
+    run export --format csv
+    [ $status -eq 0 ] && [ "$(wc -l <out)" -gt 100 ]
+    check $? "export gives the trace as CSV"
+}
+
+# The old recording must survive whatever goes wrong.
+check_nothing_is_lost() {
+    cp persik.data/trace.persik kept
+    refuses 1 "no such program" trace ./nothing
+    cmp -s kept persik.data/trace.persik
+    check $? "a failing run keeps the old recording"
+    # shellcheck disable=SC2086
+    run trace --no-block-io --plain-runs 0 $bank
+    [ $status -eq 0 ] && cmp -s kept persik.data.old/trace.persik
+    check $? "a succeeding run keeps the old recording as persik.data.old"
+    cp persik.data/trace.persik kept
+    "$persik" profile --no-source "$built/samples/bank" --threads 2 --size 2000000 \
+        >/dev/null 2>&1 </dev/null &
+    child=$!
+    sleep 1
+    kill -KILL $child
+    wait $child 2>/dev/null
+    cmp -s kept persik.data/trace.persik
+    check $? "profile killed half-way keeps the old recording"
+}
+
+check_bad_traces() {
+    mkdir -p bad
+    head -c 1000 persik.data/trace.persik >bad/trace.persik
+    refuses 1 "trace" build-model -i bad
+    size=$(stat -c %s persik.data/trace.persik)
+    cp persik.data/trace.persik bad/trace.persik
+    printf 'XXXXXXXX' | dd of=bad/trace.persik bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+    refuses 1 "trace" build-model -i bad
+    echo "not a trace" >bad/trace.persik
+    refuses 1 "trace" report -i bad
+    refuses 1 "no trace in nowhere: run" build-model -i nowhere
+    refuses 1 "no trace in nowhere: run" report -i nowhere
+}
+
+check_dying_programs() {
+    cat >dying.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *unused) {
+    for (int i = 0; i < 1000; i++) {
+        pthread_mutex_lock(&mutex);
+        for (volatile int j = 0; j < 1000; j++)
+            ;
+        pthread_mutex_unlock(&mutex);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    raise(SIGKILL);
+}
+END
+    gcc -g -O1 dying.c -o dying -lpthread
+    run trace --no-block-io --plain-runs 0 -o dead ./dying
+    [ $status -eq 0 ] && grep -q 'killed by signal 9' err
+    check $? "a program that is killed leaves a recording, and trace says so"
+    run build-model -i dead
+    [ $status -eq 0 ] && [ -s dead/model.json ]
+    check $? "a killed program's recording gives a model"
+    run report -i dead
+    [ $status -eq 0 ] && grep -q 'killed by signal 9' out
+    check $? "report says that the program was killed"
+}
+
+# What is written goes to a file system of 1 MB; the program itself must not notice.
+check_full_disk() {
+    name="tracing onto a full disk"
+    mkdir -p small
+    if ! mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+        skip "$name is refused with a clear line" "cannot mount a tmpfs"
+        skip "$name leaves the program unharmed" "cannot mount a tmpfs"
+        return
+    fi
+    mounted=$scratch/small
+    "$built/samples/bank" --threads 2 --size 20003 >plain
+    run trace --no-block-io --plain-runs 0 -o small/data "$built/samples/bank" --threads 2 \
+        --size 20003
+    [ $status -eq 1 ] && grep -qi 'space\|full' err
+    check $? "$name is refused with a clear line"
+    cmp -s out plain
+    check $? "$name leaves the program unharmed"
+    umount "$mounted" && mounted=
+}
+
+# ---- the whole way ----
+
+check_pipeline() {
+    # shellcheck disable=SC2086
+    run profile -o whole $bank
+    [ $status -eq 0 ] && [ -s whole/sample.json ] && [ -s whole/trace.persik ]
+    check $? "profile samples and traces"
+    [ -s whole/static.json ]
+    check $? "profile finds the source by itself"
+    run build-model -i whole
+    [ $status -eq 0 ] && grep -q 'running time' out && grep -q 'explains' out
+    check $? "build-model prints its self-check"
+    grep -q '<svg' whole/model.svg
+    check $? "build-model draws the model"
+    run predict -i whole --threads 1,4 --cores 1,2 --format csv
+    [ $status -eq 0 ] && [ "$(wc -l <out)" -eq 5 ]
+    check $? "predict sweeps over the built model"
+    run validate -i whole --threads 1,2 --cores 1 --runs 2 --measurements runs.csv --format csv -- \
+        "$built/samples/bank" --threads '{threads}' --size 2003
+    [ $status -eq 0 ] && [ "$(wc -l <out)" -eq 3 ] && [ "$(wc -l <runs.csv)" -eq 5 ]
+    check $? "validate measures every configuration"
+    cp out first
+    run validate -i whole --reuse runs.csv --format csv
+    [ $status -eq 0 ] && cmp -s out first
+    check $? "validate --reuse gives the same comparison without running"
+    run validate -i whole --reuse runs.csv --format svg
+    [ $status -eq 0 ] && grep -q '<svg' out
+    check $? "validate draws"
+    refuses 1 "threads 1, cores 1.*exit status 2" validate -i whole --threads 1 --cores 1 -- \
+        "$built/samples/bank" --no-such-option
+}
+
+check_without_debug_information() {
+    cp "$built/samples/bank" stripped && strip stripped
+    run profile -o bare ./stripped --threads 2 --size 2003
+    [ $status -eq 0 ] && grep -q 'warning: no facts from the source' err
+    check $? "profile warns when there is no debug information"
+    run build-model -i bare
+    [ $status -eq 0 ] && [ -s bare/model.json ]
+    check $? "a model comes from the trace alone"
+}
+
+check_words
+check_numbers
+check_prediction
+check_bad_models
+check_bad_programs
+check_recording
+check_nothing_is_lost
+check_bad_traces
+check_dying_programs
+check_full_disk
+check_pipeline
+check_without_debug_information
+echo "1..$tests"
+[ $failures -eq 0 ]
