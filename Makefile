@@ -129,7 +129,9 @@ demo: ## zstd end to end: fetch, build, profile, predict, compare
 	@bench/demo.sh $(B)
 
 bench: all ## the accuracy and cost measurements of docs/accuracy.md
-	@bench/run.sh $(B)
+	@bench/probe-cost.sh $(B)
+	@PERSIK_BUILD=$(B) bench/perturbation.sh
+	@PERSIK_BUILD=$(B) bench/accuracy.sh
 
 # ---- source checks ----
 
