@@ -1,0 +1,44 @@
+#include "formats/trace.h"
+
+#include <stdlib.h>
+
+static void free_texts(char **texts, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void free_context(struct trace_context *context) {
+    for (size_t i = 0; i < context->n_frames; i++) {
+        free(context->frames[i].function);
+        free(context->frames[i].file);
+        free(context->frames[i].module);
+    }
+    free(context->frames);
+}
+
+static void free_meta(struct trace_meta *meta) {
+    free_texts(meta->args, (size_t)meta->n_args);
+    free_texts(meta->lacks, meta->n_lacks);
+    free(meta->directory);
+    free(meta->build_id);
+    free(meta->host);
+    free(meta->date);
+}
+
+void trace_free(struct trace *trace) {
+    if (!trace)
+        return;
+    free_meta(&trace->meta);
+    for (size_t i = 0; i < trace->n_contexts; i++)
+        free_context(&trace->contexts[i]);
+    for (size_t i = 0; i < trace->n_threads; i++) {
+        free(trace->threads[i].start_routine);
+        free(trace->threads[i].records);
+        free(trace->threads[i].slices);
+    }
+    free(trace->contexts);
+    free(trace->threads);
+    free(trace->blocks);
+    free(trace);
+}

@@ -1,0 +1,253 @@
+/* struct trace -> trace.persik. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "formats/trace.h"
+#include "formats/trace_file.h"
+
+/* ---- header ---- */
+
+/* JSON holds only UTF-8, and a program's arguments need not be: other bytes become '?'. */
+static json_t *write_text(const char *text) {
+    if (!text)
+        return json_null();
+    json_t *json = json_string(text);
+    if (json)
+        return json;
+    char *plain = memory_strdup(text);
+    for (char *c = plain; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    json = json_string(plain);
+    free(plain);
+    return json;
+}
+
+static json_t *write_texts(char *const *texts, size_t n) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(json, write_text(texts[i]));
+    return json;
+}
+
+static json_t *write_meta(const struct trace_meta *meta) {
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, "
+        "s:I, s:b, s:b, s:b, s:o}",
+        "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
+        write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
+        write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "exit_status",
+        meta->exit_status, "complete", meta->complete, "start_mono_ns",
+        (json_int_t)meta->start_mono_ns, "run_ns", (json_int_t)meta->run_ns, "untraced_run_ns",
+        (json_int_t)meta->untraced_run_ns, "untraced_spread_ns",
+        (json_int_t)meta->untraced_spread_ns, "probe_ns", meta->probe_ns, "timed_probe_ns",
+        meta->timed_probe_ns, "lost_records", (json_int_t)meta->lost_records, "lost_events",
+        (json_int_t)meta->lost_events, "records", (json_int_t)meta->records, "bytes",
+        (json_int_t)meta->bytes, "has_slices", meta->has_slices, "has_wakes", meta->has_wakes,
+        "has_blocks", meta->has_blocks, "lacks", write_texts(meta->lacks, meta->n_lacks));
+}
+
+static json_t *write_apis(void) {
+    json_t *json = json_array();
+    for (int api = 0; api < API_COUNT; api++)
+        json_array_append_new(json, json_string(api_catalog[api].name));
+    return json;
+}
+
+static uint64_t hash_frame(const struct trace_frame *frame) {
+    uint64_t hash = map_mix_text(1, frame->function ? frame->function : "");
+    hash = map_mix_text(hash, frame->file ? frame->file : "");
+    hash = map_mix_text(hash, frame->module ? frame->module : "");
+    hash = map_mix(hash, (uint64_t)(unsigned)frame->line << 32 | (unsigned)frame->column);
+    return map_mix(hash, frame->offset);
+}
+
+/* Contexts share most of their outer frames; each is written once. Gives the lists of indices. */
+static json_t *write_contexts(const struct trace *trace, json_t *frames) {
+    struct map known = MAP_EMPTY;
+    json_t *contexts = json_array();
+    for (size_t i = 0; i < trace->n_contexts; i++) {
+        json_t *chain = json_array();
+        for (size_t f = 0; f < trace->contexts[i].n_frames; f++) {
+            const struct trace_frame *frame = &trace->contexts[i].frames[f];
+            uint64_t hash = hash_frame(frame);
+            int index = map_get(&known, hash, -1);
+            if (index < 0) {
+                index = (int)json_array_size(frames);
+                map_put(&known, hash, index);
+                json_array_append_new(
+                    frames, json_pack("[o, o, i, i, o, I]", write_text(frame->function),
+                                      write_text(frame->file), frame->line, frame->column,
+                                      write_text(frame->module), (json_int_t)frame->offset));
+            }
+            json_array_append_new(chain, json_integer(index));
+        }
+        json_array_append_new(contexts, chain);
+    }
+    map_free(&known);
+    return contexts;
+}
+
+static json_t *write_thread(const struct trace_thread *thread) {
+    json_int_t context =
+        thread->creation_context == TRACE_NO_CONTEXT ? -1 : (json_int_t)thread->creation_context;
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "pid",
+                     thread->pid, "tid", thread->tid, "index", thread->index, "creator",
+                     thread->creator, "start_routine", write_text(thread->start_routine),
+                     "creation_context", context, "start_ns", (json_int_t)thread->start_ns,
+                     "end_ns", (json_int_t)thread->end_ns, "end_seen", thread->end_seen,
+                     "lost_records", (json_int_t)thread->lost_records, "records",
+                     (json_int_t)thread->n_records, "slices", (json_int_t)thread->n_slices);
+}
+
+static char *write_header(const struct trace *trace) {
+    json_t *threads = json_array();
+    for (size_t i = 0; i < trace->n_threads; i++)
+        json_array_append_new(threads, write_thread(&trace->threads[i]));
+    json_t *frames = json_array();
+    json_t *contexts = write_contexts(trace, frames);
+    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "meta", write_meta(&trace->meta),
+                             "apis", write_apis(), "frames", frames, "contexts", contexts,
+                             "threads", threads, "blocks", (json_int_t)trace->n_blocks);
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_decref(json);
+    return text;
+}
+
+/* ---- sections ---- */
+
+struct writer {
+    FILE *file;
+    ZSTD_CCtx *zstd;
+    uint64_t sections;
+    char *frame;
+    size_t capacity;
+    bool failed; /* sticky: the first failure is told at the end; errno says which */
+};
+
+static void put(struct writer *writer, const void *from, size_t bytes) {
+    if (!writer->failed && fwrite(from, 1, bytes, writer->file) != bytes)
+        writer->failed = true;
+}
+
+static void write_section(struct writer *writer, struct trace_section section, const void *from) {
+    size_t bound = ZSTD_compressBound(section.bytes);
+    if (bound > writer->capacity) {
+        writer->frame = memory_resize(writer->frame, bound, 1);
+        writer->capacity = bound;
+    }
+    size_t stored = ZSTD_compress2(writer->zstd, writer->frame, bound, from, section.bytes);
+    if (ZSTD_isError(stored)) {
+        errno = ENOMEM;
+        writer->failed = true;
+        return;
+    }
+    section.stored = stored;
+    put(writer, &section, sizeof section);
+    put(writer, writer->frame, stored);
+    writer->sections++;
+}
+
+static void write_items(struct writer *writer, enum trace_section_kind kind, size_t thread,
+                        const void *items, size_t n, size_t size) {
+    size_t most = TRACE_BLOCK_BYTES / size;
+    for (size_t first = 0; first < n; first += most) {
+        size_t count = n - first < most ? n - first : most;
+        struct trace_section section = {
+            .kind = kind, .thread = (uint32_t)thread, .items = count, .bytes = count * size};
+        write_section(writer, section, (const char *)items + first * size);
+    }
+}
+
+static void write_blocks(struct writer *writer, const struct trace *trace) {
+    struct trace_block_entry *entries = memory_alloc(trace->n_blocks, sizeof *entries);
+    for (size_t i = 0; i < trace->n_blocks; i++) {
+        const struct trace_block *block = &trace->blocks[i];
+        entries[i] = (struct trace_block_entry){.queued_ns = block->queued_ns,
+                                                .issued_ns = block->issued_ns,
+                                                .completed_ns = block->completed_ns,
+                                                .device = block->device,
+                                                .tid = block->tid,
+                                                .bytes = block->bytes,
+                                                .kind = block->kind};
+    }
+    write_items(writer, SECTION_BLOCKS, 0, entries, trace->n_blocks, sizeof *entries);
+    free(entries);
+}
+
+static void write_trace(struct writer *writer, const struct trace *trace) {
+    struct trace_preamble preamble = {.version = TRACE_VERSION};
+    memcpy(preamble.magic, TRACE_MAGIC, sizeof preamble.magic);
+    put(writer, &preamble, sizeof preamble);
+    char *header = write_header(trace);
+    if (!header) {
+        errno = ENOMEM;
+        writer->failed = true;
+        return;
+    }
+    size_t bytes = strlen(header);
+    struct trace_section section = {.kind = SECTION_HEADER, .items = 1, .bytes = bytes};
+    write_section(writer, section, header);
+    free(header);
+    for (size_t i = 0; i < trace->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[i];
+        write_items(writer, SECTION_RECORDS, i, thread->records, thread->n_records,
+                    sizeof *thread->records);
+        write_items(writer, SECTION_SLICES, i, thread->slices, thread->n_slices,
+                    sizeof *thread->slices);
+    }
+    write_blocks(writer, trace);
+    struct trace_section end = {.kind = SECTION_END, .items = writer->sections};
+    put(writer, &end, sizeof end);
+    if (!writer->failed && fflush(writer->file) != 0)
+        writer->failed = true;
+}
+
+/* ---- file ---- */
+
+static FILE *open_private(const char *path) {
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0)
+        return NULL;
+    FILE *file = fdopen(descriptor, "wb");
+    if (!file)
+        close(descriptor);
+    return file;
+}
+
+int trace_save(const struct trace *trace, const char *path, int level, struct error *error) {
+    char *partial = memory_format("%s.%d", path, (int)getpid());
+    unlink(partial); /* left by a dead process that had our id */
+    FILE *file = open_private(partial);
+    if (!file) {
+        error_set(error, "%s: %s: choose a folder you may write to", path, strerror(errno));
+        free(partial);
+        return -1;
+    }
+    struct writer writer = {.file = file, .zstd = ZSTD_createCCtx()};
+    ZSTD_CCtx_setParameter(writer.zstd, ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setParameter(writer.zstd, ZSTD_c_checksumFlag, 1);
+    write_trace(&writer, trace);
+    int cause = writer.failed ? errno : 0;
+    ZSTD_freeCCtx(writer.zstd);
+    free(writer.frame);
+    if (fclose(file) != 0 && !cause)
+        cause = errno;
+    if (!cause && rename(partial, path) != 0)
+        cause = errno;
+    if (cause) {
+        unlink(partial);
+        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
+    }
+    free(partial);
+    return cause ? -1 : 0;
+}
