@@ -153,7 +153,7 @@ check_bad_models() {
     refuses 1 "version.*99" predict --model edited.json
     edit_model '"target_pool": 1' '"target_pool": 7'
     refuses 1 "target_pool" predict --model edited.json
-    edit_model '"entry": 4' '"entry": 44'
+    edit_model '"entry": 6' '"entry": 66'
     refuses 1 "entry" predict --model edited.json
     echo '[]' >edited.json
     refuses 1 "edited.json" predict --model edited.json
