@@ -116,7 +116,7 @@ static void assert_same_dist(const struct dist *a, const struct dist *b) {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->n_values, b->n_values);
     assert_true(fabs(dist_mean(a) - dist_mean(b)) <= 1e-12 * dist_mean(a));
-    for (size_t i = 0; a->values && i < a->n_values; i++)
+    for (size_t i = 0; a->values && b->values && i < a->n_values; i++)
         assert_true(fabs(a->values[i] - b->values[i]) <= 1e-14 * a->values[i]);
 }
 
