@@ -1,0 +1,367 @@
+/* struct sample <-> sample.json (docs/formats.md). Read strictly: a key that is missing or of the
+ * wrong type, and an index that points nowhere, are refused by their place in the file. */
+#include "formats/sample.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "formats/json_place.h"
+
+#define MEND "run `persik sample` again"
+
+void sample_free(struct sample *sample) {
+    if (!sample)
+        return;
+    for (size_t i = 0; i < sample->n_nodes; i++) {
+        free(sample->nodes[i].function);
+        free(sample->nodes[i].file);
+        free(sample->nodes[i].module);
+    }
+    for (size_t i = 0; i < sample->n_pools; i++) {
+        free(sample->pools[i].name);
+        free(sample->pools[i].threads);
+    }
+    for (size_t i = 0; i < sample->n_functions; i++) {
+        free(sample->functions[i]);
+        free(sample->function_files[i]);
+    }
+    for (size_t i = 0; i < sample->n_library_functions; i++)
+        free(sample->library_functions[i]);
+    free(sample->nodes);
+    free(sample->pools);
+    free(sample->functions);
+    free(sample->function_files);
+    free(sample->library_functions);
+    free(sample);
+}
+
+/* ---- reading ---- */
+
+/* An object being read, where it is, and where to tell what is wrong with it. */
+struct reader {
+    const json_t *json;
+    const struct place *place;
+    struct error *error;
+};
+
+static int refuse(const struct reader *reader, const char *key, const char *what) {
+    char where[256];
+    place_text(PLACE_KEY(reader->place, key), where, sizeof where);
+    return error_set(reader->error, "%s: %s: " MEND, where, what);
+}
+
+/* Whole numbers between `low` and `high`. */
+static int read_whole(const struct reader *reader, const char *key, long long low, long long high,
+                      long long *into) {
+    const json_t *value = json_object_get(reader->json, key);
+    if (!json_is_integer(value))
+        return refuse(reader, key, "missing or not a whole number");
+    *into = json_integer_value(value);
+    return *into < low || *into > high ? refuse(reader, key, "out of range") : 0;
+}
+
+static int read_count(const struct reader *reader, const char *key, uint64_t *into) {
+    long long value = 0;
+    if (read_whole(reader, key, 0, LLONG_MAX, &value))
+        return -1;
+    *into = (uint64_t)value;
+    return 0;
+}
+
+static int read_int(const struct reader *reader, const char *key, int low, int *into) {
+    long long value = 0;
+    if (read_whole(reader, key, low, INT_MAX, &value))
+        return -1;
+    *into = (int)value;
+    return 0;
+}
+
+static int read_text(const struct reader *reader, const char *key, char **into) {
+    const json_t *value = json_object_get(reader->json, key);
+    if (!json_is_string(value))
+        return refuse(reader, key, "missing or not a text");
+    *into = memory_strdup(json_string_value(value));
+    return 0;
+}
+
+static int read_optional_text(const struct reader *reader, const char *key, char **into) {
+    return json_object_get(reader->json, key) ? read_text(reader, key, into) : 0;
+}
+
+static int read_array(const struct reader *reader, const char *key, const json_t **into) {
+    *into = json_object_get(reader->json, key);
+    return json_is_array(*into) ? 0 : refuse(reader, key, "missing or not a list");
+}
+
+static int read_node(const struct reader *reader, size_t index, struct sample_node *node) {
+    if (read_int(reader, "parent", -1, &node->parent) ||
+        read_text(reader, "function", &node->function) ||
+        read_optional_text(reader, "file", &node->file) ||
+        read_int(reader, "line", 0, &node->line) || read_text(reader, "module", &node->module) ||
+        read_count(reader, "running", &node->running) ||
+        read_count(reader, "blocked", &node->blocked))
+        return -1;
+    if (node->parent >= 0 && (size_t)node->parent >= index)
+        return refuse(reader, "parent", "does not come before its child");
+    return 0;
+}
+
+static int read_threads(const struct reader *reader, size_t n_threads, struct sample_pool *pool) {
+    const json_t *list;
+    if (read_array(reader, "threads", &list))
+        return -1;
+    pool->threads = memory_alloc(json_array_size(list), sizeof *pool->threads);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *value = json_array_get(list, i);
+        long long thread = json_integer_value(value);
+        if (!json_is_integer(value) || thread < 0 || (size_t)thread >= n_threads)
+            return refuse(reader, "threads", "holds something that is no thread's index");
+        pool->threads[pool->n_threads++] = (int)thread;
+    }
+    return 0;
+}
+
+static int read_pool(const struct reader *reader, size_t n_threads, struct sample_pool *pool) {
+    return read_text(reader, "name", &pool->name) || read_threads(reader, n_threads, pool) ||
+                   read_count(reader, "running", &pool->running) ||
+                   read_count(reader, "blocked", &pool->blocked)
+               ? -1
+               : 0;
+}
+
+static int read_nodes(const struct reader *reader, struct sample *sample) {
+    const json_t *list;
+    if (read_array(reader, "nodes", &list))
+        return -1;
+    sample->n_nodes = json_array_size(list);
+    sample->nodes = memory_alloc(sample->n_nodes, sizeof *sample->nodes);
+    for (size_t i = 0; i < sample->n_nodes; i++) {
+        struct reader element = {json_array_get(list, i),
+                                 PLACE_INDEX(PLACE_KEY(reader->place, "nodes"), i), reader->error};
+        if (read_node(&element, i, &sample->nodes[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_pools(const struct reader *reader, struct sample *sample) {
+    const json_t *list;
+    if (read_array(reader, "pools", &list))
+        return -1;
+    sample->n_pools = json_array_size(list);
+    sample->pools = memory_alloc(sample->n_pools, sizeof *sample->pools);
+    for (size_t i = 0; i < sample->n_pools; i++) {
+        struct reader element = {json_array_get(list, i),
+                                 PLACE_INDEX(PLACE_KEY(reader->place, "pools"), i), reader->error};
+        if (read_pool(&element, sample->n_threads, &sample->pools[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_functions(const struct reader *reader, struct sample *sample) {
+    const json_t *list;
+    if (read_array(reader, "functions", &list))
+        return -1;
+    size_t n = json_array_size(list);
+    sample->functions = memory_alloc(n, sizeof *sample->functions);
+    sample->function_files = memory_alloc(n, sizeof *sample->function_files);
+    sample->n_functions = n;
+    for (size_t i = 0; i < n; i++) {
+        struct reader element = {json_array_get(list, i),
+                                 PLACE_INDEX(PLACE_KEY(reader->place, "functions"), i),
+                                 reader->error};
+        if (read_text(&element, "name", &sample->functions[i]) ||
+            read_optional_text(&element, "file", &sample->function_files[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_library_functions(const struct reader *reader, struct sample *sample) {
+    const json_t *list;
+    if (read_array(reader, "library_functions", &list))
+        return -1;
+    size_t n = json_array_size(list);
+    sample->library_functions = memory_alloc(n, sizeof *sample->library_functions);
+    sample->n_library_functions = n;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (!name)
+            return refuse(reader, "library_functions", "holds something that is no text");
+        sample->library_functions[i] = memory_strdup(name);
+    }
+    return 0;
+}
+
+/* Before anything else, so that a newer file is not blamed for its new form. */
+static int read_version(const struct reader *reader, int *version) {
+    const json_t *value = json_object_get(reader->json, "version");
+    if (!json_is_integer(value) || json_integer_value(value) < 1)
+        return refuse(reader, "version", "missing, so this is no sample file");
+    if (json_integer_value(value) > SAMPLE_VERSION)
+        return error_set(reader->error,
+                         "version %lld is newer than this persik, which reads up to %d: use a "
+                         "newer persik, or " MEND,
+                         (long long)json_integer_value(value), SAMPLE_VERSION);
+    *version = (int)json_integer_value(value);
+    return 0;
+}
+
+static int read_sample(const struct reader *reader, struct sample *sample) {
+    uint64_t n_threads;
+    const json_t *rate = json_object_get(reader->json, "rate_hz");
+    if (read_version(reader, &sample->version) ||
+        read_int(reader, "exit_status", INT_MIN, &sample->exit_status))
+        return -1;
+    if (!json_is_number(rate) || !(json_number_value(rate) > 0))
+        return refuse(reader, "rate_hz", "missing or not above 0");
+    sample->rate_hz = json_number_value(rate);
+    if (read_count(reader, "run_ns", &sample->run_ns) ||
+        read_count(reader, "samples", &sample->samples) ||
+        read_count(reader, "failed_unwinds", &sample->failed_unwinds) ||
+        read_count(reader, "n_threads", &n_threads))
+        return -1;
+    sample->n_threads = (size_t)n_threads;
+    return read_pools(reader, sample) || read_functions(reader, sample) ||
+                   read_library_functions(reader, sample) || read_nodes(reader, sample)
+               ? -1
+               : 0;
+}
+
+static json_t *read_json(const char *path, struct error *error) {
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        error_set(error, "cannot open the samples: %s: run `persik sample` first", strerror(errno));
+        return NULL;
+    }
+    json_error_t fault;
+    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &fault);
+    fclose(file);
+    if (!json)
+        error_set(error, "not JSON, or cut short (line %d: %s): " MEND, fault.line, fault.text);
+    return json;
+}
+
+struct sample *sample_load(const char *path, struct error *error) {
+    json_t *json = read_json(path, error);
+    struct sample *sample = NULL;
+    if (json) {
+        struct reader reader = {json, NULL, error};
+        sample = memory_alloc(1, sizeof *sample);
+        if (read_sample(&reader, sample)) {
+            sample_free(sample);
+            sample = NULL;
+        }
+    }
+    json_decref(json);
+    if (!sample)
+        error_prefix(error, "%s", path);
+    return sample;
+}
+
+/* ---- writing ---- */
+
+static json_t *write_node(const struct sample *sample, size_t index) {
+    const struct sample_node *node = &sample->nodes[index];
+    return json_pack("{s:i, s:s, s:s*, s:i, s:s, s:I, s:I}", "parent", node->parent, "function",
+                     node->function, "file", node->file, "line", node->line, "module", node->module,
+                     "running", (json_int_t)node->running, "blocked", (json_int_t)node->blocked);
+}
+
+static json_t *write_pool(const struct sample *sample, size_t index) {
+    const struct sample_pool *pool = &sample->pools[index];
+    json_t *threads = json_array();
+    for (size_t i = 0; i < pool->n_threads; i++)
+        json_array_append_new(threads, json_integer(pool->threads[i]));
+    return json_pack("{s:s, s:o, s:I, s:I}", "name", pool->name, "threads", threads, "running",
+                     (json_int_t)pool->running, "blocked", (json_int_t)pool->blocked);
+}
+
+static json_t *write_function(const struct sample *sample, size_t index) {
+    return json_pack("{s:s, s:s*}", "name", sample->functions[index], "file",
+                     sample->function_files[index]);
+}
+
+static json_t *write_library_function(const struct sample *sample, size_t index) {
+    return json_string(sample->library_functions[index]);
+}
+
+/* One element per line: readable, and a difference between two files shows as lines. */
+static int print_list(FILE *file, const char *key, const struct sample *sample, size_t count,
+                      json_t *(*write)(const struct sample *, size_t)) {
+    fprintf(file, ",\n    \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = write(sample, i);
+        char *line = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+        json_decref(json);
+        if (!line)
+            return -1; /* a name that is not UTF-8 */
+        fprintf(file, "%s\n        %s", i ? "," : "", line);
+        free(line);
+    }
+    fprintf(file, "%s]", count ? "\n    " : "");
+    return 0;
+}
+
+static int print_sample(FILE *file, const struct sample *sample) {
+    fprintf(file, "{\n    \"version\": %d,\n    \"exit_status\": %d,\n    \"rate_hz\": %.15g,\n",
+            SAMPLE_VERSION, sample->exit_status, sample->rate_hz);
+    fprintf(file, "    \"run_ns\": %llu,\n    \"samples\": %llu,\n",
+            (unsigned long long)sample->run_ns, (unsigned long long)sample->samples);
+    fprintf(file, "    \"failed_unwinds\": %llu,\n    \"n_threads\": %zu",
+            (unsigned long long)sample->failed_unwinds, sample->n_threads);
+    if (print_list(file, "pools", sample, sample->n_pools, write_pool) ||
+        print_list(file, "functions", sample, sample->n_functions, write_function) ||
+        print_list(file, "library_functions", sample, sample->n_library_functions,
+                   write_library_function) ||
+        print_list(file, "nodes", sample, sample->n_nodes, write_node)) {
+        errno = EILSEQ;
+        return -1;
+    }
+    fputs("\n}\n", file);
+    return ferror(file) ? -1 : 0;
+}
+
+static int write_file(int descriptor, const struct sample *sample) {
+    FILE *file = fdopen(descriptor, "w");
+    if (!file) {
+        close(descriptor);
+        return -1;
+    }
+    if (print_sample(file, sample) || fflush(file) || fsync(descriptor)) {
+        int cause = errno;
+        fclose(file);
+        errno = cause;
+        return -1;
+    }
+    return fclose(file);
+}
+
+int sample_save(const struct sample *sample, const char *path, struct error *error) {
+    char *temporary = memory_format("%s.XXXXXX", path);
+    int descriptor = mkstemp(temporary); /* mode 0600 */
+    int status = -1;
+    if (descriptor >= 0) {
+        status = write_file(descriptor, sample);
+        if (status == 0)
+            status = rename(temporary, path);
+        if (status) {
+            int cause = errno;
+            unlink(temporary);
+            errno = cause;
+        }
+    }
+    if (status)
+        error_set(error,
+                  "%s: cannot write the samples: %s: free some space or choose another folder",
+                  path, strerror(errno));
+    free(temporary);
+    return status ? -1 : 0;
+}
