@@ -70,7 +70,8 @@ static bool read_run(char *line, struct measurements *measurements) {
                &used) != 4 ||
         rest[used] != '\0' || cores < 1 || run.run_ns == 0)
         return false;
-    *VECTOR_ADD(measurements_get(measurements, threads, cores)) = run;
+    struct measurement *measurement = measurements_get(measurements, threads, cores);
+    *VECTOR_ADD(measurement) = run;
     return true;
 }
 

@@ -76,7 +76,8 @@ char *quantity_show_interval(double value, double half_width, enum unit unit,
     int sensible = width > 0 ? decimals_for(width, 2) : decimals;
     if (sensible < decimals)
         decimals = sensible;
-    snprintf(text, QUANTITY_BYTES, "%.*f%s ±%.*f", decimals, shown, scale.suffix, decimals, width);
+    snprintf(text, QUANTITY_BYTES, "%.*f%s ±%.*f", decimals, shown, scale.suffix,
+             width > 0 ? decimals : 0, width);
     return text;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ void table_free(struct table *table) {
 }
 
 size_t table_rows(const struct table *table) {
+    assert(table->n_columns > 0);
     return table->cells.count / table->n_columns;
 }
 

@@ -92,6 +92,12 @@ check_words() {
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         check $? "persik $command --help gives examples"
+        missing=$(grep -o -e '--[a-z][a-z-]*' out | sort -u | while read -r option; do
+            [ "$option" = --usage ] || [ "$option" = --version ] || [ "$option" = --threads ] ||
+                tr -d '\\' <"$here/../docs/man/persik-$command.1" | grep -qe "$option" || echo "$option"
+        done)
+        [ -z "$missing" ]
+        check $? "persik-$command(1) knows every option${missing:+, but not $missing}"
     done
     run
     [ $status -eq 2 ] && [ ! -s out ] && grep -q '^Usage: persik' err

@@ -38,6 +38,7 @@ static void an_interval_limits_the_digits_shown(void **state) {
     assert_string_equal(quantity_show_interval(1.23456e9, 0.05e9, UNIT_TIME, text),
                         "1.235 s ±0.050");
     assert_string_equal(quantity_show_interval(123.456e6, 12e6, UNIT_TIME, text), "123 ms ±12");
+    assert_string_equal(quantity_show_interval(123.456e6, 0, UNIT_TIME, text), "123.5 ms ±0");
     assert_string_equal(quantity_show_interval(5e9, INFINITY, UNIT_TIME, text), "5.00 s");
 }
 
@@ -191,8 +192,8 @@ static void pools_have_placeholders_by_their_names(void **state) {
 /* ---- measurements ---- */
 
 static void add_run(struct measurements *measurements, const char *threads, uint64_t run_ns) {
-    *VECTOR_ADD(measurements_get(measurements, threads, 2)) =
-        (struct program_run){.run_ns = run_ns, .cpu_ns = run_ns};
+    struct measurement *measurement = measurements_get(measurements, threads, 2);
+    *VECTOR_ADD(measurement) = (struct program_run){.run_ns = run_ns, .cpu_ns = run_ns};
 }
 
 static void measurements_survive_being_written_and_read(void **state) {
