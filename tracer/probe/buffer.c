@@ -113,6 +113,8 @@ void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned f
 /* Where the thread's stack lies. Found without pthread_getattr_np, which allocates: libc keeps the
  * thread's control block, whose address is the handle, at the high end of its stack. */
 static void find_stack(uint64_t stack_bytes) {
+    if (probe_thread.stack_high != 0)
+        return;
     if (syscall(SYS_gettid) == probe_process.header->pid) {
         probe_thread.stack_low = probe_process.main_stack_low;
         probe_thread.stack_high = probe_process.main_stack_high;
@@ -183,10 +185,13 @@ bool probe_attach(void) {
 }
 
 void buffer_forget(void) {
+    uint64_t stack_low = probe_thread.stack_low;
+    uint64_t stack_high = probe_thread.stack_high;
     file_unmap(probe_thread.window, RAW_WINDOW_BYTES);
     file_unmap((uint64_t)probe_thread.header, RAW_HEADER_SIZE);
     file_unmap((uint64_t)probe_thread.chains, CHAIN_BYTES);
-    memset(&probe_thread, 0, sizeof probe_thread);
+    /* A forked child goes on on the stack of the thread that forked, whichever it was. */
+    probe_thread = (struct probe_thread){.stack_low = stack_low, .stack_high = stack_high};
 }
 
 /* Destructor of our thread-specific key. Those of the program may come later and make calls still

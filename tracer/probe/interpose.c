@@ -46,6 +46,8 @@ void interpose_resolve(void) {
 
 /* ---- attempts of TRY calls ---- */
 
+#define PTHREAD_MUTEX_ROBUST_BIT 16 /* in glibc's __kind */
+
 /* libc's timed forms look at the time limit before anything else, and reject a bad one even when
  * the lock is free: leave that to them. */
 static inline bool is_valid_limit(const struct timespec *limit, clockid_t clock) {
@@ -53,6 +55,14 @@ static inline bool is_valid_limit(const struct timespec *limit, clockid_t clock)
            (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);
 }
 #define TRY_TIMED(limit, clock, attempt) (is_valid_limit(limit, clock) ? (attempt) : EBUSY)
+
+/* A robust mutex is not tried: glibc's pthread_mutex_trylock leaves it locked after it said
+ * ENOTRECOVERABLE (seen with 2.36), and the blocking form would wait for ever. Any other refusal
+ * (in use, ours already, too deep) changes nothing, and the blocking form will say why. */
+static inline int try_mutex(pthread_mutex_t *mutex) {
+    bool robust = (mutex->__data.__kind & PTHREAD_MUTEX_ROBUST_BIT) != 0;
+    return LIKELY(!robust) ? real.pthread_mutex_trylock(mutex) : EBUSY;
+}
 
 /* sem_wait is a cancellation point even when it does not wait. */
 static inline int try_semaphore(sem_t *semaphore) {
@@ -62,12 +72,6 @@ static inline int try_semaphore(sem_t *semaphore) {
     if (result != 0)
         errno = saved_errno;
     return result;
-}
-
-/* Of a robust mutex: taken, and its last owner died. Any other refusal (in use, owned by us, too
- * deep, beyond repair) is left to the blocking form to report. */
-static inline bool is_taken(int attempt) {
-    return attempt == 0 || attempt == EOWNERDEAD;
 }
 
 static inline bool is_attempt(enum api_op op) {
@@ -96,7 +100,7 @@ static inline bool is_attempt(enum api_op op) {
         if (!probe_recording())                                                                    \
             return real.name args;                                                                 \
         ret result = attempt;                                                                      \
-        if (LIKELY(is_taken(result))) {                                                            \
+        if (LIKELY(result == 0)) {                                                                 \
             uint64_t ticks = clock_after();                                                        \
             int32_t value = (int32_t)(value_);                                                     \
             probe_stamp(PROBE_SITE, ticks, API_##name, OBJECT(o, args),                            \

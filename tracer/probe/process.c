@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -337,6 +338,42 @@ EXEC(execvpe, (const char *name, char *const args[], char *const environment[]),
      (name, args, environment))
 EXEC(fexecve, (int program, char *const args[], char *const environment[]),
      (program, args, environment))
+
+/* The forms with a list of arguments: gathers it, to its NULL. */
+#define COLLECT(args, first, rest)                                                                 \
+    size_t n_args = 1;                                                                             \
+    va_list counted;                                                                               \
+    va_start(counted, first);                                                                      \
+    while (va_arg(counted, char *) != NULL)                                                        \
+        n_args++;                                                                                  \
+    va_end(counted);                                                                               \
+    char *args[n_args + 1];                                                                        \
+    args[0] = (char *)first;                                                                       \
+    va_start(rest, first);                                                                         \
+    for (size_t i = 1; i <= n_args; i++)                                                           \
+        args[i] = va_arg(rest, char *);
+
+PROBE_EXPORT int execl(const char *path, const char *first, ...) {
+    va_list rest;
+    COLLECT(args, first, rest)
+    va_end(rest);
+    return execv(path, args);
+}
+
+PROBE_EXPORT int execlp(const char *name, const char *first, ...) {
+    va_list rest;
+    COLLECT(args, first, rest)
+    va_end(rest);
+    return execvp(name, args);
+}
+
+PROBE_EXPORT int execle(const char *path, const char *first, ...) {
+    va_list rest;
+    COLLECT(args, first, rest)
+    char *const *environment = va_arg(rest, char *const *);
+    va_end(rest);
+    return execve(path, args, environment);
+}
 
 /* In a child of a threaded program dlsym might wait for a lock that nobody will release. */
 static void find_execs(void) {

@@ -1,0 +1,240 @@
+#!/bin/sh
+# Checks the probe library on small programs (tests/programs/probe_*.c): nothing is lost or invented, and
+# the programs do not notice. Usage: tests/probe.sh BUILD-FOLDER
+# Prints TAP; exits 1 if a test fails.
+
+if [ $# -ne 1 ] || [ ! -f "$1/libpersik-probe.so" ]; then
+    echo "usage: $0 BUILD-FOLDER (with libpersik-probe.so in it)" >&2
+    exit 2
+fi
+probe=$(cd "$1" && pwd)/libpersik-probe.so
+cd "$(dirname "$0")/.." || exit 2
+
+scratch=$(mktemp -d) || exit 1
+trap 'umount "$scratch/full" 2>/dev/null; rm -rf "$scratch"' EXIT
+raw=$scratch/raw
+tests=0
+failures=0
+hang_s=120 # a run takes milliseconds: one that takes this long is in a deadlock
+
+# check NAME CONDITION...: one TAP line.
+check() {
+    name=$1
+    shift
+    tests=$((tests + 1))
+    if "$@"; then
+        echo "ok $tests - $name"
+    else
+        echo "not ok $tests - $name"
+        failures=$((failures + 1))
+    fi
+}
+
+skip() {
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
+
+build() {
+    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 -Wall -Wextra -Werror "$@" -lpthread || exit 2
+}
+
+# bare PROGRAM...: plain run; its output and status in $scratch/bare.*
+bare() {
+    timeout $hang_s "$@" >"$scratch/bare.out" 2>"$scratch/bare.err" </dev/null
+    echo $? >"$scratch/bare.status"
+}
+
+# probed PROGRAM...: the same under the probe into a fresh $raw; records as text in $scratch/records
+probed() {
+    rm -rf "$raw"
+    mkdir -m 700 "$raw"
+    probed_into "$raw" "$@"
+}
+
+probed_into() {
+    into=$1
+    shift
+    timeout $hang_s env PERSIK_PROBE_DIR="$into" LD_PRELOAD="$probe" "$@" \
+        >"$scratch/probed.out" 2>"$scratch/probed.err" </dev/null
+    echo $? >"$scratch/probed.status"
+    "$scratch/raw_print" "$into" >"$scratch/records"
+}
+
+same_behaviour() {
+    cmp "$scratch/bare.out" "$scratch/probed.out" && cmp "$scratch/bare.err" "$scratch/probed.err" &&
+        cmp "$scratch/bare.status" "$scratch/probed.status"
+}
+
+# count API [THREAD]: how many such records
+count() {
+    awk -v api="$1" -v thread="${2:-}" \
+        '$1 == "record" && $4 == api && (thread == "" || $3 == thread)' "$scratch/records" | wc -l
+}
+
+build tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
+for program in count semantics signals ends children threads secret; do
+    build tests/programs/probe_$program.c -o "$scratch/$program"
+done
+build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
+# shellcheck disable=SC2016 # $ORIGIN is the loader's
+build tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
+
+# ---- counts and call sites ----
+
+bare "$scratch/count"
+probed "$scratch/count"
+check "output and status are the program's own" same_behaviour
+for thread in 1 2 3; do
+    check "thread $thread: all 1009 locks" [ "$(count pthread_mutex_lock $thread)" -eq 1009 ]
+    check "thread $thread: all 1009 unlocks" [ "$(count pthread_mutex_unlock $thread)" -eq 1009 ]
+done
+
+# Return addresses of a position-independent program: subtract where it was loaded.
+base=$(awk -v program="$scratch/count" '$6 == program { split($1, range, "-"); print range[1]; exit }' \
+    "$raw"/p*.maps)
+callers=$(awk '$1 == "record" && $4 == "pthread_mutex_lock" && $3 == 1 { print $10, $11, $12 }' \
+    "$scratch/records" | sort | uniq -c | while read -r times a b c; do
+    names=
+    for address in $a $b $c; do
+        name=$(addr2line -f -e "$scratch/count" "$(printf '0x%x' $((0x$address - 0x$base - 1)))" | head -1)
+        names="$names $name"
+    done
+    echo "$times$names"
+done | sort)
+check "call chains by either path, each as often as taken, up to the start routine" \
+    [ "$callers" = "504 add right run
+505 add left run" ]
+
+sections_in_order() {
+    awk '$4 == "pthread_mutex_lock" { printf "%.0f lock %d\n", $6 + $7, $3 }
+         $4 == "pthread_mutex_unlock" { print $6, "unlock", $3 }' "$scratch/records" |
+        sort -n | awk '
+        $2 == "lock" { if (held) exit bad = 1; held = 1; owner = $3; n++ }
+        $2 == "unlock" { if (!held || owner != $3) exit bad = 1; held = 0 }
+        END { exit bad || n != 3027 }'
+}
+check "critical sections of one mutex never overlap in time" sections_in_order
+
+waits_are_waits() { # flag 1: the first attempt failed; only then there is a duration
+    awk '$4 == "pthread_mutex_lock" && ($5 % 2 == 1) != ($7 > 0) { exit bad = 1 } END { exit bad }' \
+        "$scratch/records"
+}
+check "a lock has a duration exactly if it was contended" waits_are_waits
+check "pthread_create and pthread_join name the other thread" \
+    [ "$(awk '$4 == "pthread_create" || $4 == "pthread_join" { printf "%s ", $9 }' \
+        "$scratch/records")" = "1 2 3 1 2 3 " ]
+check "every thread's start and end are seen" \
+    [ "$(awk '$1 == "thread" && $5 == 1 && $6 == 0' "$scratch/records" | wc -l)" -eq 4 ]
+check "files are the user's alone" \
+    [ "$(find "$raw" -type f ! -perm 600 | wc -l)-$(find "$raw" -type f | wc -l)" = 0-7 ]
+
+# ---- the program's own behaviour ----
+
+bare "$scratch/semantics"
+probed "$scratch/semantics"
+check "results, errno, cancellation and descriptors are as without" same_behaviour
+check "the last record of a cancelled thread is unfinished" \
+    [ "$(awk '$4 == "pthread_cond_wait" && int($5 / 8) % 2 == 1' "$scratch/records" | wc -l)" -eq 1 ]
+check "calls of destructors of thread-specific keys are recorded" \
+    [ "$(awk '$4 == "pthread_exit" { thread = $3 }
+        thread != "" && $3 == thread && $4 == "pthread_mutex_unlock"' \
+        "$scratch/records" | wc -l)" -eq 1 ]
+
+probed "$scratch/signals"
+check "a storm of signals loses and breaks nothing" \
+    [ "$(count write 0)-$(awk '$1 == "thread" { print $6 }' "$scratch/records")" = \
+    "$(cat "$scratch/probed.out")-0" ]
+check "every lock has its unlock under the storm" \
+    [ "$(count pthread_mutex_lock)" -eq "$(count pthread_mutex_unlock)" ]
+
+# ---- ends of the process ----
+
+for way in return exit _exit _Exit quick_exit pthread_exit abort kill crash; do
+    bare "$scratch/ends" $way
+    probed "$scratch/ends" $way
+    check "$way: same status" same_behaviour
+    check "$way: all records are kept" \
+        [ "$(count pthread_mutex_lock)-$(count pthread_mutex_unlock)" = 7-7 ]
+    case $way in abort | kill | crash) exited=0 ;; *) exited=1 ;; esac
+    check "$way: known as $([ $exited = 1 ] && echo an exit || echo cut off)" \
+        [ "$(awk '$1 == "process" { print $3 % 2 }' "$scratch/records")" = $exited ]
+done
+
+# ---- children ----
+
+for way in fork vfork spawn exec; do
+    bare "$scratch/children" $way
+    probed "$scratch/children" $way
+    check "$way: same behaviour, and the child sees none of our variables" same_behaviour
+    [ $way = exec ] && expected=7-1 || expected=14-1
+    check "$way: the child is not recorded" \
+        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = $expected ]
+    export PERSIK_PROBE_FOLLOW=1
+    probed "$scratch/children" $way
+    unset PERSIK_PROBE_FOLLOW
+    [ $way = exec ] && expected=18-2 || expected=25-2
+    check "$way: the child is recorded on request" \
+        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = $expected ]
+done
+
+# ---- libraries, many threads ----
+
+bare "$scratch/load"
+probed "$scratch/load"
+check "dlopen works as before" same_behaviour
+check "calls of a loaded library are recorded" [ "$(count pthread_mutex_lock)" -eq 13 ]
+in_plugin() {
+    address=$(awk '$4 == "pthread_mutex_lock" { print $10; exit }' "$scratch/records")
+    while read -r range _ _ _ _ file; do
+        [ "$file" = "$scratch/probe_plugin.so" ] &&
+            [ $((0x$address)) -ge $((0x${range%-*})) ] &&
+            [ $((0x$address)) -lt $((0x${range#*-})) ] && return 0
+    done <"$(ls "$raw"/p*.maps)"
+    return 1
+}
+check "the map knows the loaded library, even after dlclose" in_plugin
+
+bare "$scratch/threads"
+probed "$scratch/threads"
+check "200 threads run as before" same_behaviour
+check "200 threads each have their file and their end" \
+    [ "$(awk '$1 == "thread" && $5 == 1 && $6 == 0 && $7 == 1' "$scratch/records" | wc -l)" -eq 200 ]
+joined() {
+    awk '$4 == "pthread_join" { print $9 }' "$scratch/records" | cmp - "$scratch/expected"
+}
+awk 'BEGIN { for (i = 200; i > 0; i--) print i }' >"$scratch/expected"
+check "pthread_join knows which of 200 threads it was" joined
+
+# ---- secrets, and places where nothing can be written ----
+
+rm -rf "$raw"
+mkdir "$raw"
+echo "open-sesame-4711" | PERSIK_PROBE_DIR="$raw" LD_PRELOAD="$probe" "$scratch/secret" >"$scratch/out"
+"$scratch/raw_print" "$raw" >"$scratch/records"
+check "the program passed its secret on" [ "$(cat "$scratch/out")" = "17 17 0" ]
+check "its calls were recorded" [ "$(count read)-$(count fgets)" = 2-1 ]
+check "the secret is in no file" [ "$(grep -rl sesame "$raw" | wc -l)" -eq 0 ]
+
+bare "$scratch/count"
+for place in "$scratch/missing" relative "$scratch/count"; do
+    probed_into "$place" "$scratch/count" 2>/dev/null
+    check "unusable directory ($(basename "$place")): the program runs as before" same_behaviour
+done
+
+mkdir "$scratch/full"
+if mount -t tmpfs -o size=256k,mode=700 none "$scratch/full" 2>/dev/null; then
+    probed_into "$scratch/full" "$scratch/count"
+    check "full disk: the program runs as before" same_behaviour
+    check "full disk: recorded and lost make up what happened" [ "$(awk '
+        $1 == "process" { total += $5 } $1 == "thread" { total += $6 + $7 }
+        END { print total }' "$scratch/records")" -eq 6060 ]
+    check "full disk: something was lost" \
+        [ "$(awk '$1 == "process" { lost += $5 } $1 == "thread" { lost += $6 } END { print (lost > 0) }' \
+            "$scratch/records")" = 1 ]
+else
+    skip "full disk" "may not mount a tmpfs"
+fi
+
+echo "1..$tests"
+[ $failures -eq 0 ]
