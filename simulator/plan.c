@@ -54,6 +54,8 @@ static double scaling_factor(const struct builder *builder, const struct scaling
         return 1;
     double profiled = builder->model->pools[scaling->pool].profiled_threads;
     double configured = builder->pool_threads[scaling->pool];
+    if (configured < 1)
+        configured = 1; /* nobody to split with: as if alone */
     return (1 - scaling->share - scaling->growth) + scaling->share * profiled / configured +
            scaling->growth * configured / profiled;
 }
@@ -121,7 +123,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
 }
 
 /* Pool sizes: what the configuration says; else the model's own, in which a pool may follow
- * pools that follow none (model_check() has seen to that). */
+ * pools that follow none (model_check() has seen to that), down to no threads at all: "threads - 1
+ * helpers" of a main thread that works too. */
 static int choose_sizes(struct builder *builder, const struct sim_config *config,
                         struct error *error) {
     const struct model *model = builder->model;
@@ -133,9 +136,11 @@ static int choose_sizes(struct builder *builder, const struct sim_config *config
                 continue;
             double size =
                 wanted ? wanted : nearbyint(linear_value(&pool->threads, builder->pool_threads));
-            if (!(size >= 1 && size <= MAX_THREADS))
-                return error_set(error, "pool %s would have %.0f threads: give it between 1 and %d",
-                                 pool->name, size, MAX_THREADS);
+            int least = pass == 1 && !pool->at_start ? 0 : 1;
+            if (!(size >= least && size <= MAX_THREADS))
+                return error_set(error,
+                                 "pool %s would have %.0f threads: give it between %d and %d",
+                                 pool->name, size, least, MAX_THREADS);
             builder->pool_threads[i] = (int)size;
         }
     }

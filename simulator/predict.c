@@ -18,6 +18,7 @@
 #define DEFAULT_PRECISION 0.01
 #define DEFAULT_MIN       5
 #define DEFAULT_MAX       200
+#define DEFAULT_EVENTS    3e7
 #define BATCH             5
 #define MAX_WORKERS       256
 
@@ -26,6 +27,7 @@ struct study {
     uint64_t seed;
     double precision;
     int min_replications, max_replications;
+    double max_events;
     int n_workers;
     struct engine **engines; /* one per worker */
     struct replication *replications;
@@ -89,6 +91,13 @@ static bool is_precise(const struct study *study) {
     return estimate.half_width <= study->precision * fabs(estimate.mean);
 }
 
+static bool is_spent(const struct study *study) {
+    double events = 0;
+    for (int i = 0; i < study->n; i++)
+        events += study->replications[i].events;
+    return study->n >= study->max_replications || events >= study->max_events;
+}
+
 static const struct replication *find_failure(const struct study *study) {
     for (int i = 0; i < study->n; i++) {
         if (study->replications[i].failure[0])
@@ -106,7 +115,7 @@ static int run_study(struct study *study, struct error *error) {
             return error_set(error, "%s (seed %llu)", failed->failure,
                              (unsigned long long)study->seed);
         end += BATCH;
-    } while (study->n < study->max_replications && !is_precise(study));
+    } while (!is_spent(study) && !is_precise(study));
     return 0;
 }
 
@@ -181,6 +190,7 @@ static struct study open_study(const struct plan *plan, const struct sim_config 
         .precision = config->precision > 0 ? config->precision : DEFAULT_PRECISION,
         .min_replications = least < 2 ? 2 : least, /* one run has no interval */
         .max_replications = or_default(config->max_replications, DEFAULT_MAX),
+        .max_events = config->max_events > 0 ? config->max_events : DEFAULT_EVENTS,
         .n_workers = or_default(config->workers, 1),
     };
     if (study.max_replications < study.min_replications)

@@ -20,6 +20,8 @@ struct sim_config {
                              * half-width is below this share of its mean; 0 = 0.01 */
     int min_replications;   /* 0 = 5; at least 2, since one run has no interval */
     int max_replications;   /* 0 = 200 */
+    double max_events;      /* after so many no further batch of replications is begun, however
+                             * wide the intervals still are; 0 = 3e7, about a second */
     double arrival_rate_hz; /* > 0: replaces every queue's open arrivals by Poisson arrivals */
     double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end */
     double warmup_ns;       /* statistics start here */
@@ -66,7 +68,8 @@ struct sim_result {
     struct sim_pool_result *pools;
 };
 
-/* Simulates; 0, or -1 and `error` (impossible configuration: cores < 1, a pool with < 1 thread, a
+/* Simulates; 0, or -1 and `error` (impossible configuration: cores < 1, a pool with < 1 thread
+ * (unless its size follows another's and it is created later: "threads - 1 helpers"), a
  * barrier with no parties; arrivals or threads that never end without a horizon; 1e7 events without
  * progress of time). The model must outlive the call only.
  * `result` is the caller's struct; sim_result_free() frees what it holds. */

@@ -428,6 +428,41 @@ static void test_a_file_cut_short_anywhere_is_refused(void **state) {
     model_free(model);
 }
 
+/* Bytes overwritten at random: the file is refused in one line, or what is loaded is sound. */
+static void test_a_damaged_file_never_gives_a_damaged_model(void **state) {
+    (void)state;
+    struct model *model = build_rich_model();
+    assert_saves(model, file_in_folder("a.json"));
+    char *text = read_file(file_in_folder("a.json"));
+    size_t length = strlen(text);
+    const char bytes[] = "0123456789-.eE\"[]{}:, xtn";
+    unsigned lottery = 12345;
+    int refused = 0;
+    for (int i = 0; i < 3000; i++) {
+        char *damaged = memory_strdup(text);
+        for (int k = 0; k <= i % 3; k++) {
+            lottery = lottery * 1103515245U + 12345U;
+            size_t at = (lottery >> 8) % length;
+            lottery = lottery * 1103515245U + 12345U;
+            damaged[at] = bytes[(lottery >> 16) % (sizeof bytes - 1)];
+        }
+        write_file(file_in_folder("bad.json"), damaged, length);
+        struct error error = {""};
+        struct model *loaded = model_load(file_in_folder("bad.json"), &error);
+        if (loaded) {
+            assert_int_equal(model_check(loaded, &error), 0);
+        } else {
+            refused++;
+            assert_true(error.text[0] && !strchr(error.text, '\n'));
+        }
+        model_free(loaded);
+        free(damaged);
+    }
+    assert_true(refused > 1000);
+    free(text);
+    model_free(model);
+}
+
 /* ---- distributions and quantities ---- */
 
 static void test_a_summary_keeps_the_total_and_the_order(void **state) {
@@ -518,6 +553,7 @@ int main(void) {
         cmocka_unit_test(test_a_newer_version_is_refused_before_its_new_keys_are),
         cmocka_unit_test(test_what_is_no_model_is_refused),
         cmocka_unit_test(test_a_file_cut_short_anywhere_is_refused),
+        cmocka_unit_test(test_a_damaged_file_never_gives_a_damaged_model),
         cmocka_unit_test(test_a_summary_keeps_the_total_and_the_order),
         cmocka_unit_test(test_summaries_of_nothing_and_of_equals_are_simple),
         cmocka_unit_test(test_a_quantity_follows_the_threads_of_its_pools),

@@ -572,6 +572,26 @@ static void test_created_threads_start_then_and_join_waits_for_all(void **state)
     assert_close(run_ns(model, config), 33 * MS, 1e-9);
 }
 
+/* A main thread that is one of the workers, with one helper fewer than --threads. */
+static void test_a_pool_that_follows_another_may_have_no_threads(void **state) {
+    (void)state;
+    struct model *model = build_team(4, 1);
+    end_after(model, model->pools[1].entry, constant(10 * MS));
+    struct linear *helpers = &model->pools[1].threads;
+    *helpers = (struct linear){.base = -1, .n_terms = 1};
+    helpers->terms = memory_alloc(1, sizeof *helpers->terms);
+    helpers->terms[0] = (struct linear_term){.pool = 2, .factor = 1};
+    int workers = build_pool(model, 3, true); /* stands for the thread count only */
+    end_after(model, model->pools[workers].entry, constant(0));
+    const int alone[] = {0, 0, 1};
+    struct sim_result result = simulate(model, (struct sim_config){.pool_threads = alone});
+    assert_int_equal(result.pools[1].threads, 0);
+    assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    const int three[] = {0, 0, 3};
+    assert_close(run_ns(model, (struct sim_config){.pool_threads = three}), 10 * MS, 1e-9);
+}
+
 static void test_the_run_ends_with_the_main_thread_even_if_workers_still_wait(void **state) {
     (void)state;
     struct model *model = build_team(2, 3);
@@ -788,6 +808,9 @@ static void test_replications_go_on_until_the_precision_is_reached(void **state)
     assert_true(fine.run_ns.half_width <= 0.05 * fine.run_ns.mean);
     struct sim_result capped = simulate(model, (struct sim_config){.max_replications = 7});
     assert_int_equal(capped.replications, 7);
+    struct sim_result spent = simulate(model, (struct sim_config){.max_events = 25});
+    assert_int_equal(spent.replications, 10); /* two batches of five; a run has some three events */
+    sim_result_free(&spent);
     sim_result_free(&coarse);
     sim_result_free(&fine);
     sim_result_free(&capped);
@@ -970,6 +993,7 @@ int main(void) {
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
+        cmocka_unit_test(test_a_pool_that_follows_another_may_have_no_threads),
         cmocka_unit_test(test_the_run_ends_with_the_main_thread_even_if_workers_still_wait),
         cmocka_unit_test(test_a_loop_with_a_measured_count_runs_exactly_that_often),
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
