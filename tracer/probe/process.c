@@ -159,6 +159,31 @@ static void find_main_stack(void) {
     probe_process.default_stack_bytes = default_bytes;
 }
 
+static const char *base_name(const char *path, size_t length) {
+    const char *slash = memrchr(path, '/', length);
+    return slash == NULL ? path : slash + 1;
+}
+
+/* `list` (of LD_PRELOAD) without the libraries of this base name; to be freed. */
+static char *without(const char *list, const char *name) {
+    char *others = calloc(1, strlen(list) + 1);
+    if (others == NULL)
+        return NULL;
+    char *end = others;
+    while (*list != '\0') {
+        size_t length = strcspn(list, ": ");
+        const char *base = base_name(list, length);
+        size_t base_length = (size_t)(list + length - base);
+        if (length > 0 && (base_length != strlen(name) || memcmp(base, name, base_length) != 0)) {
+            if (end != others)
+                *end++ = ':';
+            end = mempcpy(end, list, length);
+        }
+        list += length + (list[length] != '\0');
+    }
+    return others;
+}
+
 /* Hides us from the programs this one starts: our library in LD_PRELOAD and our variables. */
 static void clean_environment(void) {
     unsetenv(RAW_DIRECTORY_VARIABLE);
@@ -167,24 +192,9 @@ static void clean_environment(void) {
     Dl_info us;
     if (preload == NULL || dladdr((void *)&clean_environment, &us) == 0)
         return;
-    const char *slash = strrchr(us.dli_fname, '/');
-    const char *our_name = slash == NULL ? us.dli_fname : slash + 1;
-    char *others = calloc(1, strlen(preload) + 1);
+    char *others = without(preload, base_name(us.dli_fname, strlen(us.dli_fname)));
     if (others == NULL)
         return;
-    for (const char *item = preload; *item != '\0';) {
-        size_t length = strcspn(item, ": ");
-        const char *name = memrchr(item, '/', length);
-        name = name == NULL ? item : name + 1;
-        size_t name_length = (size_t)(item + length - name);
-        if (length > 0 &&
-            (name_length != strlen(our_name) || memcmp(name, our_name, name_length) != 0)) {
-            if (*others != '\0')
-                strcat(others, ":");
-            strncat(others, item, length);
-        }
-        item += length + (item[length] != '\0');
-    }
     if (*others == '\0')
         unsetenv("LD_PRELOAD");
     else
@@ -320,6 +330,7 @@ static void find_exec(const char *name, void **function) {
     *function = dlsym(RTLD_NEXT, name);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a parameter list cannot be enclosed once more */
 #define EXEC(name, params, args)                                                                   \
     static int(*real_##name) params;                                                               \
     PROBE_EXPORT int name params {                                                                 \
@@ -330,6 +341,7 @@ static void find_exec(const char *name, void **function) {
         exec_failed();                                                                             \
         return result;                                                                             \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 EXEC(execve, (const char *path, char *const args[], char *const environment[]),
      (path, args, environment))
 EXEC(execv, (const char *path, char *const args[]), (path, args))
@@ -339,39 +351,52 @@ EXEC(execvpe, (const char *name, char *const args[], char *const environment[]),
 EXEC(fexecve, (int program, char *const args[], char *const environment[]),
      (program, args, environment))
 
-/* The forms with a list of arguments: gathers it, to its NULL. */
-#define COLLECT(args, first, rest)                                                                 \
-    size_t n_args = 1;                                                                             \
-    va_list counted;                                                                               \
-    va_start(counted, first);                                                                      \
-    while (va_arg(counted, char *) != NULL)                                                        \
-        n_args++;                                                                                  \
-    va_end(counted);                                                                               \
-    char *args[n_args + 1];                                                                        \
-    args[0] = (char *)first;                                                                       \
-    va_start(rest, first);                                                                         \
-    for (size_t i = 1; i <= n_args; i++)                                                           \
-        args[i] = va_arg(rest, char *);
+/* The forms with a list of arguments. */
+static size_t count_args(va_list list) {
+    size_t n = 0;
+    while (va_arg(list, char *) != NULL)
+        n++;
+    return n;
+}
+
+/* `n` of the list and its NULL, after `first`. */
+static void collect_args(char **args, const char *first, size_t n, va_list *list) {
+    args[0] = (char *)first;
+    for (size_t i = 1; i <= n + 1; i++)
+        args[i] = va_arg(*list, char *);
+}
+
+#define COUNT_ARGS(n, first)                                                                       \
+    va_list list;                                                                                  \
+    va_start(list, first);                                                                         \
+    size_t n = count_args(list);                                                                   \
+    va_end(list);
 
 PROBE_EXPORT int execl(const char *path, const char *first, ...) {
-    va_list rest;
-    COLLECT(args, first, rest)
-    va_end(rest);
+    COUNT_ARGS(n, first)
+    char *args[n + 2];
+    va_start(list, first);
+    collect_args(args, first, n, &list);
+    va_end(list);
     return execv(path, args);
 }
 
 PROBE_EXPORT int execlp(const char *name, const char *first, ...) {
-    va_list rest;
-    COLLECT(args, first, rest)
-    va_end(rest);
+    COUNT_ARGS(n, first)
+    char *args[n + 2];
+    va_start(list, first);
+    collect_args(args, first, n, &list);
+    va_end(list);
     return execvp(name, args);
 }
 
 PROBE_EXPORT int execle(const char *path, const char *first, ...) {
-    va_list rest;
-    COLLECT(args, first, rest)
-    char *const *environment = va_arg(rest, char *const *);
-    va_end(rest);
+    COUNT_ARGS(n, first)
+    char *args[n + 2];
+    va_start(list, first);
+    collect_args(args, first, n, &list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
     return execve(path, args, environment);
 }
 

@@ -156,27 +156,33 @@ PROBE_EXPORT void cnd_destroy(cnd_t *condition){
 PROBE_EXPORT void call_once(once_flag *once, void (*routine)(void)){
     TIMED_VOID(call_once, SYNC, once, (once, routine))}
 
-PROBE_EXPORT void thrd_yield(void){TIMED_VOID(thrd_yield, THREAD, RAW_NO_OBJECT, ())}
+PROBE_EXPORT void thrd_yield(void) {
+    TIMED_VOID(thrd_yield, THREAD, RAW_NO_OBJECT, ())
+}
 
 /* ---- variadic functions ---- */
 
 /* The mode is there only when a file may be made. */
-#define READ_MODE(mode, flags)                                                                     \
-    mode_t mode = 0;                                                                               \
-    if (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE) {                              \
-        va_list rest;                                                                              \
-        va_start(rest, flags);                                                                     \
-        mode = va_arg(rest, mode_t);                                                               \
-        va_end(rest);                                                                              \
-    }
+static mode_t read_mode(int flags, va_list rest) {
+    bool creates = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+    return creates ? va_arg(rest, mode_t) : 0;
+}
 
-PROBE_EXPORT int open(const char *path, int flags, ...){
-    READ_MODE(mode, flags)
-        TIMED_BODY(API_open, IO, FILE, -1, int, real.open, (path, flags, mode), result)}
+PROBE_EXPORT int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = read_mode(flags, rest);
+    va_end(rest);
+    TIMED_BODY(API_open, IO, FILE, -1, int, real.open, (path, flags, mode), result)
+}
 
-PROBE_EXPORT int openat(int directory, const char *path, int flags, ...){
-    READ_MODE(mode, flags) TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat,
-                                      (directory, path, flags, mode), result)}
+PROBE_EXPORT int openat(int directory, const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = read_mode(flags, rest);
+    va_end(rest);
+    TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat, (directory, path, flags, mode), result)
+}
 
 #define SAME(symbol, name)                                                                         \
     PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \
