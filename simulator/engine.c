@@ -174,13 +174,14 @@ void engine_note_stall(struct engine *engine, const struct thread *thread, const
     const struct model *model = engine->plan->model;
     const struct node *node = &model->nodes[thread->node];
     if (engine->stalls == 0) {
-        const char *object = node->object == MODEL_NONE ? "" : model->objects[node->object].name;
-        snprintf(engine->stalled_at, sizeof engine->stalled_at, "node %d (%s): %s %s", thread->node,
-                 node->name, object, what);
+        bool has_object = node->object != MODEL_NONE;
+        snprintf(engine->stalled_at, sizeof engine->stalled_at, "node %d (%s)%s%s: %s",
+                 thread->node, node->name, has_object ? ", " : "",
+                 has_object ? model->objects[node->object].name : "", what);
     }
     if (++engine->stalls >= MAX_STALLS)
         snprintf(engine->failure, sizeof engine->failure,
-                 "the model stalls all the time, first at %s: mend it or build it again",
+                 "the model stalls all the time, first at %s; mend it, or build it again",
                  engine->stalled_at);
 }
 
@@ -205,7 +206,7 @@ void engine_break_stall(struct engine *engine) {
                  "some of its threads, build it again");
         return;
     }
-    engine_note_stall(engine, longest, "is waited for by everyone");
+    engine_note_stall(engine, longest, "everyone waits");
     if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {
         longest->phase = longest->after_retake; /* without the mutex */
     } else {

@@ -147,7 +147,7 @@ enum progress lock_take(struct engine *engine, struct thread *thread, struct sha
 
 enum progress lock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread)
-        engine_note_stall(engine, thread, "is unlocked by a thread that does not hold it");
+        engine_note_stall(engine, thread, "released by a thread that does not hold it");
     else if (object->kind == OBJECT_SPIN)
         free_spin(engine, object);
     else if (--object->depth == 0)
@@ -177,7 +177,7 @@ enum progress rwlock_write(struct engine *engine, struct thread *thread, struct 
 
 enum progress rwlock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread && object->readers == 0) {
-        engine_note_stall(engine, thread, "is unlocked by a thread that does not hold it");
+        engine_note_stall(engine, thread, "released by a thread that does not hold it");
         return PROGRESS_YES;
     }
     shared_touch(engine, object);
