@@ -26,8 +26,11 @@ LDLIBS   := -ljansson -lzstd -ldw -lelf -lunwind-ptrace -lunwind-generic -lunwin
             -lgsl -lgslcblas -lm -lpthread
 
 # Clang's headers are third-party: -isystem keeps their warnings out of our -Werror.
-CXXFLAGS := -std=c++17 -O1 -g0 $(WARN) -fno-rtti -I. -isystem $(shell $(LLVM) --includedir)
-CXXLIBS   = -L$(shell $(LLVM) --libdir) -lclang-cpp $(shell $(LLVM) --libs --system-libs) -ljansson
+# The parser needs the headers of its own version (stddef.h ...), wherever persik-analyze lives.
+CXXFLAGS := -std=c++17 -O1 -g0 $(WARN) -fno-rtti -I. -isystem $(shell $(LLVM) --includedir) \
+            -DCLANG_RESOURCE_DIRECTORY='"$(shell $(CXX) -print-resource-dir)"'
+CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --libs --system-libs) \
+            -ljansson -ldw -lelf
 
 # ---- what is built from what ----
 

@@ -1,0 +1,179 @@
+/* Fragments (calls to catalog functions), and where objects and threads come to life. */
+#include <algorithm>
+
+#include "static-analyzer/findings.h"
+
+namespace persik {
+
+namespace {
+
+std::string argument_object(const Expr &call, int argument) {
+    if (argument < 0 || (size_t)argument >= call.children.size())
+        return "";
+    return expr_object(call.children[(size_t)argument]);
+}
+
+/* "*KEY" where KEY points at the object: what the reader knows is KEY. */
+std::string object_name(std::string key) {
+    while (!key.empty() && key[0] == '*')
+        key.erase(0, 1);
+    return key;
+}
+
+class CreationFinder {
+  public:
+    CreationFinder(const Program &program, const Taint &taint, const Bounds &bounds)
+        : program(program), taint(taint), bounds(bounds) {
+        find_per_thread_functions();
+    }
+
+    void find(size_t f, const CallSite &site, Findings &findings) const {
+        const api_info &info = catalog_info(site.api);
+        int start = catalog_start_argument(site.api);
+        Creation creation;
+        creation.place = site.call->place;
+        creation.function = program.functions[f].key;
+        creation.object = info.object;
+        creation.per_thread = in_thread_loop(f, site.at) || per_thread.count((int)f);
+        if (start >= 0)
+            creation.name = start_routine(*site.call, (size_t)start);
+        else
+            creation.name = object_name(argument_object(*site.call, info.object_argument));
+        if (start < 0 && info.amount_argument >= 0 &&
+            (size_t)info.amount_argument < site.call->children.size())
+            set_amount(creation, site.call->children[(size_t)info.amount_argument], f, site);
+        findings.creations.push_back(creation);
+    }
+
+  private:
+    const Program &program;
+    const Taint &taint;
+    const Bounds &bounds;
+    std::set<int> per_thread; /* functions that are only called once per thread */
+
+    bool in_thread_loop(size_t f, const Moment &at) const {
+        const Flow &flow = program.flows[f];
+        for (int l = at.loop; l >= 0; l = flow.loops[(size_t)l].parent) {
+            if (bounds.of(f, (size_t)l).kind == BOUND_THREADS)
+                return true;
+            for (const CreationLoop &creation : taint.creation_loops())
+                if (creation.function == (int)f && creation.loop == l)
+                    return true;
+        }
+        return false;
+    }
+
+    void find_per_thread_functions() {
+        std::map<int, std::vector<bool>> calls; /* callee -> for each call: in such a loop? */
+        for (size_t f = 1; f < program.flows.size(); f++)
+            if (program.flows[f].reached)
+                for (const CallSite &site : program.flows[f].calls)
+                    for (int callee : site.callees)
+                        calls[callee].push_back(in_thread_loop(f, site.at));
+        for (const auto &[callee, inside] : calls)
+            if (std::all_of(inside.begin(), inside.end(), [](bool in) { return in; }))
+                per_thread.insert(callee);
+    }
+
+    /* The routine itself, or the function that a spawning helper is handed for it. */
+    std::string start_routine(const Expr &call, size_t start) const {
+        if (start >= call.children.size())
+            return "";
+        const Expr &routine = call.children[start];
+        if (routine.kind == ExprKind::Function)
+            return routine.text;
+        if (routine.kind != ExprKind::Variable)
+            return "";
+        std::string only;
+        for (const std::string &key : functions_passed_for(routine.text)) {
+            if (!only.empty())
+                return object_name(routine.text); /* several: name the variable */
+            only = key;
+        }
+        return only.empty() ? object_name(routine.text) : only;
+    }
+
+    std::set<std::string> functions_passed_for(const std::string &key) const {
+        std::set<std::string> found;
+        for (const Flow &flow : program.flows) {
+            for (const Assignment &a : flow.assignments)
+                if (a.target->text == key && a.value->kind == ExprKind::Function)
+                    found.insert(a.value->text);
+            for (const CallSite &site : flow.calls)
+                for (int callee : site.callees) {
+                    const auto &parameters = program.functions[(size_t)callee].parameters;
+                    for (size_t i = 0; i < parameters.size() && i < site.call->children.size(); i++)
+                        if (parameters[i] == key &&
+                            site.call->children[i].kind == ExprKind::Function)
+                            found.insert(site.call->children[i].text);
+                }
+        }
+        return found;
+    }
+
+    void set_amount(Creation &creation, const Expr &amount, size_t f, const CallSite &site) const {
+        creation.amount = expr_display(amount);
+        if (auto constant = taint.constant(amount)) {
+            creation.constant = true;
+            creation.offset = *constant;
+            return;
+        }
+        Value value = taint.evaluate(amount, (int)f, &site.at);
+        creation.follows_threads = (value.all & TAINT_COUNT) && value.linear_known;
+        if (creation.follows_threads) {
+            creation.factor = value.linear.factor;
+            creation.offset = value.linear.offset;
+        }
+    }
+};
+
+api_object static_object_kind(const std::string &type) {
+    if (type == "pthread_mutex_t")
+        return ON_MUTEX;
+    if (type == "pthread_cond_t")
+        return ON_CONDITION;
+    if (type == "pthread_rwlock_t")
+        return ON_RWLOCK;
+    return ON_ONCE;
+}
+
+} // namespace
+
+void find_fragments(const Program &program, Findings &findings) {
+    for (size_t f = 1; f < program.flows.size(); f++) {
+        if (!program.flows[f].reached)
+            continue;
+        for (const CallSite &site : program.flows[f].calls)
+            if (site.api >= 0)
+                findings.fragments.push_back(
+                    {site.call->place, program.functions[f].key, site.api,
+                     object_name(
+                         argument_object(*site.call, catalog_info(site.api).object_argument))});
+    }
+}
+
+void find_creations(const Program &program, const Taint &taint, const Bounds &bounds,
+                    Findings &findings) {
+    CreationFinder finder(program, taint, bounds);
+    for (size_t f = 1; f < program.flows.size(); f++) {
+        if (!program.flows[f].reached)
+            continue;
+        for (const CallSite &site : program.flows[f].calls) {
+            if (site.api < 0)
+                continue;
+            const api_info &info = catalog_info(site.api);
+            if (info.op == OP_INIT || catalog_start_argument(site.api) >= 0)
+                finder.find(f, site, findings);
+        }
+    }
+    for (const StaticObject &object : program.objects) {
+        Creation creation;
+        creation.place = object.place;
+        creation.function = object.function;
+        creation.object = static_object_kind(object.type);
+        creation.name = object.key;
+        findings.creations.push_back(creation);
+    }
+}
+
+} // namespace persik

@@ -1,0 +1,146 @@
+/* Sources and their compile options out of a program's debug information (DWARF, by libdw). */
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <unistd.h>
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include "static-analyzer/sources.h"
+
+namespace fs = std::filesystem;
+
+namespace persik {
+
+namespace {
+
+std::string attribute(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute found;
+    const char *text = dwarf_formstring(dwarf_attr_integrate(die, name, &found));
+    return text ? text : "";
+}
+
+bool is_c_family(Dwarf_Die *die) {
+    switch (dwarf_srclang(die)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_C_plus_plus:
+    case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Without -grecord-gcc-switches the command line is lost: the folders of all files that went into
+ * the compilation take the place of -I. */
+std::vector<std::string> include_options(Dwarf_Die *die, const std::string &directory) {
+    std::vector<std::string> options;
+    Dwarf_Files *files = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrcfiles(die, &files, &count) != 0)
+        return options;
+    std::set<std::string> seen;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = dwarf_filesrc(files, i, nullptr, nullptr);
+        if (!name || !*name || *name == '<')
+            continue;
+        fs::path folder = (fs::path(directory) / name).lexically_normal().parent_path();
+        std::string path = folder.string();
+        if (path.rfind("/usr/include", 0) == 0 || path.rfind("/usr/lib", 0) == 0)
+            continue; /* Clang knows its system folders */
+        if (seen.insert(path).second)
+            options.push_back("-I" + path);
+    }
+    return options;
+}
+
+std::vector<std::string> compile_options(Dwarf_Die *die, const std::string &directory) {
+    std::istringstream producer(attribute(die, DW_AT_producer));
+    std::vector<std::string> words;
+    for (std::string word; producer >> word;)
+        words.push_back(word);
+    std::vector<std::string> options = parse_options(words);
+    std::vector<std::string> includes = include_options(die, directory);
+    options.insert(options.end(), includes.begin(), includes.end());
+    options.push_back("-D_GNU_SOURCE"); /* declares most; a macro lost would hide declarations */
+    return options;
+}
+
+void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<std::string> &problems) {
+    std::string directory = attribute(die, DW_AT_comp_dir);
+    std::string name = attribute(die, DW_AT_name);
+    std::string file = (fs::path(directory) / name).lexically_normal().string();
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) {
+        problems.push_back("source not found: " + file + ": give --build-dir");
+        return;
+    }
+    /* the folder of the compilation may be gone, and Clang wants to start in one */
+    if (!fs::is_directory(directory, ignored))
+        directory = fs::path(file).parent_path().string();
+    sources.push_back({file, directory, compile_options(die, directory)});
+}
+
+/* Dwfl also finds debug information that lives in a file of its own. */
+class Module {
+  public:
+    explicit Module(const std::string &binary) {
+        callbacks.find_elf = dwfl_build_id_find_elf;
+        callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+        callbacks.section_address = dwfl_offline_section_address;
+        session = dwfl_begin(&callbacks);
+        if (session)
+            module = dwfl_report_offline(session, "", binary.c_str(), -1);
+        if (module)
+            dwfl_report_end(session, nullptr, nullptr);
+    }
+    ~Module() {
+        dwfl_end(session);
+    }
+    Module(const Module &) = delete;
+    Module &operator=(const Module &) = delete;
+
+    Dwfl_Module *module = nullptr;
+
+  private:
+    Dwfl_Callbacks callbacks = {};
+    Dwfl *session = nullptr;
+};
+
+} // namespace
+
+bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sources,
+                            std::vector<std::string> &problems, std::string &error) {
+    if (access(binary.c_str(), R_OK) != 0) {
+        error = "cannot read " + binary + ": " + strerror(errno);
+        return false;
+    }
+    Module program(binary);
+    if (!program.module) {
+        error = binary + " is not a program: " + dwfl_errmsg(-1);
+        return false;
+    }
+    size_t units = 0;
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(program.module, die, &bias));) {
+        if (!is_c_family(die))
+            continue;
+        units++;
+        add_unit(die, sources, problems);
+    }
+    if (units == 0)
+        error = "no debug information in " + binary + ": compile it with -g";
+    else if (sources.empty())
+        error = problems[0];
+    return !sources.empty();
+}
+
+} // namespace persik

@@ -1,0 +1,692 @@
+#include "static-analyzer/extract.h"
+
+#include <optional>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Frontend/ASTUnit.h"
+#include "clang/Tooling/CompilationDatabase.h"
+#include "clang/Tooling/Tooling.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang;
+
+namespace persik {
+
+namespace {
+
+/* ---- names and places ---- */
+
+std::string absolute_path(const std::string &directory, StringRef path) {
+    SmallString<256> full(path);
+    if (!llvm::sys::path::is_absolute(full)) {
+        full = directory;
+        llvm::sys::path::append(full, path);
+    }
+    llvm::sys::path::remove_dots(full, true);
+    return full.str().str();
+}
+
+class Names {
+  public:
+    Names(ASTContext &context, std::string directory)
+        : context(context), sources(context.getSourceManager()), directory(std::move(directory)) {
+    }
+
+    std::string file(SourceLocation location) const {
+        return absolute_path(directory, sources.getFilename(location));
+    }
+
+    /* gcc's line table names a macro's use, not its text; so does the expansion place. */
+    Place place(SourceLocation location) const {
+        SourceLocation expansion = sources.getExpansionLoc(location);
+        SourceLocation spelling = sources.getSpellingLoc(location);
+        Place place;
+        place.file = file(expansion);
+        place.line = (int)sources.getSpellingLineNumber(expansion);
+        place.column = (int)sources.getSpellingColumnNumber(expansion);
+        place.spelling_file = file(spelling);
+        if (place.spelling_file.empty() || sources.isWrittenInScratchSpace(spelling)) {
+            spelling = expansion;
+            place.spelling_file = place.file;
+        }
+        place.spelling_line = (int)sources.getSpellingLineNumber(spelling);
+        place.spelling_column = (int)sources.getSpellingColumnNumber(spelling);
+        return place;
+    }
+
+    int line(SourceLocation location) const {
+        return (int)sources.getExpansionLineNumber(location);
+    }
+
+    std::string function(const FunctionDecl *declaration) const {
+        std::string name = declaration->getNameAsString();
+        if (const auto *label = declaration->getAttr<AsmLabelAttr>())
+            name = label->getLabel().str();
+        if (declaration->getFormalLinkage() == ExternalLinkage)
+            return name;
+        const FunctionDecl *definition = declaration;
+        declaration->hasBody(definition);
+        return name + "@" + file(sources.getExpansionLoc(definition->getLocation()));
+    }
+
+    /* Record by its tag or typedef; anonymous members count as part of what contains them. */
+    std::string record(const RecordDecl *declaration) const {
+        if (!declaration->getName().empty())
+            return (declaration->getKindName() + " " + declaration->getName()).str();
+        if (const TypedefNameDecl *name = declaration->getTypedefNameForAnonDecl())
+            return name->getNameAsString();
+        if (const auto *outer = dyn_cast<RecordDecl>(declaration->getDeclContext()))
+            return record(outer);
+        PresumedLoc at = sources.getPresumedLoc(declaration->getLocation());
+        return "struct at line " + std::to_string(at.isValid() ? at.getLine() : 0);
+    }
+
+    std::string variable(const VarDecl *declaration) const {
+        std::string name = declaration->getNameAsString();
+        SourceLocation at = sources.getExpansionLoc(declaration->getLocation());
+        if (declaration->isFileVarDecl()) {
+            bool internal = declaration->getFormalLinkage() != ExternalLinkage;
+            return "global:" + name + (internal ? "@" + file(at) : "");
+        }
+        const auto *owner =
+            dyn_cast_or_null<FunctionDecl>(declaration->getParentFunctionOrMethod());
+        std::string function = owner ? owner->getNameAsString() : "";
+        return "local:" + function + "." + name + "@" + file(at) + ":" +
+               std::to_string(sources.getSpellingLineNumber(at)) + ":" +
+               std::to_string(sources.getSpellingColumnNumber(at));
+    }
+
+    ASTContext &context;
+
+  private:
+    const SourceManager &sources;
+    std::string directory;
+};
+
+TypeKind type_kind(QualType type) {
+    if (type.isNull())
+        return TypeKind::None;
+    if (const auto *atomic = type->getAs<AtomicType>())
+        type = atomic->getValueType();
+    if (type->isIntegralOrEnumerationType())
+        return TypeKind::Integer;
+    if (type->isRealFloatingType())
+        return TypeKind::Real;
+    if (type->isAnyPointerType() || type->isArrayType() || type->isFunctionType())
+        return TypeKind::Pointer;
+    if (type->isRecordType())
+        return TypeKind::Record;
+    return TypeKind::None;
+}
+
+Expr make(ExprKind kind, TypeKind type, std::string text, std::vector<Expr> children = {}) {
+    Expr expr;
+    expr.kind = kind;
+    expr.type = type;
+    expr.text = std::move(text);
+    expr.children = std::move(children);
+    return expr;
+}
+
+Expr constant(double value) {
+    Expr expr = make(ExprKind::Constant, TypeKind::Integer, "");
+    expr.value = value;
+    return expr;
+}
+
+/* What a pointer points at. */
+Expr dereference(Expr pointer, TypeKind type) {
+    if (pointer.kind == ExprKind::Address)
+        return std::move(pointer.children[0]);
+    std::string key = expr_object(pointer);
+    if (key.empty())
+        return make(ExprKind::Other, type, "", {std::move(pointer)});
+    if (pointer.kind == ExprKind::Variable)
+        return make(ExprKind::Variable, type, "*" + pointer.text, std::move(pointer.children));
+    return make(ExprKind::Variable, type, key, {std::move(pointer)});
+}
+
+Stmt statement(StmtKind kind, std::vector<Expr> exprs = {}) {
+    Stmt stmt;
+    stmt.kind = kind;
+    stmt.exprs = std::move(exprs);
+    return stmt;
+}
+
+/* ---- expressions and statements ---- */
+
+/* Turns bodies into our trees. Statements inside expressions (GNU's ({...})) move in front of the
+ * statement that holds the expression. */
+class Converter {
+  public:
+    Converter(const Names &names, std::vector<StaticObject> &objects, std::string function)
+        : names(names), objects(objects), function(std::move(function)) {
+    }
+
+    Stmt body(const clang::Stmt *node) {
+        return convert_statement(node);
+    }
+
+    /* `variable = initialiser`, field by field for records, element by element for arrays. */
+    void initialise(Expr target, QualType type, const clang::Expr *value, std::vector<Stmt> &out) {
+        value = value->IgnoreParens();
+        const auto *list = dyn_cast<InitListExpr>(value);
+        if (const auto *literal = dyn_cast<CompoundLiteralExpr>(value->IgnoreImpCasts()))
+            list = dyn_cast<InitListExpr>(literal->getInitializer());
+        if (!list || is_library_object(type)) {
+            if (!list)
+                out.push_back(assign(std::move(target), convert(value)));
+            return;
+        }
+        if (const InitListExpr *semantic = list->getSemanticForm())
+            list = semantic;
+        if (const auto *record = type->getAsRecordDecl())
+            initialise_record(record, list, out);
+        else
+            initialise_array(target, type, list, out);
+    }
+
+    void note_object(const std::string &key, QualType type, const clang::Expr *value) {
+        if (is_library_object(type))
+            objects.push_back({type_name(type), key, names.place(value->getBeginLoc()), function});
+    }
+
+  private:
+    const Names &names;
+    std::vector<StaticObject> &objects;
+    std::string function;
+    std::vector<Stmt> hoisted;
+
+    static std::string type_name(QualType type) {
+        if (const auto *name = type->getAs<TypedefType>())
+            return name->getDecl()->getNameAsString();
+        return "";
+    }
+
+    static bool is_library_object(QualType type) {
+        std::string name = type_name(type);
+        return name == "pthread_mutex_t" || name == "pthread_cond_t" ||
+               name == "pthread_rwlock_t" || name == "pthread_once_t" || name == "once_flag";
+    }
+
+    static Stmt assign(Expr target, Expr value) {
+        TypeKind type = target.type;
+        return statement(StmtKind::Evaluate, {make(ExprKind::Assign, type, "=",
+                                                   {std::move(target), std::move(value)})});
+    }
+
+    void initialise_record(const RecordDecl *record, const InitListExpr *list,
+                           std::vector<Stmt> &out) {
+        unsigned i = 0;
+        for (const FieldDecl *field : record->fields()) {
+            if (record->isUnion() && field != list->getInitializedFieldInUnion())
+                continue;
+            if (i >= list->getNumInits())
+                return;
+            const clang::Expr *value = list->getInit(i++);
+            if (isa<ImplicitValueInitExpr>(value))
+                continue;
+            Expr target = make(ExprKind::Variable, type_kind(field->getType()), field_key(field));
+            note_object(target.text, field->getType(), value);
+            initialise(std::move(target), field->getType(), value, out);
+        }
+    }
+
+    void initialise_array(const Expr &target, QualType type, const InitListExpr *list,
+                          std::vector<Stmt> &out) {
+        const clang::Type *element = type->getArrayElementTypeNoTypeQual();
+        QualType element_type = element ? QualType(element, 0) : type;
+        if (const auto *array = names.context.getAsArrayType(type))
+            element_type = array->getElementType();
+        Expr item = target;
+        item.type = type_kind(element_type);
+        for (const clang::Expr *value : list->inits())
+            if (!isa<ImplicitValueInitExpr>(value))
+                initialise(item, element_type, value, out);
+    }
+
+    std::string field_key(const FieldDecl *field) const {
+        return names.record(field->getParent()) + "." + field->getNameAsString();
+    }
+
+    std::vector<Expr> convert_all(const clang::Stmt *node) {
+        std::vector<Expr> out;
+        for (const clang::Stmt *child : node->children())
+            if (const auto *expr = dyn_cast_or_null<clang::Expr>(child))
+                out.push_back(convert(expr));
+        return out;
+    }
+
+    std::optional<double> constant_value(const clang::Expr *node) const {
+        if (node->isValueDependent() || !node->getType()->isIntegralOrEnumerationType())
+            return std::nullopt;
+        clang::Expr::EvalResult result;
+        if (!node->EvaluateAsInt(result, names.context))
+            return std::nullopt;
+        return result.Val.getInt().isSigned() ? (double)result.Val.getInt().getSExtValue()
+                                              : (double)result.Val.getInt().getZExtValue();
+    }
+
+    Expr convert(const clang::Expr *node) {
+        node = node->IgnoreParens();
+        if (auto value = constant_value(node))
+            return convert_constant(node, *value);
+        if (const auto *cast = dyn_cast<CastExpr>(node))
+            return convert_cast(cast);
+        if (const auto *reference = dyn_cast<DeclRefExpr>(node))
+            return convert_reference(reference);
+        if (const auto *member = dyn_cast<MemberExpr>(node))
+            return convert_member(member);
+        if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(node))
+            return convert_subscript(subscript);
+        if (const auto *call = dyn_cast<CallExpr>(node))
+            return convert_call(call);
+        if (const auto *unary = dyn_cast<UnaryOperator>(node))
+            return convert_unary(unary);
+        if (const auto *binary = dyn_cast<BinaryOperator>(node))
+            return convert_binary(binary);
+        if (const auto *choice = dyn_cast<AbstractConditionalOperator>(node))
+            return make(ExprKind::Operator, type_kind(node->getType()), "?:",
+                        {convert(choice->getCond()), convert(choice->getTrueExpr()),
+                         convert(choice->getFalseExpr())});
+        if (const auto *opaque = dyn_cast<OpaqueValueExpr>(node))
+            if (opaque->getSourceExpr())
+                return convert(opaque->getSourceExpr());
+        if (const auto *atomic = dyn_cast<AtomicExpr>(node))
+            return convert_atomic(atomic);
+        if (const auto *block = dyn_cast<clang::StmtExpr>(node))
+            return convert_statement_expression(block);
+        if (const auto *literal = dyn_cast<CompoundLiteralExpr>(node))
+            return convert_literal(literal);
+        if (const auto *full = dyn_cast<FullExpr>(node))
+            return convert(full->getSubExpr());
+        return make(ExprKind::Other, type_kind(node->getType()), "", convert_all(node));
+    }
+
+    static Expr convert_constant(const clang::Expr *node, double value) {
+        Expr expr = constant(value);
+        if (const auto *reference = dyn_cast<DeclRefExpr>(node->IgnoreParenImpCasts()))
+            expr.text = reference->getDecl()->getNameAsString();
+        return expr;
+    }
+
+    Expr convert_cast(const CastExpr *cast) {
+        const clang::Expr *inner = cast->getSubExpr();
+        switch (cast->getCastKind()) {
+        case CK_NullToPointer:
+            return constant(0);
+        case CK_ArrayToPointerDecay:
+            return make(ExprKind::Address, TypeKind::Pointer, "", {convert(inner)});
+        case CK_IntegralToFloating:
+        case CK_FloatingToIntegral:
+            return make(ExprKind::Operator, type_kind(cast->getType()), "(cast)", {convert(inner)});
+        default:
+            return convert(inner);
+        }
+    }
+
+    Expr convert_reference(const DeclRefExpr *reference) {
+        const ValueDecl *declaration = reference->getDecl();
+        if (const auto *callee = dyn_cast<FunctionDecl>(declaration))
+            return make(ExprKind::Function, TypeKind::Pointer, names.function(callee));
+        if (const auto *variable = dyn_cast<VarDecl>(declaration))
+            return make(ExprKind::Variable, type_kind(variable->getType()),
+                        names.variable(variable));
+        return make(ExprKind::Other, type_kind(reference->getType()), "");
+    }
+
+    Expr convert_member(const MemberExpr *member) {
+        const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+        if (!field)
+            return make(ExprKind::Other, type_kind(member->getType()), "", convert_all(member));
+        return make(ExprKind::Variable, type_kind(field->getType()), field_key(field),
+                    {convert(member->getBase())});
+    }
+
+    Expr convert_subscript(const ArraySubscriptExpr *subscript) {
+        Expr element = dereference(convert(subscript->getBase()), type_kind(subscript->getType()));
+        element.type = type_kind(subscript->getType());
+        element.children.push_back(convert(subscript->getIdx()));
+        return element;
+    }
+
+    Expr convert_call(const CallExpr *call) {
+        std::vector<Expr> arguments;
+        for (const clang::Expr *argument : call->arguments())
+            arguments.push_back(convert(argument));
+        TypeKind type = type_kind(call->getType());
+        const FunctionDecl *callee = call->getDirectCallee();
+        Expr expr;
+        if (callee) {
+            expr = make(ExprKind::Call, type, names.function(callee), std::move(arguments));
+            expr.noreturn = callee->isNoReturn();
+            simplify_builtin(expr);
+        } else {
+            QualType pointer = call->getCallee()->getType();
+            QualType pointee = pointer->isPointerType() ? pointer->getPointeeType() : pointer;
+            arguments.insert(arguments.begin(), convert(call->getCallee()));
+            expr = make(ExprKind::Indirect, type, pointee.getCanonicalType().getAsString(),
+                        std::move(arguments));
+        }
+        expr.place = names.place(call->getCallee()->IgnoreImpCasts()->getBeginLoc());
+        return expr;
+    }
+
+    /* __builtin_expect(x, y) is x; the old __sync functions are atomic operations. */
+    static void simplify_builtin(Expr &call) {
+        if (call.children.empty())
+            return;
+        if (call.text == "__builtin_expect") {
+            Expr value = std::move(call.children[0]);
+            call = std::move(value);
+        } else if (call.text.rfind("__sync_", 0) == 0) {
+            make_atomic(call);
+        }
+    }
+
+    static void make_atomic(Expr &operation) {
+        Expr object = dereference(std::move(operation.children[0]), operation.type);
+        operation.children[0] = std::move(object);
+        operation.kind = ExprKind::Atomic;
+    }
+
+    Expr convert_unary(const UnaryOperator *unary) {
+        TypeKind type = type_kind(unary->getType());
+        Expr operand = convert(unary->getSubExpr());
+        switch (unary->getOpcode()) {
+        case UO_Deref:
+            if (operand.kind == ExprKind::Function)
+                return operand;
+            return dereference(std::move(operand), type);
+        case UO_AddrOf:
+            if (operand.kind == ExprKind::Function)
+                return operand;
+            return make(ExprKind::Address, TypeKind::Pointer, "", {std::move(operand)});
+        case UO_PreInc:
+        case UO_PostInc:
+            return update("+=", std::move(operand), constant(1), unary->getSubExpr());
+        case UO_PreDec:
+        case UO_PostDec:
+            return update("-=", std::move(operand), constant(1), unary->getSubExpr());
+        case UO_Plus:
+        case UO_Extension:
+            return operand;
+        default:
+            return make(ExprKind::Operator, type,
+                        UnaryOperator::getOpcodeStr(unary->getOpcode()).str(),
+                        {std::move(operand)});
+        }
+    }
+
+    /* Updating a variable of an atomic type is an atomic operation. */
+    static Expr update(const char *op, Expr target, Expr value, const clang::Expr *node) {
+        TypeKind type = target.type;
+        if (node->getType()->isAtomicType())
+            return make(ExprKind::Atomic, type, op, {std::move(target), std::move(value)});
+        return make(ExprKind::Assign, type, op, {std::move(target), std::move(value)});
+    }
+
+    Expr convert_binary(const BinaryOperator *binary) {
+        Expr left = convert(binary->getLHS());
+        Expr right = convert(binary->getRHS());
+        std::string op = BinaryOperator::getOpcodeStr(binary->getOpcode()).str();
+        if (binary->isCompoundAssignmentOp())
+            return update(op.c_str(), std::move(left), std::move(right), binary->getLHS());
+        if (binary->isAssignmentOp())
+            return make(ExprKind::Assign, type_kind(binary->getType()), op,
+                        {std::move(left), std::move(right)});
+        return make(ExprKind::Operator, type_kind(binary->getType()), op,
+                    {std::move(left), std::move(right)});
+    }
+
+    Expr convert_atomic(const AtomicExpr *atomic) {
+        std::vector<Expr> operands;
+        operands.push_back(convert(atomic->getPtr()));
+        AtomicExpr::AtomicOp op = atomic->getOp();
+        bool load = op == AtomicExpr::AO__c11_atomic_load || op == AtomicExpr::AO__atomic_load_n ||
+                    op == AtomicExpr::AO__atomic_load;
+        bool store = op == AtomicExpr::AO__c11_atomic_store ||
+                     op == AtomicExpr::AO__atomic_store_n || op == AtomicExpr::AO__c11_atomic_init;
+        TypeKind type = type_kind(atomic->getType());
+        if (load)
+            return dereference(std::move(operands[0]), type);
+        if (atomic->getNumSubExprs() > 2 && op != AtomicExpr::AO__c11_atomic_init)
+            operands.push_back(convert(atomic->getVal1()));
+        else if (op == AtomicExpr::AO__c11_atomic_init)
+            operands.push_back(convert(atomic->getVal1()));
+        if (store)
+            return make(ExprKind::Assign, type, "=",
+                        {dereference(std::move(operands[0]), type), std::move(operands[1])});
+        Expr operation = make(ExprKind::Atomic, type, "atomic", std::move(operands));
+        make_atomic(operation);
+        return operation;
+    }
+
+    Expr convert_statement_expression(const clang::StmtExpr *block) {
+        const CompoundStmt *body = block->getSubStmt();
+        Expr value = make(ExprKind::Other, type_kind(block->getType()), "");
+        for (const clang::Stmt *child : body->body()) {
+            const auto *last = dyn_cast<clang::Expr>(child);
+            if (last && child == body->body_back())
+                value = convert(last);
+            else
+                hoisted.push_back(convert_statement(child));
+        }
+        return value;
+    }
+
+    Expr convert_literal(const CompoundLiteralExpr *literal) {
+        Expr target = make(ExprKind::Other, type_kind(literal->getType()), "");
+        std::vector<Stmt> out;
+        initialise(target, literal->getType(), literal->getInitializer(), out);
+        for (Stmt &stmt : out)
+            hoisted.push_back(std::move(stmt));
+        return target;
+    }
+
+    /* ---- statements ---- */
+
+    void locate(Stmt &stmt, const clang::Stmt *node) const {
+        stmt.first_line = names.line(node->getBeginLoc());
+        stmt.last_line = names.line(node->getEndLoc());
+    }
+
+    /* Puts what was hoisted while `stmt` was made in front of it. */
+    Stmt with_hoisted(Stmt stmt, size_t before) {
+        if (hoisted.size() == before)
+            return stmt;
+        Stmt block = statement(StmtKind::Block);
+        block.first_line = stmt.first_line;
+        block.last_line = stmt.last_line;
+        for (size_t i = before; i < hoisted.size(); i++)
+            block.children.push_back(std::move(hoisted[i]));
+        hoisted.resize(before);
+        block.children.push_back(std::move(stmt));
+        return block;
+    }
+
+    Stmt convert_statement(const clang::Stmt *node) {
+        size_t before = hoisted.size();
+        Stmt stmt = node ? convert_plain(node) : statement(StmtKind::Nothing);
+        if (node)
+            locate(stmt, node);
+        return with_hoisted(std::move(stmt), before);
+    }
+
+    Stmt convert_plain(const clang::Stmt *node) {
+        if (const auto *expr = dyn_cast<clang::Expr>(node))
+            return statement(StmtKind::Evaluate, {convert(expr)});
+        if (const auto *declarations = dyn_cast<DeclStmt>(node))
+            return convert_declarations(declarations);
+        if (const auto *choice = dyn_cast<IfStmt>(node)) {
+            Stmt stmt = statement(StmtKind::If, {convert(choice->getCond())});
+            stmt.children.push_back(convert_statement(choice->getThen()));
+            stmt.children.push_back(convert_statement(choice->getElse()));
+            return stmt;
+        }
+        if (const auto *loop = dyn_cast<ForStmt>(node))
+            return make_loop("for", loop->getInit(), loop->getCond(), loop->getInc(),
+                             loop->getBody());
+        if (const auto *loop = dyn_cast<WhileStmt>(node))
+            return make_loop("while", nullptr, loop->getCond(), nullptr, loop->getBody());
+        if (const auto *loop = dyn_cast<DoStmt>(node))
+            return make_loop("do", nullptr, loop->getCond(), nullptr, loop->getBody());
+        if (const auto *choice = dyn_cast<SwitchStmt>(node)) {
+            Stmt stmt = statement(StmtKind::Switch, {convert(choice->getCond())});
+            stmt.children.push_back(convert_statement(choice->getBody()));
+            return stmt;
+        }
+        if (const auto *back = dyn_cast<ReturnStmt>(node)) {
+            if (!back->getRetValue())
+                return statement(StmtKind::Return);
+            return statement(StmtKind::Return, {convert(back->getRetValue())});
+        }
+        if (isa<BreakStmt>(node))
+            return statement(StmtKind::Break);
+        if (isa<ContinueStmt>(node))
+            return statement(StmtKind::Continue);
+        if (isa<GotoStmt>(node) || isa<IndirectGotoStmt>(node))
+            return statement(StmtKind::Goto);
+        return convert_block(node);
+    }
+
+    /* Compound statements, labels, cases and whatever else only contains statements. */
+    Stmt convert_block(const clang::Stmt *node) {
+        Stmt block = statement(StmtKind::Block);
+        for (const clang::Stmt *child : node->children())
+            if (child)
+                block.children.push_back(convert_statement(child));
+        return block;
+    }
+
+    Stmt make_loop(const char *text, const clang::Stmt *before, const clang::Expr *condition,
+                   const clang::Expr *step, const clang::Stmt *body) {
+        Stmt loop = statement(StmtKind::Loop);
+        loop.text = text;
+        loop.children.push_back(convert_statement(before));
+        auto always = condition ? constant_value(condition) : std::optional<double>(1);
+        if (!always || *always == 0)
+            loop.exprs.push_back(convert(condition));
+        loop.children.push_back(convert_statement(body));
+        loop.children.push_back(convert_statement(step));
+        return loop;
+    }
+
+    Stmt convert_declarations(const DeclStmt *declarations) {
+        Stmt block = statement(StmtKind::Block);
+        for (const Decl *declaration : declarations->decls()) {
+            const auto *variable = dyn_cast<VarDecl>(declaration);
+            if (!variable || !variable->getInit())
+                continue;
+            Expr target =
+                make(ExprKind::Variable, type_kind(variable->getType()), names.variable(variable));
+            if (variable->isStaticLocal())
+                note_object(target.text, variable->getType(), variable->getInit());
+            initialise(std::move(target), variable->getType(), variable->getInit(), block.children);
+        }
+        for (Stmt &child : block.children)
+            locate(child, declarations);
+        return block;
+    }
+};
+
+/* ---- declarations ---- */
+
+class Collector : public RecursiveASTVisitor<Collector> {
+  public:
+    Collector(const Names &names, Unit &unit) : names(names), unit(unit) {
+    }
+
+    bool VisitFunctionDecl(FunctionDecl *declaration) {
+        if (!declaration->doesThisDeclarationHaveABody() || is_system(declaration))
+            return true;
+        Function function;
+        function.key = names.function(declaration);
+        Place place = names.place(declaration->getLocation());
+        function.file = place.file;
+        function.line = place.line;
+        function.signature = declaration->getType().getCanonicalType().getAsString();
+        for (const ParmVarDecl *parameter : declaration->parameters())
+            function.parameters.push_back(names.variable(parameter));
+        Converter converter(names, unit.objects, function.key);
+        function.body = converter.body(declaration->getBody());
+        unit.functions.push_back(std::move(function));
+        return true;
+    }
+
+    bool VisitVarDecl(VarDecl *declaration) {
+        if (!declaration->isFileVarDecl() || !declaration->getInit() || is_system(declaration))
+            return true;
+        Converter converter(names, unit.objects, "");
+        Expr target = make(ExprKind::Variable, type_kind(declaration->getType()),
+                           names.variable(declaration));
+        converter.note_object(target.text, declaration->getType(), declaration->getInit());
+        converter.initialise(std::move(target), declaration->getType(), declaration->getInit(),
+                             unit.initialisers);
+        return true;
+    }
+
+  private:
+    const Names &names;
+    Unit &unit;
+
+    bool is_system(const Decl *declaration) const {
+        return names.context.getSourceManager().isInSystemHeader(declaration->getLocation());
+    }
+};
+
+class FirstError : public DiagnosticConsumer {
+  public:
+    std::string text;
+    unsigned count = 0;
+
+    void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &diagnostic) override {
+        if (level < DiagnosticsEngine::Error)
+            return;
+        if (count++ > 0)
+            return;
+        SmallString<128> message;
+        diagnostic.FormatDiagnostic(message);
+        if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid()) {
+            PresumedLoc at = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
+            if (at.isValid())
+                text = std::string(at.getFilename()) + ":" + std::to_string(at.getLine()) + ": ";
+        }
+        text += message.str();
+    }
+};
+
+std::vector<std::string> clang_options(const Source &source) {
+    std::vector<std::string> options = source.options;
+    options.insert(options.end(), {"-resource-dir", CLANG_RESOURCE_DIRECTORY, "-w"});
+    return options;
+}
+
+} // namespace
+
+Unit extract_unit(const Source &source) {
+    Unit unit;
+    unit.file = source.file;
+    tooling::FixedCompilationDatabase database(source.directory, clang_options(source));
+    tooling::ClangTool tool(database, {source.file});
+    tool.clearArgumentsAdjusters();
+    tool.appendArgumentsAdjuster(tooling::getClangSyntaxOnlyAdjuster());
+    FirstError errors;
+    tool.setDiagnosticConsumer(&errors);
+    std::vector<std::unique_ptr<ASTUnit>> trees;
+    tool.buildASTs(trees);
+    if (errors.count > 0)
+        unit.problems.push_back(source.file + ": cannot be parsed completely: " + errors.text);
+    for (const auto &tree : trees) {
+        Names names(tree->getASTContext(), source.directory);
+        Collector(names, unit).TraverseDecl(tree->getASTContext().getTranslationUnitDecl());
+        unit.parsed = errors.count == 0 || !unit.functions.empty();
+    }
+    return unit;
+}
+
+} // namespace persik

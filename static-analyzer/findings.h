@@ -1,0 +1,101 @@
+/* What the analyses find, as it goes to static.json (formats/facts.h has the meanings). */
+#ifndef PERSIK_STATIC_ANALYZER_FINDINGS_H
+#define PERSIK_STATIC_ANALYZER_FINDINGS_H
+
+#include <string>
+#include <vector>
+
+#include "formats/facts.h"
+#include "static-analyzer/program.h"
+#include "static-analyzer/sharing.h"
+#include "static-analyzer/taint.h"
+
+namespace persik {
+
+struct Fragment {
+    Place place;
+    std::string function; /* key */
+    int api;
+    std::string object; /* key; empty: not nameable */
+};
+
+struct LoopFact {
+    std::string file, function;
+    int first_line, last_line;
+    facts_bound bound;
+    bool has_fragments;
+    std::string why;
+};
+
+struct ShareFact {
+    Place place;
+    std::string function, callee, why;
+};
+
+struct Creation {
+    Place place;
+    std::string function;
+    api_object object;
+    std::string name, amount;
+    double factor = 0, offset = 0;
+    bool follows_threads = false, constant = false, per_thread = false;
+};
+
+struct Monitor {
+    facts_monitor_kind kind = MONITOR_OTHER;
+    std::string name, mutex;
+    std::vector<std::string> conditions, puts, gets, closes;
+    std::string count, capacity;
+    double capacity_value = -1;
+    std::string why;
+};
+
+struct Findings {
+    std::string thread_count;
+    std::vector<Fragment> fragments;
+    std::vector<LoopFact> loops;
+    std::vector<ShareFact> shares;
+    std::vector<Creation> creations;
+    std::vector<Monitor> monitors;
+    std::vector<std::string> files, problems;
+};
+
+/* Bound of every loop. */
+class Bounds {
+  public:
+    struct Bound {
+        facts_bound kind = BOUND_UNKNOWN;
+        std::string why;
+        unsigned parameters = 0; /* a share only if these parameters are (bit i: number i) */
+    };
+
+    Bounds(const Program &program, const Taint &taint, const Sharing &sharing);
+
+    const Bound &of(size_t f, size_t l) const {
+        return bounds[f][l];
+    }
+    bool has_fragments(size_t f, size_t l) const;
+
+  private:
+    const Program &program;
+    const Taint &taint;
+    const Sharing &sharing;
+    std::vector<std::vector<Bound>> bounds;
+
+    Bound classify(size_t f, size_t l) const;
+};
+
+void find_loops(const Program &program, const Bounds &bounds, Findings &findings);
+void find_shares(const Program &program, const Taint &taint, const Bounds &bounds,
+                 Findings &findings);
+void find_fragments(const Program &program, Findings &findings);
+void find_creations(const Program &program, const Taint &taint, const Bounds &bounds,
+                    Findings &findings);
+void find_monitors(const Program &program, const Taint &taint, Findings &findings);
+
+/* Writes static.json; false with a line in `error`. */
+bool findings_save(const Findings &findings, const std::string &path, std::string &error);
+
+} // namespace persik
+
+#endif

@@ -1,0 +1,118 @@
+/* The program as the analyses see it: a small tree per function, free of Clang's types.
+ *
+ * Clang's syntax trees are large and belong to one file at a time; what we ask is about the whole
+ * program. So each file is reduced to this form in a worker process, handed to the main process
+ * (or the cache) as text, and merged there (program.h).
+ *
+ * Variables are named by keys, access paths by type:
+ *     "struct queue.count"          any such field, whatever the base
+ *     "global:limit"                a global; "global:limit@file.c" if internal to a file
+ *     "local:f.i@file.c:12:9"       a local or parameter
+ *     "*KEY"                        what the pointer KEY points at (and its elements)
+ *     "return:f"                    what f returns
+ * What follows '@' only keeps namesakes apart; key_display() cuts it off. */
+#ifndef PERSIK_STATIC_ANALYZER_IR_H
+#define PERSIK_STATIC_ANALYZER_IR_H
+
+#include <string>
+#include <vector>
+
+namespace persik {
+
+/* Where something is. `spelling_*` differ from the rest when a macro hides the place. */
+struct Place {
+    std::string file;
+    int line = 0, column = 0;
+    std::string spelling_file;
+    int spelling_line = 0, spelling_column = 0;
+};
+
+enum class ExprKind {
+    Constant, /* value; text: its spelling if it is a name */
+    Variable, /* text: key; children: bases and subscripts, read on the way */
+    Address,  /* children[0]: what it is the address of */
+    Function, /* text: key of the function */
+    Call,     /* text: key of the callee; children: arguments */
+    Indirect, /* text: signature; children[0]: the pointer, then the arguments */
+    Operator, /* text: operator; children: operands */
+    Assign,   /* text: "=", "+=", ...; children: target, value. x++ is x += 1 */
+    Atomic,   /* atomic read-modify-write; children: object (a Variable), operands */
+    Other,    /* children: whatever is evaluated on the way */
+};
+
+enum class TypeKind { None, Integer, Real, Pointer, Record };
+
+struct Expr {
+    ExprKind kind = ExprKind::Other;
+    TypeKind type = TypeKind::None;
+    std::string text;
+    double value = 0;
+    bool noreturn = false; /* a call that does not come back */
+    Place place;           /* calls only */
+    std::vector<Expr> children;
+};
+
+enum class StmtKind {
+    Block,
+    Evaluate, /* exprs[0] */
+    If,       /* exprs[0]; children: then, else */
+    Loop,     /* exprs[0]: condition, if any; children: before, body, step; text: for, while, do */
+    Switch,   /* exprs[0]; children: body */
+    Return,   /* exprs[0], if any */
+    Break,
+    Continue,
+    Goto,
+    Nothing,
+};
+
+struct Stmt {
+    StmtKind kind = StmtKind::Nothing;
+    std::string text;
+    int first_line = 0, last_line = 0;
+    std::vector<Expr> exprs;
+    std::vector<Stmt> children;
+};
+
+/* An object with static storage that a macro like PTHREAD_MUTEX_INITIALIZER brings to life. */
+struct StaticObject {
+    std::string type; /* "pthread_mutex_t" */
+    std::string key;
+    Place place;
+    std::string function; /* key; empty at file level */
+};
+
+struct Function {
+    std::string key;  /* the linker's name; "name@file" if internal to the file */
+    std::string file; /* of the definition */
+    int line = 0;
+    std::string signature;               /* canonical type, to match calls through pointers */
+    std::vector<std::string> parameters; /* keys */
+    Stmt body;
+};
+
+/* One analysed file with all that it defines. */
+struct Unit {
+    std::string file;
+    std::vector<Function> functions;
+    std::vector<Stmt> initialisers; /* of globals, as assignments */
+    std::vector<StaticObject> objects;
+    std::vector<std::string> problems;
+    bool parsed = false;
+};
+
+/* Key without what follows '@'. */
+std::string key_display(const std::string &key);
+
+/* Expression as a reader would write it, with access paths for variables. */
+std::string expr_display(const Expr &expr);
+
+/* The variable behind `expr` when it is one or the address of one; empty if not nameable. */
+std::string expr_object(const Expr &expr);
+
+/* Text form and back; false when `text` is not such a form. */
+std::string unit_write(const Unit &unit);
+bool unit_read(const std::string &text, Unit &unit);
+
+} // namespace persik
+
+#endif

@@ -1,0 +1,362 @@
+/* What decides how often a loop runs. */
+#include <algorithm>
+
+#include "static-analyzer/findings.h"
+
+namespace persik {
+
+namespace {
+
+/* The parts of a loop that decide its number of rounds. */
+struct Header {
+    std::vector<const Expr *> conditions; /* to stay in, or to leave by break */
+    std::set<std::string> induction;      /* variables of the condition that the loop moves */
+    Value limit, start, step;
+    std::string limit_text;
+};
+
+bool is_induction(const Flow &flow, const Loop &loop, const std::string &key) {
+    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
+        return a.target->kind == ExprKind::Variable && a.target->text == key &&
+               loop_contains(loop, a.at);
+    });
+}
+
+void find_conditions(const Loop &loop, Header &header) {
+    if (!loop.stmt->exprs.empty())
+        header.conditions.push_back(&loop.stmt->exprs[0]);
+    else
+        for (const Exit &exit : loop.exits)
+            if (!exit.guards.empty())
+                header.conditions.push_back(exit.guards.back());
+}
+
+class HeaderReader {
+  public:
+    HeaderReader(const Flow &flow, const Loop &loop, int f, const Taint &taint)
+        : flow(flow), loop(loop), f(f), taint(taint) {
+    }
+
+    Header read() {
+        find_conditions(loop, header);
+        Moment inside;
+        inside.order = loop.last_order;
+        for (const Expr *condition : header.conditions)
+            for (const std::string &key : expr_variables(*condition))
+                if (is_induction(flow, loop, key))
+                    header.induction.insert(key);
+        for (const Expr *condition : header.conditions)
+            read_limit(*condition, inside);
+        for (const std::string &key : header.induction)
+            read_movement(key);
+        return header;
+    }
+
+  private:
+    const Flow &flow;
+    const Loop &loop;
+    int f;
+    const Taint &taint;
+    Header header;
+
+    /* Each side of a comparison, but for the moving variable, whose start and step count. */
+    void read_limit(const Expr &expr, const Moment &at) {
+        if (expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
+            (expr.text == "&&" || expr.text == "||" || expr.text == "," ||
+             expr.type == TypeKind::Integer) &&
+            is_logical(expr.text)) {
+            for (const Expr &child : expr.children)
+                read_limit(child, at);
+            return;
+        }
+        if (expr.kind == ExprKind::Assign || moves(expr))
+            return;
+        Value value = taint.evaluate(expr, f, nullptr);
+        if (value.all && header.limit_text.empty())
+            header.limit_text = expr_display(expr);
+        header.limit.merge(value);
+    }
+
+    static bool is_logical(const std::string &op) {
+        static const std::set<std::string> ops = {
+            "&&", "||", "<", ">", "<=", ">=", "==", "!=", ","};
+        return ops.count(op) > 0;
+    }
+
+    bool moves(const Expr &expr) const {
+        for (const std::string &key : expr_variables(expr))
+            if (header.induction.count(key))
+                return true;
+        return false;
+    }
+
+    void read_movement(const std::string &key) {
+        const Assignment *start = nullptr;
+        for (const Assignment &a : flow.assignments) {
+            if (a.target->kind != ExprKind::Variable || a.target->text != key)
+                continue;
+            bool before = a.at.order <= loop.last_order && !in_body(a);
+            if (before)
+                start = &a;
+            else if (loop_contains(loop, a.at))
+                read_step(a);
+        }
+        if (start && start->op == "=")
+            header.start.merge(taint.evaluate(*start->value, f, &start->at));
+        else if (!start) /* a parameter that the loop itself moves */
+            header.start.merge(parameter_value(key));
+    }
+
+    Value parameter_value(const std::string &key) const {
+        Expr expr;
+        expr.kind = ExprKind::Variable;
+        expr.text = key;
+        return taint.evaluate(expr, f, nullptr);
+    }
+
+    /* The first part of a for loop is inside its text but in front of its rounds. */
+    bool in_body(const Assignment &a) const {
+        return loop_contains(loop, a.at) && a.at.loop >= 0 &&
+               loop_contains(flow, loop_index(), a.at.loop);
+    }
+
+    int loop_index() const {
+        return (int)(&loop - flow.loops.data());
+    }
+
+    void read_step(const Assignment &a) {
+        if (a.op == "+=" || a.op == "-=") {
+            header.step.merge(taint.evaluate(*a.value, f, &a.at));
+            return;
+        }
+        /* i = i + step: what is added */
+        const Expr &value = *a.value;
+        if (value.kind == ExprKind::Operator && value.children.size() == 2)
+            for (const Expr &child : value.children)
+                if (!expr_reads(child, a.target->text))
+                    header.step.merge(taint.evaluate(child, f, &a.at));
+    }
+};
+
+/* if (i % threads != index) continue; also splits a loop. */
+const Expr *find_filter(const Stmt &stmt, int f, const Taint &taint, int depth) {
+    const int max_depth = 3; /* block, if, block */
+    if (stmt.kind == StmtKind::If) {
+        const Expr &condition = stmt.exprs[0];
+        if (condition.kind == ExprKind::Operator && condition.children.size() == 2 &&
+            (condition.text == "==" || condition.text == "!=")) {
+            Value a = taint.evaluate(condition.children[0], f, nullptr);
+            Value b = taint.evaluate(condition.children[1], f, nullptr);
+            if (((a.all & TAINT_SHARE) && (b.all & TAINT_INDEX)) ||
+                ((b.all & TAINT_SHARE) && (a.all & TAINT_INDEX)))
+                return &condition;
+        }
+    }
+    if (stmt.kind == StmtKind::Block && depth < max_depth)
+        for (const Stmt &child : stmt.children)
+            if (const Expr *filter = find_filter(child, f, taint, depth + 1))
+                return filter;
+    return nullptr;
+}
+
+bool is_wait_loop(const Flow &flow, int l) {
+    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+        return site.api >= 0 && site.at.loop == l &&
+               (catalog_info(site.api).op == OP_WAIT || catalog_info(site.api).op == OP_TIMEDWAIT);
+    });
+}
+
+Bounds::Bound share_bound(const Header &header) {
+    Bounds::Bound bound;
+    bound.kind = BOUND_SHARE;
+    for (const Value *value : {&header.limit, &header.start, &header.step})
+        if (value->all & TAINT_SHARE) {
+            bound.why = value->why;
+            break;
+        }
+    unsigned own = header.limit.own | header.start.own | header.step.own;
+    if (!(own & TAINT_SHARE))
+        bound.parameters =
+            header.limit.parameters | header.start.parameters | header.step.parameters;
+    return bound;
+}
+
+} // namespace
+
+Bounds::Bounds(const Program &program, const Taint &taint, const Sharing &sharing)
+    : program(program), taint(taint), sharing(sharing), bounds(program.flows.size()) {
+    for (size_t f = 0; f < program.flows.size(); f++)
+        for (size_t l = 0; l < program.flows[f].loops.size(); l++)
+            bounds[f].push_back(program.flows[f].reached ? classify(f, l) : Bound());
+}
+
+Bounds::Bound Bounds::classify(size_t f, size_t l) const {
+    const Flow &flow = program.flows[f];
+    const Loop &loop = flow.loops[l];
+    const SharedLoop *shared = sharing.loop((int)f, (int)l);
+    if (shared && shared->decided_by_condition)
+        return {BOUND_SHARED, shared->why, 0};
+    Header header = HeaderReader(flow, loop, (int)f, taint).read();
+    unsigned limit = header.limit.all, start = header.start.all, step = header.step.all;
+    if ((limit | start | step) & TAINT_SHARE)
+        return share_bound(header);
+    if (step & TAINT_COUNT)
+        return {BOUND_SHARE, "steps by the thread count", 0};
+    if (const Expr *filter = find_filter(loop.stmt->children[1], (int)f, taint, 0))
+        return {BOUND_SHARE, expr_display(*filter), 0};
+    if (shared)
+        return {BOUND_SHARED, shared->why, 0};
+    if (limit & TAINT_COUNT || start & TAINT_COUNT)
+        return {BOUND_THREADS,
+                header.limit_text.empty() ? "starts at the thread count" : header.limit_text, 0};
+    if ((limit & TAINT_INDEX) && (start & TAINT_INDEX))
+        return {BOUND_FIXED, "same length for each thread", 0};
+    if (limit & TAINT_INDEX)
+        return {BOUND_THREADS, header.limit_text + ", the thread's index", 0};
+    if (start & TAINT_INDEX)
+        return {BOUND_SHARE, "starts at the thread's index", 0};
+    if (is_wait_loop(flow, (int)l))
+        return {BOUND_UNKNOWN, "waits on a condition variable", 0};
+    if (header.conditions.empty())
+        return {BOUND_UNKNOWN, "has no end of its own", 0};
+    if (header.induction.empty())
+        return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
+    return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};
+}
+
+bool Bounds::has_fragments(size_t f, size_t l) const {
+    const Flow &flow = program.flows[f];
+    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+        if (!loop_contains(flow.loops[l], site.at))
+            return false;
+        return site.api >= 0 ||
+               std::any_of(site.callees.begin(), site.callees.end(),
+                           [&](int callee) { return program.flows[(size_t)callee].has_fragments; });
+    });
+}
+
+void find_loops(const Program &program, const Bounds &bounds, Findings &findings) {
+    for (size_t f = 1; f < program.flows.size(); f++) {
+        const Flow &flow = program.flows[f];
+        for (size_t l = 0; flow.reached && l < flow.loops.size(); l++) {
+            const Bounds::Bound &bound = bounds.of(f, l);
+            bool fragments = bounds.has_fragments(f, l);
+            bool plain = bound.kind == BOUND_FIXED || bound.kind == BOUND_UNKNOWN;
+            if (!fragments && plain)
+                continue; /* mere computation, as often for any number of threads */
+            const Function &function = program.functions[f];
+            const Stmt &stmt = *flow.loops[l].stmt;
+            findings.loops.push_back({function.file, function.key, stmt.first_line, stmt.last_line,
+                                      bound.kind, fragments, bound.why});
+        }
+    }
+}
+
+/* ---- calls that run a share ---- */
+
+namespace {
+
+/* A function that runs a share: in any case, or if these parameters are one. */
+struct Sharer {
+    bool always = false;
+    unsigned parameters = 0;
+    std::string why;
+    bool operator==(const Sharer &other) const {
+        return always == other.always && parameters == other.parameters;
+    }
+};
+
+class ShareFinder {
+  public:
+    ShareFinder(const Program &program, const Taint &taint, const Bounds &bounds)
+        : program(program), taint(taint), bounds(bounds), sharers(program.flows.size()) {
+        for (size_t f = 1; f < sharers.size(); f++)
+            add_loops(f);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (size_t f = 1; f < sharers.size(); f++)
+                changed |= add_calls(f);
+        }
+    }
+
+    void report(Findings &findings) const {
+        for (size_t f = 1; f < sharers.size(); f++) {
+            if (!program.flows[f].reached)
+                continue;
+            for (const CallSite &site : program.flows[f].calls) {
+                Sharer sharer = at_call((int)f, site);
+                if (sharer.always || sharer.parameters)
+                    findings.shares.push_back({site.call->place, program.functions[f].key,
+                                               program.functions[(size_t)site.callees[0]].key,
+                                               sharer.why});
+            }
+        }
+    }
+
+  private:
+    const Program &program;
+    const Taint &taint;
+    const Bounds &bounds;
+    std::vector<Sharer> sharers;
+
+    void add_loops(size_t f) {
+        for (size_t l = 0; l < program.flows[f].loops.size(); l++) {
+            const Bounds::Bound &bound = bounds.of(f, l);
+            if (bound.kind != BOUND_SHARE || bounds.has_fragments(f, l))
+                continue;
+            Sharer &sharer = sharers[f];
+            sharer.always |= bound.parameters == 0;
+            sharer.parameters |= bound.parameters;
+            if (sharer.why.empty())
+                sharer.why = bound.why;
+        }
+    }
+
+    /* Seen from the caller: `parameters` are the caller's own. */
+    Sharer at_call(int f, const CallSite &site) const {
+        Sharer result;
+        size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
+        for (int callee : site.callees) {
+            const Sharer &sharer = sharers[(size_t)callee];
+            result.always |= sharer.always;
+            if (sharer.always && result.why.empty())
+                result.why = sharer.why;
+            for (size_t i = 0; i < 16 && i + first < site.call->children.size(); i++) {
+                if (!(sharer.parameters & (1U << i)))
+                    continue;
+                Value value = taint.evaluate(site.call->children[i + first], f, &site.at);
+                if (!(value.all & TAINT_SHARE))
+                    continue;
+                if (value.own & TAINT_SHARE || value.parameters == 0)
+                    result.always = true;
+                else
+                    result.parameters |= value.parameters;
+                result.why = result.why.empty() ? value.why : result.why;
+            }
+        }
+        return result;
+    }
+
+    bool add_calls(size_t f) {
+        Sharer before = sharers[f];
+        if (!program.flows[f].reached)
+            return false;
+        for (const CallSite &site : program.flows[f].calls) {
+            Sharer callee = at_call((int)f, site);
+            sharers[f].always |= callee.always;
+            sharers[f].parameters |= callee.parameters;
+            if (sharers[f].why.empty())
+                sharers[f].why = callee.why;
+        }
+        return !(before == sharers[f]);
+    }
+};
+
+} // namespace
+
+void find_shares(const Program &program, const Taint &taint, const Bounds &bounds,
+                 Findings &findings) {
+    ShareFinder(program, taint, bounds).report(findings);
+}
+
+} // namespace persik

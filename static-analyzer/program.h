@@ -1,0 +1,109 @@
+/* The whole program: all files merged, who calls whom, and per function a flat list of what it
+ * does (assignments, calls, loops, returns) with the locks held and the conditions passed. */
+#ifndef PERSIK_STATIC_ANALYZER_PROGRAM_H
+#define PERSIK_STATIC_ANALYZER_PROGRAM_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/catalog.h"
+#include "static-analyzer/ir.h"
+
+namespace persik {
+
+/* Mutex (key) -> which of the function's critical sections, counted from 1; 0 = since the call. */
+using Held = std::map<std::string, int>;
+
+/* Where in its function something happens. */
+struct Moment {
+    int order = 0; /* position in the function's text */
+    int line = 0;
+    int loop = -1; /* innermost, index into Flow::loops */
+    Held held;
+    std::vector<const Expr *> guards; /* conditions around and in front of it, outermost first */
+};
+
+struct Assignment {
+    const Expr *whole, *target, *value;
+    std::string op; /* "=", "+=", ..., "atomic" */
+    Moment at;
+};
+
+struct CallSite {
+    const Expr *call;
+    int api = -1;             /* index into the catalog */
+    std::vector<int> callees; /* functions of the program it may reach */
+    Moment at;
+};
+
+struct Return {
+    const Expr *value; /* may be null */
+    Moment at;
+};
+
+/* A way out of a loop other than its condition. */
+struct Exit {
+    std::vector<const Expr *> guards; /* inside the loop only */
+    bool is_break;
+};
+
+struct Loop {
+    const Stmt *stmt;
+    int parent;            /* -1 outermost */
+    int order, last_order; /* from its first to its last part */
+    std::vector<Exit> exits;
+    Held held;
+};
+
+struct Flow {
+    std::vector<Assignment> assignments;
+    std::vector<CallSite> calls;
+    std::vector<Return> returns;
+    std::vector<Loop> loops;
+    std::set<std::string> acquires, releases; /* locks held at the end, given back from before */
+    Held entry;                               /* locks that all callers hold */
+    bool reached = false;
+    bool has_fragments = false; /* catalog calls, directly or through calls */
+};
+
+struct Program {
+    std::vector<Function> functions; /* [0] holds the initialisers of globals */
+    std::vector<Flow> flows;         /* same index */
+    std::vector<StaticObject> objects;
+    std::map<std::string, int> by_key;
+
+    const Function *find(const std::string &key) const;
+};
+
+/* What the catalog says of a function, by its linker name; -1 if nothing. */
+int catalog_find(const std::string &name);
+const api_info &catalog_info(int api);
+
+/* Argument number of the start routine of a thread-creating call; its argument is the next. */
+int catalog_start_argument(int api);
+
+/* Merges the units (which are emptied) and follows calls from the functions named in `roots`, or
+ * takes all if none of them is there. */
+Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots);
+
+bool loop_contains(const Flow &flow, int loop, int inner);
+bool loop_contains(const Loop &loop, const Moment &at);
+
+/* Calls `visit` for `expr` and all below it. */
+template <typename F> void expr_walk(const Expr &expr, const F &visit) {
+    visit(expr);
+    for (const Expr &child : expr.children)
+        expr_walk(child, visit);
+}
+
+bool expr_reads(const Expr &expr, const std::string &key);
+std::set<std::string> expr_variables(const Expr &expr);
+
+/* True for locals and parameters, which one thread alone sees; not for what they point at. */
+bool key_is_local(const std::string &key);
+
+} // namespace persik
+
+#endif

@@ -1,0 +1,325 @@
+#include "static-analyzer/sharing.h"
+
+#include <algorithm>
+
+namespace persik {
+
+namespace {
+
+/* Section number of a function's own text when its callers hold the lock, whichever it is. */
+constexpr int bare_section = -1;
+
+bool is_state(const std::string &key) {
+    return !key.empty() && !key_is_local(key);
+}
+
+bool reads_any(const Expr &expr, const std::set<std::string> &keys) {
+    bool found = false;
+    expr_walk(expr, [&](const Expr &e) {
+        found = found || (e.kind == ExprKind::Variable && keys.count(e.text));
+    });
+    return found;
+}
+
+bool contains(const Expr &expr, const Expr *part) {
+    bool found = false;
+    expr_walk(expr, [&](const Expr &e) { found = found || &e == part; });
+    return found;
+}
+
+bool in_section(const Moment &at, const std::string &mutex, int section) {
+    if (section == bare_section)
+        return true;
+    auto held = at.held.find(mutex);
+    return held != at.held.end() && held->second == section;
+}
+
+/* What a section does to the state. */
+struct Section {
+    std::set<std::string> derived; /* locals read from state in the section */
+    Take take;
+};
+
+/* Locals that hold something read from shared state, so that head = task->next is a change in
+ * terms of itself. */
+void find_derived(const std::vector<const Assignment *> &inside, Section &section) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Assignment *a : inside) {
+            if (!key_is_local(a->target->text))
+                continue;
+            bool from_state = false;
+            expr_walk(*a->value, [&](const Expr &e) {
+                from_state = from_state || (e.kind == ExprKind::Variable &&
+                                            (is_state(e.text) || section.derived.count(e.text)));
+            });
+            if (from_state)
+                changed |= section.derived.insert(a->target->text).second;
+        }
+    }
+}
+
+/* True if the value comes from the thread itself and not out of the shared state. */
+bool is_own_data(const Expr &value, const std::set<std::string> &derived) {
+    bool own = false;
+    auto look = [&](auto &&self, const Expr &e) -> void {
+        if (e.kind == ExprKind::Variable && key_is_local(e.text) && !derived.count(e.text))
+            own = true;
+        if (e.kind == ExprKind::Variable && is_state(e.text))
+            return; /* its base only says where */
+        for (const Expr &child : e.children)
+            self(self, child);
+    };
+    look(look, value);
+    return own;
+}
+
+bool find_take(const std::vector<const Assignment *> &inside, Section &section) {
+    find_derived(inside, section);
+    for (const Assignment *a : inside) {
+        const std::string &key = a->target->text;
+        if (a->target->kind != ExprKind::Variable || !is_state(key))
+            continue;
+        bool own = is_own_data(*a->value, section.derived);
+        bool itself = a->op != "=" || expr_reads(*a->value, key) ||
+                      (!own && reads_any(*a->value, section.derived));
+        if (own && a->op == "=" && !expr_reads(*a->value, key))
+            section.take.puts = true;
+        if (!itself || own)
+            continue;
+        if (section.take.state.empty()) {
+            section.take.at = a->at;
+            section.take.why = expr_display(*a->whole);
+        }
+        section.take.state.insert(key);
+    }
+    return !section.take.state.empty();
+}
+
+std::vector<Take> find_sections(const Flow &flow) {
+    std::map<std::pair<std::string, int>, std::vector<const Assignment *>> sections;
+    std::vector<Take> takes;
+    for (const Assignment &a : flow.assignments) {
+        if (a.op == "atomic") {
+            Take take;
+            take.at = a.at;
+            take.expr = a.whole;
+            take.why = "atomic operation on " + expr_display(*a.target);
+            takes.push_back(take);
+            continue;
+        }
+        for (const auto &[mutex, section] : a.at.held)
+            sections[{mutex, section}].push_back(&a);
+        if (a.at.held.empty())
+            sections[{"", bare_section}].push_back(&a);
+    }
+    for (const auto &[which, inside] : sections) {
+        Section section;
+        if (!find_take(inside, section))
+            continue;
+        section.take.mutex = which.first;
+        section.take.section = which.second;
+        takes.push_back(section.take);
+    }
+    return takes;
+}
+
+/* What is known to come out of some takes within a stretch of a function. */
+class Outcome {
+  public:
+    Outcome(const Flow &flow, const std::vector<const Take *> &takes, int first, int last)
+        : takes(takes) {
+        for (const Take *take : takes)
+            keys.insert(take->outs.begin(), take->outs.end());
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const Assignment &a : flow.assignments)
+                if (a.at.order >= first && a.at.order <= last && comes_out(a))
+                    changed |= keys.insert(a.target->text).second;
+        }
+    }
+
+    /* Is `expr` made of what was taken? */
+    bool decides(const Expr &expr) const {
+        return reads_any(expr, keys) ||
+               std::any_of(takes.begin(), takes.end(), [&](const Take *take) {
+                   return take->expr && contains(expr, take->expr);
+               });
+    }
+
+    /* A condition that looks at the state itself; of a put it says "full", not "nothing left". */
+    bool decides_or_looks(const Expr &expr) const {
+        return decides(expr) || std::any_of(takes.begin(), takes.end(), [&](const Take *take) {
+                   return !take->puts && reads_any(expr, take->state);
+               });
+    }
+
+    const std::set<std::string> &results() const {
+        return keys;
+    }
+
+  private:
+    const std::vector<const Take *> &takes;
+    std::set<std::string> keys; /* locals, and what parameters point at */
+
+    bool comes_out(const Assignment &a) const {
+        const std::string &key = a.target->text;
+        bool local = key_is_local(key) || key.rfind("*local:", 0) == 0;
+        if (!local || a.target->kind != ExprKind::Variable)
+            return false;
+        if (decides(*a.value))
+            return true;
+        for (const Take *take : takes)
+            if (!take->state.empty() && in_section(a.at, take->mutex, take->section) &&
+                reads_any(*a.value, take->state))
+                return true;
+        bool flag = a.value->kind == ExprKind::Constant; /* if (i >= n) done = true; */
+        return flag && std::any_of(a.at.guards.begin(), a.at.guards.end(),
+                                   [&](const Expr *guard) { return decides(*guard); });
+    }
+};
+
+/* Does this way out depend on what the loop itself computes, like a counter? */
+bool is_counted(const Flow &flow, const Loop &loop, const Expr &condition) {
+    std::set<std::string> read = expr_variables(condition);
+    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
+        return loop_contains(loop, a.at) && a.target->kind == ExprKind::Variable &&
+               read.count(a.target->text);
+    });
+}
+
+std::string take_why(const std::vector<const Take *> &takes) {
+    const Take &take = *takes[0];
+    return take.mutex.empty() ? take.why : take.why + " under " + key_display(take.mutex);
+}
+
+bool classify(const Flow &flow, int l, const std::vector<const Take *> &takes, SharedLoop &result) {
+    const Loop &loop = flow.loops[(size_t)l];
+    Outcome outcome(flow, takes, loop.order, loop.last_order);
+    result.why = take_why(takes);
+    const Expr *condition = loop.stmt->exprs.empty() ? nullptr : &loop.stmt->exprs[0];
+    result.decided_by_condition = true;
+    if (condition && outcome.decides(*condition))
+        return true;
+    bool counted = condition && is_counted(flow, loop, *condition);
+    bool broken = false;
+    for (const Exit &exit : loop.exits)
+        for (const Expr *guard : exit.guards) {
+            broken = broken || outcome.decides_or_looks(*guard);
+            counted = counted || (!broken && is_counted(flow, loop, *guard));
+        }
+    /* An endless loop ends by what it takes, if it takes something and does not merely count. */
+    bool endless = !counted && !outcome.results().empty();
+    result.decided_by_condition = endless;
+    return broken || endless;
+}
+
+bool same_constant(const Expr *a, const Expr *b) {
+    return a && b && a->kind == b->kind &&
+           (a->kind == ExprKind::Constant ? a->value == b->value : a->text == b->text) &&
+           a->kind != ExprKind::Operator && a->kind != ExprKind::Call;
+}
+
+/* Does what was taken leave the function: as its result, through a pointer, or in which result? */
+bool hands_on(const Flow &flow, const std::vector<const Take *> &takes) {
+    Outcome outcome(flow, takes, 0, INT32_MAX);
+    for (const std::string &key : outcome.results())
+        if (key[0] == '*')
+            return true;
+    bool same = true;
+    for (const Return &back : flow.returns)
+        same = same && same_constant(flow.returns[0].value, back.value);
+    for (const Return &back : flow.returns) {
+        if (!back.value)
+            continue;
+        if (outcome.decides(*back.value))
+            return true;
+        for (const Take *take : takes)
+            if (!take->puts && in_section(back.at, take->mutex, take->section) &&
+                reads_any(*back.value, take->state))
+                return true;
+        if (same)
+            continue;
+        for (const Expr *guard : back.at.guards)
+            if (outcome.decides_or_looks(*guard))
+                return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Sharing::Sharing(const Program &program) : program(program) {
+    for (const Flow &flow : program.flows)
+        sections.push_back(flow.reached ? find_sections(flow) : std::vector<Take>());
+    const int max_rounds = 8; /* depth of wrappers around a taker */
+    for (int round = 0; round < max_rounds; round++) {
+        bool changed = false;
+        for (size_t f = 1; f < program.flows.size(); f++)
+            changed |= analyse((int)f);
+        if (!changed)
+            break;
+    }
+}
+
+std::vector<Take> Sharing::takes_of(int f) const {
+    std::vector<Take> takes = sections[(size_t)f];
+    for (const CallSite &site : program.flows[(size_t)f].calls) {
+        bool taking = site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN;
+        for (int callee : site.callees)
+            taking = taking || takers.count(callee) ||
+                     (!site.at.held.empty() && bare_takers.count(callee));
+        if (!taking)
+            continue;
+        Take take;
+        take.at = site.at;
+        take.expr = site.call;
+        take.why = expr_display(*site.call);
+        for (const Expr &argument : site.call->children)
+            if (argument.kind == ExprKind::Address &&
+                argument.children[0].kind == ExprKind::Variable &&
+                key_is_local(argument.children[0].text))
+                take.outs.insert(argument.children[0].text);
+        takes.push_back(take);
+    }
+    return takes;
+}
+
+bool Sharing::analyse(int f) {
+    const Flow &flow = program.flows[(size_t)f];
+    std::vector<Take> takes = flow.reached ? takes_of(f) : std::vector<Take>();
+    if (takes.empty())
+        return false;
+    bool changed = false;
+    std::set<const Take *> used; /* by a loop further inside */
+    for (size_t l = flow.loops.size(); l-- > 0;) {
+        std::vector<const Take *> inside;
+        for (const Take &take : takes)
+            if (take.section != bare_section && !used.count(&take) &&
+                loop_contains(flow.loops[l], take.at))
+                inside.push_back(&take);
+        SharedLoop result;
+        if (inside.empty() || !classify(flow, (int)l, inside, result))
+            continue;
+        used.insert(inside.begin(), inside.end());
+        changed |= loops.emplace(std::make_pair(f, (int)l), result).second;
+    }
+    std::vector<const Take *> left, bare;
+    for (const Take &take : takes) {
+        bare.push_back(&take);
+        if (take.section != bare_section && !used.count(&take))
+            left.push_back(&take);
+    }
+    if (!left.empty() && hands_on(flow, left))
+        changed |= takers.insert(f).second;
+    if (left.empty() && used.empty() && hands_on(flow, bare))
+        changed |= bare_takers.insert(f).second;
+    return changed;
+}
+
+const SharedLoop *Sharing::loop(int f, int l) const {
+    auto found = loops.find({f, l});
+    return found == loops.end() ? nullptr : &found->second;
+}
+
+} // namespace persik

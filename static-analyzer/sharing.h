@@ -1,0 +1,59 @@
+/* Work that threads take from one place: a counter or list under a lock, an atomic, a queue.
+ *
+ * A critical section takes when it changes state in terms of itself (next++, head = head->next)
+ * and lets go of what it read. Adding up results (sum += mine) also changes state, but nothing
+ * that decides a loop comes out of it. Functions that take and return (or store through a
+ * parameter) what they took are takers, and so are their wrappers. */
+#ifndef PERSIK_STATIC_ANALYZER_SHARING_H
+#define PERSIK_STATIC_ANALYZER_SHARING_H
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "static-analyzer/program.h"
+
+namespace persik {
+
+/* One act of taking in a function. */
+struct Take {
+    Moment at;
+    const Expr *expr = nullptr;  /* the call or atomic operation; null for a critical section */
+    std::string mutex;           /* of the section; empty else */
+    int section = 0;             /* which */
+    std::set<std::string> state; /* what a section changes */
+    std::set<std::string> outs;  /* variables whose address the call gets */
+    bool puts = false; /* the section also stores the thread's own data: it may be a put */
+    std::string why;
+};
+
+struct SharedLoop {
+    bool decided_by_condition; /* or has no other end than what was taken; false: a break decides */
+    std::string why;
+};
+
+class Sharing {
+  public:
+    explicit Sharing(const Program &program);
+
+    /* Null if the loop does not take its work. */
+    const SharedLoop *loop(int f, int l) const;
+    bool is_taker(int f) const {
+        return takers.count(f) > 0;
+    }
+
+  private:
+    const Program &program;
+    std::vector<std::vector<Take>> sections; /* per function: takes that need no other function */
+    std::map<std::pair<int, int>, SharedLoop> loops;
+    std::set<int> takers;
+    std::set<int> bare_takers; /* would be, if the caller holds a lock */
+
+    std::vector<Take> takes_of(int f) const;
+    bool analyse(int f);
+};
+
+} // namespace persik
+
+#endif

@@ -1,0 +1,35 @@
+/* Which files to analyse and how they were compiled: from compile_commands.json, or from the debug
+ * information of the program. */
+#ifndef PERSIK_STATIC_ANALYZER_SOURCES_H
+#define PERSIK_STATIC_ANALYZER_SOURCES_H
+
+#include <string>
+#include <vector>
+
+#include "static-analyzer/extract.h"
+
+namespace persik {
+
+struct SourceRequest {
+    std::string build_directory;    /* of compile_commands.json; empty: look for it */
+    std::string compile_commands;   /* the file itself; empty: look for it */
+    std::string binary;             /* empty: none */
+    std::vector<std::string> files; /* empty: all */
+};
+
+/* Finds the sources. Files that are missing become `problems`. False with one line in `error` when
+ * there is nothing to analyse. */
+bool find_sources(const SourceRequest &request, std::vector<Source> &sources,
+                  std::vector<std::string> &problems, std::string &error);
+
+/* The sources of which `binary` was made, by its debug information (dwarf.cpp). Existing files
+ * only; the others become `problems`. */
+bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sources,
+                            std::vector<std::string> &problems, std::string &error);
+
+/* Of a compiler's command line, the options that matter for parsing. */
+std::vector<std::string> parse_options(const std::vector<std::string> &command);
+
+} // namespace persik
+
+#endif

@@ -1,0 +1,561 @@
+#include "static-analyzer/taint.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace persik {
+
+namespace {
+
+bool is_thread_creation(const CallSite &site) {
+    return catalog_start_argument(site.api) >= 0;
+}
+
+bool is_comparison(const std::string &op) {
+    return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "!=" || op == "==";
+}
+
+bool is_assigned_in(const Flow &flow, const Loop &loop, const std::string &key) {
+    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
+        return a.target->text == key && a.target->kind == ExprKind::Variable &&
+               loop_contains(loop, a.at);
+    });
+}
+
+/* The only variable of an expression like n or n - 1; null if there is none or are several. */
+const Expr *only_variable(const Expr &expr) {
+    if (expr.kind == ExprKind::Variable)
+        return &expr;
+    const Expr *found = nullptr;
+    for (const Expr &child : expr.children) {
+        const Expr *below = only_variable(child);
+        if (below && found)
+            return nullptr;
+        found = below ? below : found;
+    }
+    return found;
+}
+
+/* x = x + 1 goes on evenly; x = x * a + c wanders about. */
+bool wanders(const Expr &value, const std::string &key, bool inside_other) {
+    if (value.kind == ExprKind::Variable)
+        return inside_other && value.text == key;
+    bool even = value.kind == ExprKind::Operator && (value.text == "+" || value.text == "-");
+    return std::any_of(value.children.begin(), value.children.end(), [&](const Expr &child) {
+        return wanders(child, key, inside_other || !even);
+    });
+}
+
+std::string return_key(const std::string &function) {
+    return "return:" + function;
+}
+
+} // namespace
+
+std::set<int> single_creators(const Program &program) {
+    std::set<int> creators;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t f = 1; f < program.flows.size(); f++)
+            for (const CallSite &site : program.flows[f].calls) {
+                bool creates = is_thread_creation(site) ||
+                               (site.call->kind == ExprKind::Call && !site.callees.empty() &&
+                                creators.count(site.callees[0]));
+                if (creates && site.at.loop < 0)
+                    changed |= creators.insert((int)f).second;
+            }
+    }
+    return creators;
+}
+
+bool Value::merge(const Value &other) {
+    bool changed = (other.all & ~all) || (other.own & ~own) || (other.parameters & ~parameters);
+    if (why.empty())
+        why = other.why;
+    all |= other.all;
+    own |= other.own;
+    parameters |= other.parameters;
+    if (!(other.all & TAINT_COUNT))
+        return changed;
+    bool conflicts =
+        other.linear_conflict || !other.linear_known || (linear_known && !(linear == other.linear));
+    if (conflicts && !linear_conflict) {
+        linear_conflict = true;
+        changed = true;
+    } else if (!linear_conflict && !linear_known) {
+        linear_known = true;
+        linear = other.linear;
+        changed = true;
+    }
+    linear_known = linear_known && !linear_conflict;
+    return changed;
+}
+
+Taint::Taint(const Program &program) : program(program) {
+    for (const Function &function : program.functions)
+        for (size_t i = 0; i < function.parameters.size() && i < 16; i++)
+            parameter_bits[function.parameters[i]] = 1U << i;
+    find_constants();
+    find_evolving();
+    find_creation_loops();
+    collect_copies();
+    seed_counts();
+    const int max_rounds = 50; /* each adds a bit somewhere; chains of calls are far shorter */
+    for (int round = 0; round < max_rounds; round++)
+        if (!propagate_round())
+            break;
+}
+
+/* ---- where it starts ---- */
+
+void Taint::find_creation_loops() {
+    std::set<int> creators = single_creators(program);
+    for (size_t f = 1; f < program.flows.size(); f++) {
+        if (!program.flows[f].reached)
+            continue;
+        for (const CallSite &site : program.flows[f].calls) {
+            bool creates = is_thread_creation(site) ||
+                           std::any_of(site.callees.begin(), site.callees.end(),
+                                       [&](int callee) { return creators.count(callee) > 0; });
+            if (creates && site.at.loop >= 0)
+                add_creation_loop((int)f, site.at.loop);
+        }
+    }
+}
+
+void Taint::add_creation_loop(int f, int l) {
+    const Flow &flow = program.flows[(size_t)f];
+    const Loop &loop = flow.loops[(size_t)l];
+    for (const CreationLoop &known : creations)
+        if (known.function == f && known.loop == l)
+            return;
+    if (loop.stmt->exprs.empty())
+        return;
+    CreationLoop creation = {f, l, "", ""};
+    const Expr *limit = nullptr;
+    expr_walk(loop.stmt->exprs[0], [&](const Expr &e) {
+        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
+            return;
+        for (size_t side = 0; side < 2; side++) {
+            const Expr *variable = only_variable(e.children[side]);
+            if (creation.index.empty() && variable && is_assigned_in(flow, loop, variable->text)) {
+                creation.index = variable->text;
+                limit = &e.children[1 - side];
+            }
+        }
+    });
+    if (creation.index.empty())
+        return;
+    const Expr *count = only_variable(*limit);
+    if (!count) /* counts down: for (i = n; i-- > 0;) */
+        for (const Assignment &assignment : flow.assignments)
+            if (assignment.target->text == creation.index && assignment.op == "=" &&
+                assignment.at.order <= loop.last_order)
+                count = only_variable(*assignment.value);
+    if (count && count->type == TypeKind::Integer)
+        creation.count = count->text;
+    creations.push_back(creation);
+}
+
+std::string Taint::thread_count() const {
+    for (const CreationLoop &creation : creations)
+        if (!creation.count.empty())
+            return creation.count;
+    return "";
+}
+
+void Taint::find_evolving() {
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments) {
+            if (a.target->kind != ExprKind::Variable)
+                continue;
+            bool even = a.op == "=" || a.op == "+=" || a.op == "-=" || a.op == "atomic";
+            if (!even || wanders(*a.value, a.target->text, false))
+                evolving.insert(a.target->text);
+        }
+}
+
+/* ---- copies, to find where a count came from ---- */
+
+void Taint::collect_copies() {
+    for (size_t f = 0; f < program.flows.size(); f++) {
+        const Flow &flow = program.flows[f];
+        if (!flow.reached)
+            continue;
+        for (const Assignment &a : flow.assignments) {
+            if (a.op != "=" || a.value->kind != ExprKind::Variable ||
+                a.target->kind != ExprKind::Variable)
+                continue;
+            bool clamp =
+                std::any_of(a.at.guards.begin(), a.at.guards.end(), [&](const Expr *guard) {
+                    return expr_reads(*guard, a.target->text) && expr_reads(*guard, a.value->text);
+                });
+            copies.push_back({a.target->text, a.value->text, clamp});
+        }
+        for (const CallSite &site : flow.calls)
+            for (int callee : site.callees) {
+                const auto &parameters = program.functions[(size_t)callee].parameters;
+                size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
+                for (size_t i = 0; i < parameters.size(); i++)
+                    if (i + first < site.call->children.size() &&
+                        site.call->children[i + first].kind == ExprKind::Variable)
+                        copies.push_back(
+                            {parameters[i], site.call->children[i + first].text, false});
+            }
+    }
+}
+
+/* From the bound of each creation loop back along plain copies. Not through a variable that is
+ * copied to several fields: it is somebody's general-purpose "value". */
+void Taint::seed_counts() {
+    std::map<std::string, std::set<std::string>> fields_fed;
+    for (const Copy &copy : copies)
+        if (!key_is_local(copy.target))
+            fields_fed[copy.source].insert(copy.target);
+    std::deque<std::string> queue;
+    for (const CreationLoop &creation : creations)
+        if (!creation.count.empty())
+            queue.push_back(creation.count);
+    std::set<std::string> seen;
+    while (!queue.empty()) {
+        std::string key = queue.front();
+        queue.pop_front();
+        if (!seen.insert(key).second)
+            continue;
+        Value count;
+        count.all = count.own = TAINT_COUNT;
+        count.linear_known = true;
+        count.linear = {1, 0};
+        values[key].merge(count);
+        for (const Copy &copy : copies)
+            if (copy.target == key && !copy.clamp &&
+                (!key_is_local(copy.source) || fields_fed[copy.source].size() <= 1))
+                queue.push_back(copy.source);
+    }
+}
+
+/* ---- forward ---- */
+
+bool Taint::bind(const std::string &key, const Value &value) {
+    if (value.all == 0 && value.parameters == 0)
+        return false;
+    Value kept = value;
+    if (evolving.count(key)) {
+        kept.all &= ~(unsigned)TAINT_INDEX;
+        kept.own &= ~(unsigned)TAINT_INDEX;
+        kept.linear_known = false;
+    }
+    return values[key].merge(kept);
+}
+
+bool Taint::propagate_round() {
+    bool changed = false;
+    for (size_t f = 0; f < program.flows.size(); f++) {
+        const Flow &flow = program.flows[f];
+        if (!flow.reached)
+            continue;
+        for (const Assignment &a : flow.assignments) {
+            if (a.target->kind != ExprKind::Variable || a.target->type == TypeKind::Real ||
+                a.target->type == TypeKind::Record)
+                continue;
+            Value value = evaluate(*a.value, (int)f, &a.at);
+            if (!key_is_local(a.target->text))
+                value.parameters = 0;
+            if (a.op == "*=" && value.all) /* an unknown multiple */
+                value.linear_known = false;
+            if (a.op == "/=" || a.op == "%=") {
+                Value divided;
+                if (value.all & TAINT_COUNT) {
+                    divided.all = divided.own = TAINT_SHARE;
+                    divided.why = expr_display(*a.whole);
+                }
+                value = divided;
+            } else if (a.op != "=" && a.op != "*=") {
+                value.linear_known = false;
+                value.all &= ~(unsigned)TAINT_COUNT; /* sums and steps are no counts */
+                value.own &= ~(unsigned)TAINT_COUNT;
+            }
+            changed |= bind(a.target->text, value);
+        }
+        for (const Return &back : flow.returns)
+            if (back.value && back.value->type != TypeKind::Real)
+                changed |= bind(return_key(program.functions[f].key),
+                                evaluate(*back.value, (int)f, &back.at));
+        for (const CallSite &site : flow.calls)
+            changed |= bind_arguments((int)f, site);
+    }
+    return changed;
+}
+
+/* Into a parameter goes all but what distinguishes it inside the function. */
+bool Taint::bind_arguments(int f, const CallSite &site) {
+    bool changed = false;
+    auto pass = [&](const std::string &parameter, const Expr &argument) {
+        Value value = evaluate(argument, f, &site.at);
+        value.own = value.parameters = 0;
+        changed |= bind(parameter, value);
+    };
+    size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
+    for (int callee : site.callees) {
+        const auto &parameters = program.functions[(size_t)callee].parameters;
+        for (size_t i = 0; i < parameters.size() && i + first < site.call->children.size(); i++)
+            pass(parameters[i], site.call->children[i + first]);
+    }
+    int start = catalog_start_argument(site.api);
+    if (start >= 0 && (size_t)start + 1 < site.call->children.size()) {
+        const Function *routine = program.find(site.call->children[(size_t)start].text);
+        if (routine && !routine->parameters.empty())
+            pass(routine->parameters[0], site.call->children[(size_t)start + 1]);
+    }
+    return changed;
+}
+
+/* ---- values of expressions ---- */
+
+unsigned Taint::index_bits(const std::string &key, int f, const Moment *at) const {
+    if (!at)
+        return 0;
+    for (const CreationLoop &creation : creations)
+        if (creation.function == f && creation.index == key &&
+            loop_contains(program.flows[(size_t)f].loops[(size_t)creation.loop], *at))
+            return TAINT_INDEX;
+    return 0;
+}
+
+Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
+    switch (expr.kind) {
+    case ExprKind::Variable: {
+        Value value;
+        if (auto known = values.find(expr.text); known != values.end())
+            value = known->second;
+        unsigned index = index_bits(expr.text, f, at);
+        value.all |= index;
+        value.own |= index;
+        if (auto bit = parameter_bits.find(expr.text); bit != parameter_bits.end())
+            value.parameters |= bit->second;
+        return value;
+    }
+    case ExprKind::Operator:
+        return evaluate_operator(expr, f, at);
+    case ExprKind::Call:
+        return evaluate_call(expr, f, at);
+    case ExprKind::Assign:
+        return evaluate(expr.children[expr.text == "=" ? 1 : 0], f, at);
+    case ExprKind::Other:
+        return expr.children.size() == 1 ? evaluate(expr.children[0], f, at) : Value();
+    default:
+        return Value();
+    }
+}
+
+namespace {
+
+bool combine_linear(const std::string &op, const Linear &a, const Linear &b, Linear &result) {
+    if (op == "+")
+        result = {a.factor + b.factor, a.offset + b.offset};
+    else if (op == "-")
+        result = {a.factor - b.factor, a.offset - b.offset};
+    else if (op == "*" && a.factor == 0)
+        result = {a.offset * b.factor, a.offset * b.offset};
+    else if (op == "*" && b.factor == 0)
+        result = {b.offset * a.factor, b.offset * a.offset};
+    else
+        return false;
+    return true;
+}
+
+/* What bits a op b has when a and b have these. */
+unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_constant) {
+    bool divides = op == "/" || op == "%";
+    if (divides && (b & TAINT_COUNT) && !a_is_constant)
+        return TAINT_SHARE;
+    if (divides)
+        return a | (b & TAINT_SHARE);
+    unsigned both = a | b;
+    bool mixed =
+        ((a & TAINT_INDEX) && (b & TAINT_COUNT)) || ((b & TAINT_INDEX) && (a & TAINT_COUNT));
+    if (op == "*" && mixed)
+        return TAINT_SHARE;
+    if (both & TAINT_SHARE)
+        return TAINT_SHARE;
+    if (both & TAINT_INDEX)
+        return TAINT_INDEX;
+    return both;
+}
+
+} // namespace
+
+Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const {
+    static const std::set<std::string> arithmetic = {"+", "-", "*", "/", "%"};
+    static const std::set<std::string> masks = {"&", "<<", ">>"}; /* rounding of a share */
+    Value result;
+    const auto &operands = expr.children;
+    if (expr.text == "?:" && operands.size() == 3) {
+        result = evaluate(operands[1], f, at);
+        Value other = evaluate(operands[2], f, at);
+        if (result.all & TAINT_COUNT && !(other.all & TAINT_COUNT)) /* a clamp */
+            other.linear_known = other.linear_conflict = false;
+        result.merge(other);
+        return result;
+    }
+    if (expr.text == "," && operands.size() == 2)
+        return evaluate(operands[1], f, at);
+    if (operands.size() != 2 || expr.type == TypeKind::Real)
+        return result;
+    Value a = evaluate(operands[0], f, at), b = evaluate(operands[1], f, at);
+    if (masks.count(expr.text)) {
+        result.all = (a.all | b.all) & TAINT_SHARE;
+        result.own = (a.own | b.own) & TAINT_SHARE;
+        result.why = a.why.empty() ? b.why : a.why;
+        return result;
+    }
+    if (!arithmetic.count(expr.text))
+        return result;
+    bool a_is_constant = operands[0].kind == ExprKind::Constant;
+    result.all = combine_bits(expr.text, a.all, b.all, a_is_constant);
+    result.own = combine_bits(expr.text, a.own, b.own, a_is_constant);
+    result.parameters = a.parameters | b.parameters;
+    if (expr.type == TypeKind::Pointer) { /* base + index is an element, base + share a part */
+        result.all &= TAINT_SHARE;
+        result.own &= TAINT_SHARE;
+    }
+    if (result.all & TAINT_SHARE) {
+        result.why = (a.all & TAINT_SHARE) ? a.why : (b.all & TAINT_SHARE) ? b.why : "";
+        if (result.why.empty())
+            result.why = expr_display(expr);
+        if (!((a.all | b.all) & TAINT_SHARE)) /* it became one right here */
+            result.own |= result.all & TAINT_SHARE;
+    }
+    if (result.all & TAINT_COUNT) {
+        auto linear_of = [&](const Value &value, const Expr &operand, Linear &linear) {
+            linear = value.linear;
+            if (value.all & TAINT_COUNT)
+                return value.linear_known;
+            auto number = constant(operand);
+            linear = {0, number.value_or(0)};
+            return number.has_value();
+        };
+        Linear left, right;
+        bool known = linear_of(a, operands[0], left) && linear_of(b, operands[1], right);
+        result.linear_known = known && combine_linear(expr.text, left, right, result.linear);
+    }
+    return result;
+}
+
+/* By the callee's result, which tells on what parameters it depends. */
+Value Taint::evaluate_call(const Expr &expr, int f, const Moment *at) const {
+    auto known = values.find(return_key(expr.text));
+    Value result;
+    if (known == values.end())
+        return result;
+    const Value &back = known->second;
+    unsigned through = 0;
+    for (size_t i = 0; i < expr.children.size() && i < 16; i++) {
+        if (!(back.parameters & (1U << i)))
+            continue;
+        Value argument = evaluate(expr.children[i], f, at);
+        result.merge(argument);
+        through |= argument.all;
+    }
+    result.all |= back.own;
+    result.own |= back.own;
+    if (through) {
+        result.all |= back.all & TAINT_SHARE;
+        result.own |= back.all & TAINT_SHARE;
+    }
+    if (result.all & TAINT_SHARE && result.why.empty())
+        result.why = back.why.empty() ? expr_display(expr) : back.why;
+    result.linear_known = back.own & TAINT_COUNT && back.linear_known;
+    result.linear = back.linear;
+    return result;
+}
+
+/* ---- constants ---- */
+
+std::optional<double> Taint::constant(const Expr &expr) const {
+    if (expr.kind == ExprKind::Constant)
+        return expr.value;
+    if (expr.kind == ExprKind::Variable) {
+        auto known = constants.find(expr.text);
+        if (known == constants.end() || known->second.conflict)
+            return std::nullopt;
+        return known->second.value;
+    }
+    if (expr.kind != ExprKind::Operator || expr.children.size() != 2)
+        return std::nullopt;
+    auto a = constant(expr.children[0]), b = constant(expr.children[1]);
+    if (!a || !b)
+        return std::nullopt;
+    if (expr.text == "+")
+        return *a + *b;
+    if (expr.text == "-")
+        return *a - *b;
+    if (expr.text == "*")
+        return *a * *b;
+    return std::nullopt;
+}
+
+/* Not known yet, but may still turn out to be constant. */
+bool Taint::is_pending(const Expr &expr) const {
+    if (expr.kind == ExprKind::Constant)
+        return true;
+    if (expr.kind == ExprKind::Variable) {
+        auto known = constants.find(expr.text);
+        return known == constants.end() || !known->second.conflict;
+    }
+    return expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
+           is_pending(expr.children[0]) && is_pending(expr.children[1]);
+}
+
+/* Unknown -> one constant -> conflict, never back. A null value is one that nobody knows. */
+bool Taint::lower_constant(const std::string &key, const Expr *value) {
+    auto known = constants.find(key);
+    if (known != constants.end() && known->second.conflict)
+        return false;
+    std::optional<double> number;
+    if (value)
+        number = constant(*value);
+    if (!number && value && is_pending(*value))
+        return false;
+    if (!number) {
+        constants[key] = {true, 0};
+        return true;
+    }
+    if (known == constants.end()) {
+        constants[key] = {false, *number};
+        return true;
+    }
+    known->second.conflict = known->second.value != *number;
+    return known->second.conflict;
+}
+
+bool Taint::lower_arguments(const CallSite &site) {
+    bool changed = false;
+    for (const Expr &argument : site.call->children) /* whoever gets the address may change it */
+        if (argument.kind == ExprKind::Address && argument.children[0].type == TypeKind::Integer)
+            changed |= lower_constant(argument.children[0].text, nullptr);
+    size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
+    for (int callee : site.callees) {
+        const auto &parameters = program.functions[(size_t)callee].parameters;
+        for (size_t i = 0; i < parameters.size() && i + first < site.call->children.size(); i++)
+            changed |= lower_constant(parameters[i], &site.call->children[i + first]);
+    }
+    return changed;
+}
+
+void Taint::find_constants() {
+    bool changed = true;
+    const int max_rounds = 20; /* length of a chain of copies that is worth following */
+    for (int round = 0; changed && round < max_rounds; round++) {
+        changed = false;
+        for (const Flow &flow : program.flows) {
+            for (const Assignment &a : flow.assignments)
+                if (a.target->kind == ExprKind::Variable)
+                    changed |= lower_constant(a.target->text, a.op == "=" ? a.value : nullptr);
+            for (const CallSite &site : flow.calls)
+                changed |= lower_arguments(site);
+        }
+    }
+}
+
+} // namespace persik

@@ -1,0 +1,105 @@
+/* Where the thread count goes: a flow-insensitive analysis over the variables of the whole program.
+ *
+ *   COUNT  the number of threads: what bounds a loop that creates threads, where that came from,
+ *          copies of it, and what is computed from it alone
+ *   INDEX  the number of a thread: the variable of that loop and what is stored from it
+ *   SHARE  a part of something: divided by the count, or made of index and count
+ *
+ * Fields are told apart by (record, name), not by object. Values do not travel through array
+ * indexes: partial[index] is data of one thread, not a share. A function's result depends on the
+ * arguments of each call, so helpers like min() do not mix their callers up. */
+#ifndef PERSIK_STATIC_ANALYZER_TAINT_H
+#define PERSIK_STATIC_ANALYZER_TAINT_H
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "static-analyzer/program.h"
+
+namespace persik {
+
+enum : unsigned { TAINT_COUNT = 1, TAINT_INDEX = 2, TAINT_SHARE = 4 };
+
+/* factor * threads + offset */
+struct Linear {
+    double factor = 0, offset = 0;
+    bool operator==(const Linear &other) const {
+        return factor == other.factor && offset == other.offset;
+    }
+};
+
+struct Value {
+    unsigned all = 0;          /* TAINT_*, by whatever way */
+    unsigned own = 0;          /* ... not through parameters of the function at hand */
+    unsigned parameters = 0;   /* bit i: computed from parameter i */
+    bool linear_known = false; /* `linear` holds (with COUNT) */
+    bool linear_conflict = false;
+    Linear linear;
+    std::string why; /* the expression that made it a share */
+
+    bool merge(const Value &other); /* true if changed */
+};
+
+/* A loop that creates threads. */
+struct CreationLoop {
+    int function, loop;
+    std::string index, count; /* keys; count empty when constant */
+};
+
+class Taint {
+  public:
+    explicit Taint(const Program &program);
+
+    /* Value of `expr`, somewhere in function `f` at `at` (null: outside of any creation loop). */
+    Value evaluate(const Expr &expr, int f, const Moment *at) const;
+    std::optional<double> constant(const Expr &expr) const;
+
+    const std::vector<CreationLoop> &creation_loops() const {
+        return creations;
+    }
+    std::string thread_count() const; /* key; empty: not found */
+
+  private:
+    struct Constant {
+        bool conflict;
+        double value;
+    };
+    struct Copy { /* target = source, both plain variables; or an argument and its parameter */
+        std::string target, source;
+        bool clamp; /* only taken when source and target were compared */
+    };
+
+    const Program &program;
+    std::vector<CreationLoop> creations;
+    std::map<std::string, Value> values;
+    std::map<std::string, Constant> constants;
+    std::map<std::string, unsigned> parameter_bits;
+    std::vector<Copy> copies;
+    std::set<std::string> evolving; /* updated by other than + and -: random numbers, hashes */
+
+    void find_creation_loops();
+    void add_creation_loop(int f, int loop);
+    void collect_copies();
+    void seed_counts();
+    void find_evolving();
+    bool propagate_round();
+    bool bind_arguments(int f, const CallSite &site);
+    bool bind(const std::string &key, const Value &value);
+    void find_constants();
+    bool is_pending(const Expr &expr) const;
+    bool lower_constant(const std::string &key, const Expr *value);
+    bool lower_arguments(const CallSite &site);
+
+    Value evaluate_operator(const Expr &expr, int f, const Moment *at) const;
+    Value evaluate_call(const Expr &expr, int f, const Moment *at) const;
+    unsigned index_bits(const std::string &key, int f, const Moment *at) const;
+};
+
+/* Functions that start a thread each time they are called. */
+std::set<int> single_creators(const Program &program);
+
+} // namespace persik
+
+#endif

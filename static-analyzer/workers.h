@@ -1,0 +1,19 @@
+/* Many files, two at a time. */
+#ifndef PERSIK_STATIC_ANALYZER_WORKERS_H
+#define PERSIK_STATIC_ANALYZER_WORKERS_H
+
+#include <string>
+#include <vector>
+
+#include "static-analyzer/extract.h"
+
+namespace persik {
+
+/* Extracts every source, each in a process of its own: the memory of a syntax tree is gone
+ * afterwards, and a crash of the parser costs one file, which then has a problem in its unit.
+ * `cache`: a folder for results by content and options; empty for none. Order as in `sources`. */
+std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache);
+
+} // namespace persik
+
+#endif
