@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
+#include "cli/workspace.h"
 
 static const struct argp_option options_list[] = {
     OPTION_RATE,
@@ -36,7 +37,9 @@ static void analyze_source(const struct record_options *options, const char *dir
     struct analyze_stage stage = {
         .program = options->program[0],
         .directory = directory,
-        .cache = directory,
+        /* What an earlier profile has analysed need not be analysed again. */
+        .cache =
+            workspace_has(options->common.directory, "") ? options->common.directory : directory,
         .build_directory = options->build_directory,
     };
     struct error error;
@@ -67,9 +70,10 @@ static int run_stages(const struct record_options *options, const char *director
 }
 
 int command_profile(int argc, char **argv) {
+    static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_stages, NULL);
+    int status = record_into_workspace(&options, run_stages, carried);
     if (status == 0)
         log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
     return status;

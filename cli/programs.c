@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -105,13 +106,30 @@ static int check_status(const char *name, int status, struct error *error) {
     return error_set(error, "%s failed: %s", name, text);
 }
 
-int programs_run(char *const *argv, const char *output, struct error *error) {
+/* What a program said about its failure: the first line in `errors`, without its own name. */
+static int explain_failure(const char *path, int errors, struct error *error) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char line[512];
+    ssize_t bytes = pread(errors, line, sizeof line - 1, 0);
+    line[bytes > 0 ? bytes : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    size_t prefix = strlen(name);
+    bool own = strncmp(line, name, prefix) == 0 && strncmp(line + prefix, ": ", 2) == 0;
+    if (line[0])
+        error_set(error, "%s: %s", name, own ? line + prefix + 2 : line);
+    return -1;
+}
+
+static int spawn_and_wait(char *const *argv, const char *output, int errors, struct error *error) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (output)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output,
                                          O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (errors >= 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     pid_t child;
     int code = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -121,7 +139,17 @@ int programs_run(char *const *argv, const char *output, struct error *error) {
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
-    return check_status(argv[0], status, error);
+    if (check_status(argv[0], status, error) == 0)
+        return 0;
+    return explain_failure(argv[0], errors, error);
+}
+
+int programs_run(char *const *argv, const char *output, struct error *error) {
+    int errors = memfd_create("stderr", MFD_CLOEXEC); /* -1: then it goes to ours */
+    int status = spawn_and_wait(argv, output, errors, error);
+    if (errors >= 0)
+        close(errors);
+    return status;
 }
 
 int programs_allowed_cores(void) {

@@ -17,8 +17,8 @@ bool programs_exist(const char *name);
 /* The file that execvp would run, freed by the caller; NULL and `error` when there is none. */
 char *programs_resolve(const char *name, struct error *error);
 
-/* Runs argv to its end, with stdout left alone or, not NULL, into the file `output`. 0 when
- * it exited with 0; else -1 and `error`. */
+/* Runs argv to its end, with stdout left alone or, not NULL, into the file `output`. 0 when it
+ * exited with 0; else -1 and `error`, which repeats the first line of what it said on stderr. */
 int programs_run(char *const *argv, const char *output, struct error *error);
 
 /* One run of the program under test. */
