@@ -10,9 +10,11 @@ built=$(realpath -m "${PERSIK_BUILD:-$root/build/release}")
 persik=$built/persik
 # shellcheck disable=SC2034 # for the scripts that source this
 sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank)
-corpus_bytes=${CORPUS_BYTES:-268435456}
-piece_bytes=33554432 # of the corpus, to find the level
-target_s=10          # what one worker thread of zstd should take, about
+# zstd runs at its own default level, on a file so large that one worker takes about target_s.
+zstd_level=${ZSTD_LEVEL:-3}
+corpus_step=268435456 # sizes are multiples of this; also the smallest
+corpus_limit=6442450944
+target_s=10
 
 say() { echo "$(basename "$0"): $*" >&2; }
 fail() {
@@ -43,26 +45,25 @@ cpu_seconds_of() {
     number %.3f "${seconds/ / + }"
 }
 
-# Prints the level at which one worker takes nearest to target_s (in ratio), judged by its CPU time
-# for a piece out of the middle of the corpus. Measured once and kept, so that all scripts compress
-# alike; write another level into bench/work/zstd-level to try it.
-zstd_level() {
-    local zstd=$1 corpus=$2 kept=$work/zstd-level piece=$work/corpus.piece level estimate
-    local distance best_level=3 best_distance=1e9
+# Prints the size of the corpus: one worker thread takes about target_s for it, judged by its CPU
+# time for the smallest one. Measured once and kept, so that all scripts compress the same file;
+# CORPUS_BYTES overrules.
+corpus_size() {
+    local zstd=$1 kept=$work/corpus-size.$zstd_level piece seconds steps
+    if [ -n "${CORPUS_BYTES:-}" ]; then
+        echo "$CORPUS_BYTES"
+        return
+    fi
     if [ ! -s "$kept" ]; then
-        tail -c $((corpus_bytes / 2)) "$corpus" | head -c $piece_bytes >"$piece" || true
-        for level in 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-            estimate=$(cpu_seconds_of "$zstd" -T1 "-$level" -f -q "$piece" -o /dev/null) || return 1
-            estimate=$(number %.3f "$estimate * $corpus_bytes / $piece_bytes")
-            say "zstd level $level: one thread would take about $(number %.1f "$estimate") s"
-            distance=$(number %.6f "log($estimate / $target_s) ^ 2")
-            if [ "$(number %d "$distance < $best_distance")" = 1 ]; then
-                best_level=$level best_distance=$distance
-            fi
-            [ "$(number %d "$estimate < $target_s")" = 1 ] || break
-        done
-        rm "$piece"
-        echo "$best_level" >"$kept"
+        piece=$("$root/bench/corpus" "$corpus_step") || return 1
+        seconds=$(cpu_seconds_of "$zstd" -T1 "-$zstd_level" -f -q "$piece" -o /dev/null) || return 1
+        steps=$(number %d "$target_s / $seconds + 0.5")
+        [ "$steps" -ge 1 ] || steps=1
+        [ $((steps * corpus_step)) -le $corpus_limit ] || steps=$((corpus_limit / corpus_step))
+        echo $((steps * corpus_step)) >"$kept.new"
+        mv "$kept.new" "$kept"
+        say "zstd level $zstd_level: one thread takes $seconds s for $((corpus_step >> 20)) MiB," \
+            "so the file gets $(($(<"$kept") >> 20)) MiB"
     fi
     cat "$kept"
 }
@@ -70,11 +71,11 @@ zstd_level() {
 # zstd's status 77 (source out of reach) is passed on for the caller to decide. -T1 is one worker
 # thread of the same pool; only --single-thread would be another program.
 set_zstd_command() {
-    local zstd corpus level
+    local zstd corpus
     zstd=$("$root/bench/zstd-fetch") || return $?
+    corpus_bytes=$(corpus_size "$zstd") || return $?
     corpus=$("$root/bench/corpus" "$corpus_bytes") || return $?
-    level=$(zstd_level "$zstd" "$corpus") || return $?
-    command=("$zstd" '-T{threads}' "-$level" -f -q "$corpus" -o /dev/null)
+    command=("$zstd" '-T{threads}' "-$zstd_level" -f -q "$corpus" -o /dev/null)
 }
 
 # Sets `command` for a sample's name or "zstd".
