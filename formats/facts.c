@@ -1,0 +1,353 @@
+#include "formats/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "formats/json_place.h"
+
+static const char *const bound_names[] = {
+    [BOUND_FIXED] = "fixed",     [BOUND_SHARE] = "share",     [BOUND_SHARED] = "shared",
+    [BOUND_THREADS] = "threads", [BOUND_UNKNOWN] = "unknown", NULL,
+};
+
+static const char *const monitor_kind_names[] = {
+    [MONITOR_BOUNDED_QUEUE] = "bounded_queue",
+    [MONITOR_UNBOUNDED_QUEUE] = "unbounded_queue",
+    [MONITOR_SEMAPHORE] = "semaphore",
+    [MONITOR_BARRIER] = "barrier",
+    [MONITOR_LATCH] = "latch",
+    [MONITOR_OTHER] = "other",
+    NULL,
+};
+
+static const char *const object_names[] = {
+    [ON_NONE] = "none",
+    [ON_MUTEX] = "mutex",
+    [ON_RWLOCK] = "rwlock",
+    [ON_CONDITION] = "condition",
+    [ON_SEMAPHORE] = "semaphore",
+    [ON_BARRIER] = "barrier",
+    [ON_SPIN] = "spin",
+    [ON_ONCE] = "once",
+    [ON_THREAD] = "thread",
+    [ON_FILE] = "file",
+    [ON_SOCKET] = "socket",
+    [ON_QUEUE] = "queue",
+    NULL,
+};
+
+const char *facts_bound_name(enum facts_bound bound) {
+    return bound_names[bound];
+}
+
+const char *facts_monitor_kind_name(enum facts_monitor_kind kind) {
+    return monitor_kind_names[kind];
+}
+
+/* ---- reading ---- */
+
+/* The first complaint wins; what is read after it does not matter any more. */
+struct reader {
+    const char *path;
+    struct error *error;
+    bool failed;
+};
+
+static void complain(struct reader *reader, const struct place *place, const char *key,
+                     const char *what) {
+    if (reader->failed)
+        return;
+    reader->failed = true;
+    char where[256] = "";
+    if (place)
+        place_text(place, where, sizeof where);
+    error_set(reader->error, "%s: %s%s%s %s: run persik analyze again", reader->path, where,
+              *where ? "." : "", key, what);
+}
+
+static char *read_text(struct reader *reader, const struct place *place, const json_t *object,
+                       const char *key, bool required) {
+    const json_t *value = json_object_get(object, key);
+    if (json_is_string(value))
+        return memory_strdup(json_string_value(value));
+    if (required || (value && !json_is_null(value)))
+        complain(reader, place, key, "is not a text");
+    return NULL;
+}
+
+static double read_number(struct reader *reader, const struct place *place, const json_t *object,
+                          const char *key, double fallback) {
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        return fallback;
+    if (!json_is_number(value))
+        complain(reader, place, key, "is not a number");
+    return json_number_value(value);
+}
+
+static int read_int(struct reader *reader, const struct place *place, const json_t *object,
+                    const char *key) {
+    const json_t *value = json_object_get(object, key);
+    json_int_t number = json_integer_value(value);
+    if (!json_is_integer(value) || number < 0 || number > 1000000000)
+        complain(reader, place, key, "is not a line or column");
+    return (int)number;
+}
+
+static bool read_flag(struct reader *reader, const struct place *place, const json_t *object,
+                      const char *key) {
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_boolean(value))
+        complain(reader, place, key, "is not true or false");
+    return json_is_true(value);
+}
+
+/* Index into `names`, which ends with NULL. */
+static int read_name(struct reader *reader, const struct place *place, const json_t *object,
+                     const char *key, const char *const *names) {
+    const char *text = json_string_value(json_object_get(object, key));
+    for (int i = 0; text && names[i]; i++)
+        if (strcmp(names[i], text) == 0)
+            return i;
+    complain(reader, place, key, "is none of the known kinds");
+    return 0;
+}
+
+/* The array at `key`, with room for its `size`-byte elements in `*items`; NULL if there is none. */
+static const json_t *read_list(struct reader *reader, const struct place *place,
+                               const json_t *object, const char *key, size_t size, void *items,
+                               size_t *count) {
+    const json_t *list = json_object_get(object, key);
+    if (!json_is_array(list)) {
+        complain(reader, place, key, "is not a list");
+        return NULL;
+    }
+    void *block = json_array_size(list) ? memory_alloc(json_array_size(list), size) : NULL;
+    memcpy(items, &block, sizeof(void *));
+    *count = json_array_size(list);
+    return list;
+}
+
+static void read_texts(struct reader *reader, const struct place *place, const json_t *object,
+                       const char *key, char ***texts, size_t *count) {
+    const json_t *list = read_list(reader, place, object, key, sizeof(char *), texts, count);
+    for (size_t i = 0; list && i < *count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text)
+            complain(reader, place, key, "is not a list of texts");
+        (*texts)[i] = memory_strdup(text);
+    }
+}
+
+static void read_place(struct reader *reader, const struct place *place, const json_t *object,
+                       const char *key, struct facts_place *out) {
+    const json_t *value = json_object_get(object, key);
+    const struct place here = {.above = place, .key = key};
+    out->file = read_text(reader, &here, value, "file", true);
+    out->function = read_text(reader, &here, value, "function", true);
+    out->line = read_int(reader, &here, value, "line");
+    out->column = read_int(reader, &here, value, "column");
+}
+
+static void read_fragment(struct reader *reader, const struct place *place, const json_t *object,
+                          void *element) {
+    struct facts_fragment *fragment = element;
+    read_place(reader, place, object, "place", &fragment->place);
+    bool hidden = json_object_get(object, "spelling") != NULL;
+    read_place(reader, place, object, hidden ? "spelling" : "place", &fragment->spelling);
+    fragment->object = read_text(reader, place, object, "object", false);
+    const char *name = json_string_value(json_object_get(object, "api"));
+    int api = name ? api_find(name) : -1;
+    if (api < 0)
+        complain(reader, place, "api", "is not in the catalog");
+    fragment->api = api < 0 ? 0 : (enum api)api;
+}
+
+static void read_loop(struct reader *reader, const struct place *place, const json_t *object,
+                      void *element) {
+    struct facts_loop *loop = element;
+    loop->file = read_text(reader, place, object, "file", true);
+    loop->function = read_text(reader, place, object, "function", true);
+    loop->first_line = read_int(reader, place, object, "first_line");
+    loop->last_line = read_int(reader, place, object, "last_line");
+    loop->bound = (enum facts_bound)read_name(reader, place, object, "bound", bound_names);
+    loop->has_fragments = read_flag(reader, place, object, "has_fragments");
+    loop->why = read_text(reader, place, object, "why", true);
+}
+
+static void read_share(struct reader *reader, const struct place *place, const json_t *object,
+                       void *element) {
+    struct facts_share *share = element;
+    read_place(reader, place, object, "place", &share->place);
+    share->callee = read_text(reader, place, object, "callee", true);
+    share->why = read_text(reader, place, object, "why", true);
+}
+
+static void read_creation(struct reader *reader, const struct place *place, const json_t *object,
+                          void *element) {
+    struct facts_creation *creation = element;
+    read_place(reader, place, object, "place", &creation->place);
+    creation->object = (enum api_object)read_name(reader, place, object, "object", object_names);
+    creation->name = read_text(reader, place, object, "name", false);
+    creation->amount = read_text(reader, place, object, "amount", false);
+    creation->factor = read_number(reader, place, object, "factor", 0);
+    creation->offset = read_number(reader, place, object, "offset", 0);
+    creation->follows_threads = json_object_get(object, "factor") != NULL;
+    creation->constant = !creation->follows_threads && json_object_get(object, "offset") != NULL;
+    creation->per_thread = read_flag(reader, place, object, "per_thread");
+}
+
+static void read_monitor(struct reader *reader, const struct place *place, const json_t *object,
+                         void *element) {
+    struct facts_monitor *monitor = element;
+    monitor->kind =
+        (enum facts_monitor_kind)read_name(reader, place, object, "kind", monitor_kind_names);
+    monitor->name = read_text(reader, place, object, "name", true);
+    monitor->mutex = read_text(reader, place, object, "mutex", true);
+    read_texts(reader, place, object, "conditions", &monitor->conditions, &monitor->n_conditions);
+    read_texts(reader, place, object, "puts", &monitor->puts, &monitor->n_puts);
+    read_texts(reader, place, object, "gets", &monitor->gets, &monitor->n_gets);
+    read_texts(reader, place, object, "closes", &monitor->closes, &monitor->n_closes);
+    monitor->count = read_text(reader, place, object, "count", false);
+    monitor->capacity = read_text(reader, place, object, "capacity", false);
+    monitor->capacity_value = read_number(reader, place, object, "capacity_value", -1);
+    monitor->why = read_text(reader, place, object, "why", true);
+}
+
+typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
+
+/* `items`: address of the pointer to the first element, of `size` bytes each. */
+static void read_elements(struct reader *reader, const json_t *root, const char *key, size_t size,
+                          read_element *read, void *items, size_t *count) {
+    const json_t *list = read_list(reader, NULL, root, key, size, items, count);
+    const struct place above = {.key = key};
+    char *element;
+    memcpy(&element, items, sizeof element);
+    for (size_t i = 0; list && i < *count; i++, element += size) {
+        const struct place place = {.above = &above, .index = i};
+        read(reader, &place, json_array_get(list, i), element);
+    }
+}
+
+#define READ_ELEMENTS(reader, root, facts, list, read)                                             \
+    read_elements(reader, root, #list, sizeof *(facts)->list, read, &(facts)->list,                \
+                  &(facts)->n_##list)
+
+static void read_facts(struct reader *reader, const json_t *root, struct facts *facts) {
+    facts->thread_count = read_text(reader, NULL, root, "thread_count", false);
+    READ_ELEMENTS(reader, root, facts, fragments, read_fragment);
+    READ_ELEMENTS(reader, root, facts, loops, read_loop);
+    READ_ELEMENTS(reader, root, facts, shares, read_share);
+    READ_ELEMENTS(reader, root, facts, creations, read_creation);
+    READ_ELEMENTS(reader, root, facts, monitors, read_monitor);
+    read_texts(reader, NULL, root, "files", &facts->files, &facts->n_files);
+    read_texts(reader, NULL, root, "problems", &facts->problems, &facts->n_problems);
+}
+
+static int check_version(const char *path, const json_t *root, struct error *error) {
+    const json_t *version = json_object_get(root, "version");
+    if (!json_is_integer(version))
+        return error_set(error, "%s is not a facts file: run persik analyze", path);
+    if (json_integer_value(version) != FACTS_VERSION)
+        return error_set(error,
+                         "%s has version %lld, this persik reads %d: run persik analyze again",
+                         path, (long long)json_integer_value(version), FACTS_VERSION);
+    return 0;
+}
+
+struct facts *facts_load(const char *path, struct error *error) {
+    json_error_t reason;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    if (!root) {
+        error_set(error, "%s: %s (line %d): run persik analyze again", path, reason.text,
+                  reason.line);
+        return NULL;
+    }
+    struct facts *facts = NULL;
+    if (check_version(path, root, error) == 0) {
+        struct reader reader = {.path = path, .error = error};
+        facts = memory_alloc(1, sizeof *facts);
+        facts->version = FACTS_VERSION;
+        read_facts(&reader, root, facts);
+        if (reader.failed) {
+            facts_free(facts);
+            facts = NULL;
+        }
+    }
+    json_decref(root);
+    return facts;
+}
+
+/* ---- freeing ---- */
+
+static void free_place(struct facts_place *place) {
+    free(place->file);
+    free(place->function);
+}
+
+static void free_texts(char **texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void free_fragments(struct facts *facts) {
+    for (size_t i = 0; i < facts->n_fragments; i++) {
+        free_place(&facts->fragments[i].place);
+        free_place(&facts->fragments[i].spelling);
+        free(facts->fragments[i].object);
+    }
+    free(facts->fragments);
+}
+
+static void free_loops(struct facts *facts) {
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        free(facts->loops[i].file);
+        free(facts->loops[i].function);
+        free(facts->loops[i].why);
+    }
+    free(facts->loops);
+    for (size_t i = 0; i < facts->n_shares; i++) {
+        free_place(&facts->shares[i].place);
+        free(facts->shares[i].callee);
+        free(facts->shares[i].why);
+    }
+    free(facts->shares);
+}
+
+static void free_objects(struct facts *facts) {
+    for (size_t i = 0; i < facts->n_creations; i++) {
+        free_place(&facts->creations[i].place);
+        free(facts->creations[i].name);
+        free(facts->creations[i].amount);
+    }
+    free(facts->creations);
+    for (size_t i = 0; i < facts->n_monitors; i++) {
+        struct facts_monitor *monitor = &facts->monitors[i];
+        free(monitor->name);
+        free(monitor->mutex);
+        free_texts(monitor->conditions, monitor->n_conditions);
+        free_texts(monitor->puts, monitor->n_puts);
+        free_texts(monitor->gets, monitor->n_gets);
+        free_texts(monitor->closes, monitor->n_closes);
+        free(monitor->count);
+        free(monitor->capacity);
+        free(monitor->why);
+    }
+    free(facts->monitors);
+}
+
+void facts_free(struct facts *facts) {
+    if (!facts)
+        return;
+    free(facts->thread_count);
+    free_fragments(facts);
+    free_loops(facts);
+    free_objects(facts);
+    free_texts(facts->files, facts->n_files);
+    free_texts(facts->problems, facts->n_problems);
+    free(facts);
+}
