@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 
-#define MAX_THREADS 1000000
+#define MAX_THREADS 100000
+#define MAX_CORES   100000
 
 /* The arrays of a plan while they grow. */
 struct builder {
@@ -231,8 +232,10 @@ static int check_config(const struct model *model, const struct sim_config *conf
     bool is_open = false;
     for (size_t i = 0; i < model->n_objects; i++)
         is_open |= model->objects[i].interarrival_ns.kind != DIST_NONE;
-    if (config->cores < 0)
-        return error_set(error, "%d cores cannot run anything: give at least 1", config->cores);
+    int cores = config->cores ? config->cores : model->machine.cores;
+    if (cores < 1 || cores > MAX_CORES)
+        return error_set(error, "a machine with %d cores: give it between 1 and %d", cores,
+                         MAX_CORES);
     if (config->arrival_rate_hz < 0 || !isfinite(config->arrival_rate_hz))
         return error_set(error, "the arrival rate must be a number above 0");
     if (config->arrival_rate_hz > 0 && !is_open)

@@ -74,13 +74,13 @@ static struct model *build_station(int servers, double arrival_mean_ns, struct d
 }
 
 static const struct sim_config open_run = {
-    .horizon_ns = 22000 * MS, .warmup_ns = 2000 * MS, .min_replications = 10};
+    .horizon_ns = 12000 * MS, .warmup_ns = 2000 * MS, .min_replications = 10};
 
 static void test_mm1_response_time(void **state) {
     (void)state;
     double service = 0.7 * MS;
     struct model *model = build_station(1, 1 * MS, exponential(service));
-    assert_within_intervals(model, open_run, response, service / (1 - 0.7), 0.05);
+    assert_within_intervals(model, open_run, response, service / (1 - 0.7), 0.08);
 }
 
 static void test_mm1_utilisation_and_throughput(void **state) {
@@ -104,7 +104,7 @@ static void test_mm1_percentiles(void **state) {
     (void)state;
     double mean = 0.5 * MS / (1 - 0.5);
     assert_within_intervals(build_station(1, 1 * MS, exponential(0.5 * MS)), open_run, median,
-                            mean * log(2), 0.05);
+                            mean * log(2), 0.08);
     assert_within_intervals(build_station(1, 1 * MS, exponential(0.5 * MS)), open_run, percentile99,
                             mean * log(100), 0.08);
 }
@@ -139,8 +139,8 @@ static void test_mmc_response_time(void **state) {
         struct model *model = build_station(servers, service / erlangs, exponential(service));
         double wait = erlang_c(servers, erlangs) * service / (servers - erlangs);
         struct sim_config config = open_run;
-        config.horizon_ns = config.warmup_ns + 40000 * MS / servers; /* equally many customers */
-        assert_within_intervals(model, config, response, service + wait, 0.05);
+        config.horizon_ns = config.warmup_ns + 20000 * MS / servers; /* equally many customers */
+        assert_within_intervals(model, config, response, service + wait, 0.08);
     }
 }
 
@@ -150,26 +150,30 @@ static void test_mm1_at_another_arrival_rate(void **state) {
     struct sim_config config = open_run;
     config.arrival_rate_hz = 500;
     struct model *model = build_station(1, 123 * MS, exponential(1 * MS));
-    assert_within_intervals(model, config, response, 2 * MS, 0.05);
+    assert_within_intervals(model, config, response, 2 * MS, 0.08);
 }
 
 /* ---- closed systems ---- */
 
-/* Throughput of `customers` who think and then need one of `servers`, all exponential: the exact
- * value, by load-dependent mean value analysis of a machine repairman's chain. */
-static double repairman_throughput_hz(int customers, int servers, double think_ns,
-                                      double service_ns) {
-    double term = 1; /* weight of `busy` customers at the servers */
-    double sum = 0;
-    double served = 0;
-    for (int busy = 0; busy <= customers; busy++) {
-        int working = busy < servers ? busy : servers;
-        sum += term;
-        served += term * working / service_ns;
-        int next = busy + 1 < servers ? busy + 1 : servers;
-        term *= (customers - busy) / think_ns * service_ns / next;
+/* Throughput of `customers` who think and then need one of `servers`, all exponential, by exact
+ * mean value analysis with a load-dependent station (Reiser and Lavenberg 1980): present[j] is the
+ * probability that j of n customers are at the station. */
+static double mva_throughput_hz(int customers, int servers, double think_ns, double service_ns) {
+    double present[MAX_STATE] = {1};
+    double throughput = 0;
+    for (int n = 1; n <= customers; n++) {
+        double response = 0;
+        for (int j = 1; j <= n; j++)
+            response += j * service_ns / fmin(j, servers) * present[j - 1];
+        throughput = n / (think_ns + response);
+        double someone = 0;
+        for (int j = n; j >= 1; j--) {
+            present[j] = throughput * service_ns / fmin(j, servers) * present[j - 1];
+            someone += present[j];
+        }
+        present[0] = 1 - someone;
     }
-    return served / sum * 1e9;
+    return throughput * 1e9;
 }
 
 /* Threads that sleep (think), then do a task; `mutex`: inside a critical section. */
@@ -191,14 +195,14 @@ static struct model *build_closed(int cores, int threads, double think_ns, doubl
 }
 
 static const struct sim_config closed_run = {
-    .horizon_ns = 11000 * MS, .warmup_ns = 1000 * MS, .min_replications = 10};
+    .horizon_ns = 6000 * MS, .warmup_ns = 1000 * MS, .min_replications = 10};
 
 static void test_closed_network_with_c_cores(void **state) {
     (void)state;
     for (int cores = 1; cores <= 4; cores *= 2) {
         struct model *model = build_closed(cores, 10, 5 * MS, 1.5 * MS, false);
-        double exact = repairman_throughput_hz(10, cores, 5 * MS, 1.5 * MS);
-        assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+        double exact = mva_throughput_hz(10, cores, 5 * MS, 1.5 * MS);
+        assert_within_intervals(model, closed_run, throughput, exact, 0.04);
     }
 }
 
@@ -206,8 +210,8 @@ static void test_closed_network_with_a_mutex(void **state) {
     (void)state;
     for (int threads = 2; threads <= 8; threads *= 2) {
         struct model *model = build_closed(16, threads, 5 * MS, 1.5 * MS, true);
-        double exact = repairman_throughput_hz(threads, 1, 5 * MS, 1.5 * MS);
-        assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+        double exact = mva_throughput_hz(threads, 1, 5 * MS, 1.5 * MS);
+        assert_within_intervals(model, closed_run, throughput, exact, 0.04);
     }
 }
 
@@ -217,8 +221,8 @@ static void test_closed_network_with_a_short_quantum(void **state) {
     (void)state;
     struct model *model = build_closed(2, 10, 5 * MS, 1.5 * MS, false);
     model->machine.quantum_ns = 0.1 * MS;
-    double exact = repairman_throughput_hz(10, 2, 5 * MS, 1.5 * MS);
-    assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+    double exact = mva_throughput_hz(10, 2, 5 * MS, 1.5 * MS);
+    assert_within_intervals(model, closed_run, throughput, exact, 0.04);
 }
 
 /* ---- barriers and pipelines ---- */
@@ -241,7 +245,7 @@ static void test_barrier_of_n_exponentials(void **state) {
         for (int i = 1; i <= parties; i++)
             harmonic += 1.0 / i;
         struct sim_config config = {.min_replications = 10};
-        assert_within_intervals(model, config, run_time, rounds * harmonic * MS, 0.05);
+        assert_within_intervals(model, config, run_time, rounds * harmonic * MS, 0.08);
     }
 }
 
@@ -263,7 +267,7 @@ static void test_mutex_bound_pipeline(void **state) {
     int end = build_node(model, NODE_END, MODEL_NONE);
     build_edge(model, take, end)->when = OUTCOME_NO;
     struct sim_config config = {.min_replications = 10};
-    assert_within_intervals(model, config, run_time, items * MS, 0.05);
+    assert_within_intervals(model, config, run_time, items * MS, 0.08);
 }
 
 /* A producer that never ends, a bounded queue, a consumer. Exact: the birth-death chain of the
@@ -311,7 +315,7 @@ static void test_bounded_queue_pipeline(void **state) {
         for (int monitor = 0; monitor <= 1; monitor++) {
             struct model *model = build_buffer(capacity, 1 * MS, 0.9 * MS, monitor);
             double exact = buffer_throughput_hz(capacity, 1 * MS, 0.9 * MS);
-            assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+            assert_within_intervals(model, closed_run, throughput, exact, 0.04);
         }
     }
 }
@@ -368,7 +372,7 @@ static void test_bounded_queue_pipeline_that_shares_its_cores(void **state) {
     model->pools[1].threads.base = 2;
     model->machine.quantum_ns = 0.01 * MS; /* close to processor sharing */
     double exact = shared_buffer_throughput_hz(3, 1 * MS, 1.6 * MS);
-    assert_within_intervals(model, closed_run, throughput, exact, 0.03);
+    assert_within_intervals(model, closed_run, throughput, exact, 0.04);
 }
 
 int main(void) {

@@ -925,6 +925,7 @@ static void test_impossible_configurations_are_refused(void **state) {
     struct model *model = build_jobs(2, 2, constant(1 * MS));
     const int negative[] = {-1};
     assert_refused(model, (struct sim_config){.cores = -1}, "cores");
+    assert_refused(model, (struct sim_config){.cores = 2000000000}, "cores");
     assert_refused(model, (struct sim_config){.pool_threads = negative}, "threads");
     assert_refused(model, (struct sim_config){.arrival_rate_hz = 5}, "arrival");
     assert_refused(model, (struct sim_config){.horizon_ns = 5, .warmup_ns = 6}, "warm-up");
