@@ -56,7 +56,8 @@ struct linear {
 
 /* How a demand or a count measured with T0 threads in `pool` changes with T threads:
  * value * ((1 - share - growth) + share * T0 / T + growth * T / T0). All 0 = per thread
- * (unchanged); share 1 = a fixed total split among the threads; growth 1 = a loop over the threads. */
+ * (unchanged); share 1 = a fixed total split among the threads; growth 1 = a loop over the threads.
+ */
 struct scaling {
     double share;
     double growth;
@@ -118,8 +119,9 @@ enum node_kind {
     NODE_TASK_END,   /* task complete: counts for throughput, response = now - birth */
 };
 
-/* The outcome of a node that can fail or time out: ACQUIRE, PUT, GET, LOCK with a finite or zero
- * timeout, or on a closed object. Everything else always ends with OUTCOME_YES. */
+/* The outcome of a node that can fail or time out: ACQUIRE, PUT, GET, LOCK, RDLOCK, WRLOCK, WAIT
+ * with a finite or zero timeout; ACQUIRE, PUT, GET on a closed object. Everything else always ends
+ * with OUTCOME_YES. */
 enum outcome { OUTCOME_ANY, OUTCOME_YES, OUTCOME_NO };
 
 struct edge {
@@ -146,7 +148,7 @@ struct node {
     int mutex;              /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
                              * waiting and taken again before going on; else MODEL_NONE */
     int target_pool;        /* CREATE, JOIN */
-    double count;           /* ACQUIRE, RELEASE: how many; 0 is read as 1 */
+    double count;           /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
     double timeout_ns;      /* negative: wait for ever; 0: try; else limit */
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
     struct dist wait_ns;    /* SLEEP, IO */
