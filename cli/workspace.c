@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,31 +57,6 @@ static int check_ours(const char *directory, struct error *error) {
                      directory);
 }
 
-int workspace_begin(struct workspace *workspace, const char *directory, struct error *error) {
-    size_t length = strlen(directory);
-    while (length > 1 && directory[length - 1] == '/')
-        length--;
-    char *clean = strndup(directory, length);
-    char *old = memory_format("%s.old", clean);
-    char *building = memory_format("%s.new.XXXXXX", clean);
-    int status = check_ours(clean, error);
-    if (status == 0)
-        status = check_ours(old, error);
-    if (status == 0 && !mkdtemp(building)) {
-        building[strlen(building) - strlen(".XXXXXX")] = '\0';
-        status = error_set(error, "cannot create %s: %s: choose a writable folder with -o DIR",
-                           building, strerror(errno));
-    }
-    free(old);
-    if (status < 0) {
-        free(clean);
-        free(building);
-        return -1;
-    }
-    *workspace = (struct workspace){.directory = clean, .building = building};
-    return 0;
-}
-
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
     (void)status;
     (void)kind;
@@ -91,10 +68,71 @@ static void remove_tree(const char *path) {
     nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* An open descriptor that holds the folder's lock, or -1. The kernel lets go of it when the process
+ * ends, however it ends. */
+static int lock_folder(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) < 0) {
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+/* Removes what killed runs left behind: folders that nobody has locked. */
+static void remove_leftovers(const char *directory) {
+    char *pattern = memory_format("%s.new.??????", directory);
+    glob_t found;
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            int lock = lock_folder(found.gl_pathv[i]);
+            if (lock >= 0) {
+                remove_tree(found.gl_pathv[i]);
+                close(lock);
+            }
+        }
+        globfree(&found);
+    }
+    free(pattern);
+}
+
+int workspace_begin(struct workspace *workspace, const char *directory, struct error *error) {
+    size_t length = strlen(directory);
+    while (length > 1 && directory[length - 1] == '/')
+        length--;
+    char *clean = strndup(directory, length);
+    char *old = memory_format("%s.old", clean);
+    char *building = memory_format("%s.new.XXXXXX", clean);
+    int status = check_ours(clean, error);
+    if (status == 0)
+        status = check_ours(old, error);
+    if (status == 0)
+        remove_leftovers(clean);
+    if (status == 0 && !mkdtemp(building)) {
+        building[strlen(building) - strlen(".XXXXXX")] = '\0';
+        status = error_set(error, "cannot create %s: %s: choose a writable folder with -o DIR",
+                           building, strerror(errno));
+    }
+    free(old);
+    if (status < 0) {
+        free(clean);
+        free(building);
+        return -1;
+    }
+    *workspace = (struct workspace){
+        .directory = clean,
+        .building = building,
+        .lock = lock_folder(building),
+    };
+    return 0;
+}
+
 static void workspace_end(struct workspace *workspace) {
+    if (workspace->lock >= 0)
+        close(workspace->lock);
     free(workspace->directory);
     free(workspace->building);
-    *workspace = (struct workspace){0};
+    *workspace = (struct workspace){.lock = -1};
 }
 
 void workspace_abandon(struct workspace *workspace) {

@@ -19,9 +19,11 @@
 struct workspace {
     char *directory; /* what it will be called */
     char *building;  /* where the stages write, mode 0700 */
+    int lock;        /* held on `building` while this process lives */
 };
 
-/* Creates the folder to write into. 0, or -1 and `error` when it cannot be created. */
+/* Creates the folder to write into, and removes those of runs that were killed. 0, or -1 and
+ * `error` when it cannot be created. */
 int workspace_begin(struct workspace *workspace, const char *directory, struct error *error);
 
 /* The stages succeeded: entries of the old folder named in `carried` (NULL-terminated) that were
