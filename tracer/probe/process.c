@@ -3,7 +3,7 @@
  * Without PERSIK_PROBE_DIR, or when nothing can be written there, the library only passes calls on.
  * All it writes lies in shared mappings, so a process that ends without telling us (abort, SIGKILL,
  * exit_group) loses nothing but the time of its end. */
-#include "tracer/probe/inside.h"
+#include "tracer/probe/interposer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -202,32 +202,51 @@ static void clean_environment(void) {
     free(others);
 }
 
+static uint64_t plain_round_ns(pthread_mutex_t *mutex) {
+    uint64_t start_ns = take_pair().mono_ns;
+    for (int i = 0; i < COST_RECORDS / 2; i++) {
+        real.pthread_mutex_lock(mutex);
+        real.pthread_mutex_unlock(mutex);
+    }
+    uint64_t middle_ns = take_pair().mono_ns;
+    for (int i = 0; i < COST_RECORDS / 2; i++) {
+        pthread_mutex_lock(mutex);
+        pthread_mutex_unlock(mutex);
+    }
+    uint64_t bare_ns = middle_ns - start_ns;
+    uint64_t recorded_ns = take_pair().mono_ns - middle_ns;
+    return recorded_ns > bare_ns ? recorded_ns - bare_ns : 0;
+}
+
+static uint64_t timed_round_ns(void) {
+    struct probe_site site = PROBE_SITE;
+    uint64_t start_ns = take_pair().mono_ns;
+    for (int i = 0; i < COST_RECORDS; i++) {
+        struct probe_call call = probe_begin(site, API_read, 0, 0);
+        probe_end(&call, 0, 0);
+    }
+    return take_pair().mono_ns - start_ns;
+}
+
 /* Cost of a record, in ns: the least of a few rounds, written over and over in scratch memory in
  * place of the thread's own window. */
 static void measure_cost(void) {
     struct probe_thread own = probe_thread;
-    uint64_t bytes = COST_RECORDS * sizeof(struct raw_record);
+    uint64_t bytes = (COST_RECORDS + 1) * sizeof(struct raw_record);
     void *scratch = file_memory(bytes);
     if (scratch == NULL)
         return;
-    struct probe_site site = PROBE_SITE;
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     uint64_t plain_ns = UINT64_MAX;
     uint64_t timed_ns = UINT64_MAX;
     probe_thread.end = (uint64_t)scratch + bytes;
     for (int round = 0; round < COST_ROUNDS; round++) {
         probe_thread.cursor = (uint64_t)scratch;
-        uint64_t start_ns = take_pair().mono_ns;
-        for (int i = 0; i < COST_RECORDS; i++)
-            probe_stamp(site, clock_before(), API_pthread_mutex_unlock, 0, 0, 0);
-        uint64_t middle_ns = take_pair().mono_ns;
+        uint64_t plain_round = plain_round_ns(&mutex);
         probe_thread.cursor = (uint64_t)scratch;
-        for (int i = 0; i < COST_RECORDS; i++) {
-            struct probe_call call = probe_begin(site, API_read, 0, 0);
-            probe_end(&call, 0, 0);
-        }
-        uint64_t end_ns = take_pair().mono_ns;
-        plain_ns = middle_ns - start_ns < plain_ns ? middle_ns - start_ns : plain_ns;
-        timed_ns = end_ns - middle_ns < timed_ns ? end_ns - middle_ns : timed_ns;
+        uint64_t timed_round = timed_round_ns();
+        plain_ns = plain_round < plain_ns ? plain_round : plain_ns;
+        timed_ns = timed_round < timed_ns ? timed_round : timed_ns;
     }
     probe_thread = own;
     file_unmap((uint64_t)scratch, bytes);
