@@ -1,9 +1,7 @@
 #include "simulator/plan.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 

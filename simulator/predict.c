@@ -125,7 +125,7 @@ static struct estimate estimate_of(const struct study *study, size_t column) {
 
 static void fill_objects(struct sim_result *result, const struct study *study) {
     for (size_t i = 0; i < result->n_objects; i++) {
-        size_t column = replication_object_column(study->plan, (int)i);
+        size_t column = replication_object_column((int)i);
         result->objects[i] = (struct sim_object_result){
             .operations = estimate_of(study, column + OBJECT_OPERATIONS),
             .waits = estimate_of(study, column + OBJECT_WAITS),

@@ -8,13 +8,12 @@
 
 #define CONFIDENCE 0.95
 
-size_t replication_object_column(const struct plan *plan, int object) {
-    (void)plan;
+size_t replication_object_column(int object) {
     return N_METRICS + (size_t)object * N_OBJECT_METRICS;
 }
 
 size_t replication_pool_column(const struct plan *plan, int pool) {
-    return replication_object_column(plan, plan->n_objects) + (size_t)pool * N_POOL_METRICS;
+    return replication_object_column(plan->n_objects) + (size_t)pool * N_POOL_METRICS;
 }
 
 size_t replication_columns(const struct plan *plan) {
@@ -70,8 +69,7 @@ void replication_read(struct replication *replication, const struct engine *engi
     row[METRIC_RUN_NS] = engine->now_ns;
     read_tasks(row, engine, window);
     for (int i = 0; i < plan->n_objects; i++) {
-        double disk =
-            read_object(row + replication_object_column(plan, i), &engine->objects[i], window);
+        double disk = read_object(row + replication_object_column(i), &engine->objects[i], window);
         row[METRIC_DISK_UTILISATION] = fmax(row[METRIC_DISK_UTILISATION], disk);
     }
     for (int i = 0; i < plan->n_pools; i++)

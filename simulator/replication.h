@@ -40,7 +40,7 @@ struct replication {
 };
 
 size_t replication_columns(const struct plan *plan);
-size_t replication_object_column(const struct plan *plan, int object);
+size_t replication_object_column(int object);
 size_t replication_pool_column(const struct plan *plan, int pool);
 
 /* Reads the engine after engine_run(). The row is allocated; free() ends it. */
