@@ -252,6 +252,10 @@ static int run_rounds(struct validation *validation, FILE *log, struct error *er
 }
 
 static int measure_all(struct validation *validation, struct error *error) {
+    char *program = programs_resolve(validation->options->program[0], error);
+    if (!program)
+        return -1;
+    free(program);
     const char *path = validation->options->measurements;
     FILE *log = NULL;
     if (path) {

@@ -172,6 +172,10 @@ check_bad_programs() {
         refuses 1 "no such program: ./nothing" $command ./nothing
         refuses 1 "no program 'no-such-program' in PATH" $command no-such-program
     done
+    refuses 1 "no such program: ./nothing" validate --model "$model" --threads 1 --cores 1 ./nothing
+    refuses 1 "threads 1, cores 1.*exit status 3" validate --model "$model" --threads 1 --cores 1 \
+        sh -c 'exit 3'
+    refuses 2 "only [0-9]* can be measured" validate --model "$model" --cores 5000 sh -c true
     echo "data" >data-file
     refuses 1 "not an executable file" profile ./data-file
     refuses 1 "not an executable file" profile /tmp
