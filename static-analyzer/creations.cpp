@@ -29,18 +29,17 @@ class CreationFinder {
 
     void find(size_t f, const CallSite &site, Findings &findings) const {
         const api_info &info = catalog_info(site.api);
-        int start = catalog_start_argument(site.api);
         Creation creation;
         creation.place = site.call->place;
         creation.function = program.functions[f].key;
         creation.object = info.object;
-        creation.per_thread = in_thread_loop(f, site.at) || per_thread.count((int)f);
-        if (start >= 0)
-            creation.name = start_routine(*site.call, (size_t)start);
-        else
-            creation.name = object_name(argument_object(*site.call, info.object_argument));
-        if (start < 0 && info.amount_argument >= 0 &&
-            (size_t)info.amount_argument < site.call->children.size())
+        creation.per_thread = is_per_thread(f, site.at);
+        if (catalog_start_argument(site.api) >= 0) {
+            find_threads(creation, site, findings);
+            return;
+        }
+        creation.name = object_name(argument_object(*site.call, info.object_argument));
+        if (info.amount_argument >= 0 && (size_t)info.amount_argument < site.call->children.size())
             set_amount(creation, site.call->children[(size_t)info.amount_argument], f, site);
         findings.creations.push_back(creation);
     }
@@ -75,37 +74,49 @@ class CreationFinder {
                 per_thread.insert(callee);
     }
 
-    /* The routine itself, or the function that a spawning helper is handed for it. */
-    std::string start_routine(const Expr &call, size_t start) const {
-        if (start >= call.children.size())
-            return "";
-        const Expr &routine = call.children[start];
-        if (routine.kind == ExprKind::Function)
-            return routine.text;
-        if (routine.kind != ExprKind::Variable)
-            return "";
-        std::string only;
-        for (const std::string &key : functions_passed_for(routine.text)) {
-            if (!only.empty())
-                return object_name(routine.text); /* several: name the variable */
-            only = key;
-        }
-        return only.empty() ? object_name(routine.text) : only;
+    bool is_per_thread(size_t f, const Moment &at) const {
+        return in_thread_loop(f, at) || per_thread.count((int)f);
     }
 
-    std::set<std::string> functions_passed_for(const std::string &key) const {
-        std::set<std::string> found;
-        for (const Flow &flow : program.flows) {
-            for (const Assignment &a : flow.assignments)
+    /* One for each start routine: a spawning helper is handed several. */
+    void find_threads(Creation creation, const CallSite &site, Findings &findings) const {
+        auto start = (size_t)catalog_start_argument(site.api);
+        if (start >= site.call->children.size())
+            return;
+        const Expr &routine = site.call->children[start];
+        if (routine.kind == ExprKind::Function) {
+            creation.name = routine.text;
+            findings.creations.push_back(creation);
+            return;
+        }
+        size_t before = findings.creations.size();
+        if (routine.kind == ExprKind::Variable)
+            for (const auto &[name, per_thread_there] : functions_passed_for(routine.text)) {
+                Creation thread = creation;
+                thread.name = name;
+                thread.per_thread |= per_thread_there;
+                findings.creations.push_back(thread);
+            }
+        if (findings.creations.size() > before)
+            return;
+        creation.name = object_name(expr_object(routine));
+        findings.creations.push_back(creation);
+    }
+
+    /* What is assigned to `key` or passed for it -> is that in a loop over the threads? */
+    std::map<std::string, bool> functions_passed_for(const std::string &key) const {
+        std::map<std::string, bool> found;
+        for (size_t f = 0; f < program.flows.size(); f++) {
+            for (const Assignment &a : program.flows[f].assignments)
                 if (a.target->text == key && a.value->kind == ExprKind::Function)
-                    found.insert(a.value->text);
-            for (const CallSite &site : flow.calls)
+                    found[a.value->text] |= is_per_thread(f, a.at);
+            for (const CallSite &site : program.flows[f].calls)
                 for (int callee : site.callees) {
                     const auto &parameters = program.functions[(size_t)callee].parameters;
                     for (size_t i = 0; i < parameters.size() && i < site.call->children.size(); i++)
                         if (parameters[i] == key &&
                             site.call->children[i].kind == ExprKind::Function)
-                            found.insert(site.call->children[i].text);
+                            found[site.call->children[i].text] |= is_per_thread(f, site.at);
                 }
         }
         return found;

@@ -104,14 +104,7 @@ class HeaderReader {
         if (start && start->op == "=")
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
         else if (!start) /* a parameter that the loop itself moves */
-            header.start.merge(parameter_value(key));
-    }
-
-    Value parameter_value(const std::string &key) const {
-        Expr expr;
-        expr.kind = ExprKind::Variable;
-        expr.text = key;
-        return taint.evaluate(expr, f, nullptr);
+            header.start.merge(taint.start_value(key));
     }
 
     /* The first part of a for loop is inside its text but in front of its rounds. */

@@ -249,6 +249,21 @@ bool hands_on(const Flow &flow, const std::vector<const Take *> &takes) {
 
 } // namespace
 
+bool stores_own_data(const std::vector<const Assignment *> &inside) {
+    Section section;
+    find_derived(inside, section);
+    return std::any_of(inside.begin(), inside.end(), [&](const Assignment *a) {
+        return a->op == "=" && a->target->kind == ExprKind::Variable && is_state(a->target->text) &&
+               is_own_data(*a->value, section.derived) && !expr_reads(*a->value, a->target->text);
+    });
+}
+
+bool reads_state(const std::vector<const Assignment *> &inside) {
+    Section section;
+    find_derived(inside, section);
+    return !section.derived.empty();
+}
+
 Sharing::Sharing(const Program &program) : program(program) {
     for (const Flow &flow : program.flows)
         sections.push_back(flow.reached ? find_sections(flow) : std::vector<Take>());

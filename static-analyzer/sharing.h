@@ -54,6 +54,13 @@ class Sharing {
     bool analyse(int f);
 };
 
+/* True if these assignments (of one critical section) store the thread's own data in state that
+ * others see, as a put does, and not only what was there before in another order. */
+bool stores_own_data(const std::vector<const Assignment *> &section);
+
+/* True if they read the state into a variable of the thread, as a get does. */
+bool reads_state(const std::vector<const Assignment *> &section);
+
 } // namespace persik
 
 #endif

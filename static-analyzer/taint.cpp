@@ -97,6 +97,7 @@ Taint::Taint(const Program &program) : program(program) {
             parameter_bits[function.parameters[i]] = 1U << i;
     find_constants();
     find_evolving();
+    find_moving();
     find_creation_loops();
     collect_copies();
     seed_counts();
@@ -172,6 +173,29 @@ void Taint::find_evolving() {
             bool even = a.op == "=" || a.op == "+=" || a.op == "-=" || a.op == "atomic";
             if (!even || wanders(*a.value, a.target->text, false))
                 evolving.insert(a.target->text);
+        }
+}
+
+/* for (i = first; i < last; i++): i starts with a share but is no share. If the loop also sets it
+ * anew in each round it does not move. */
+void Taint::find_moving() {
+    auto same_variable = [](const Assignment &a, const Assignment &b) {
+        return a.target->text == b.target->text && a.target->kind == ExprKind::Variable;
+    };
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments) {
+            bool moves = a.op == "+=" || a.op == "-=" ||
+                         (a.op == "=" && a.target->kind == ExprKind::Variable &&
+                          expr_reads(*a.value, a.target->text));
+            if (!moves || a.at.loop < 0)
+                continue;
+            bool reset = std::any_of(
+                flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &b) {
+                    return same_variable(a, b) && b.op == "=" && b.at.loop == a.at.loop &&
+                           !expr_reads(*b.value, b.target->text);
+                });
+            if (!reset)
+                moving.insert(a.target->text);
         }
 }
 
@@ -276,6 +300,8 @@ bool Taint::propagate_round() {
                 value.own &= ~(unsigned)TAINT_COUNT;
             }
             changed |= bind(a.target->text, value);
+            if (a.op != "=")
+                changed |= steps[a.target->text].merge(value);
         }
         for (const Return &back : flow.returns)
             if (back.value && back.value->type != TypeKind::Real)
@@ -322,12 +348,28 @@ unsigned Taint::index_bits(const std::string &key, int f, const Moment *at) cons
     return 0;
 }
 
+Value Taint::start_value(const std::string &key) const {
+    Value value;
+    if (auto known = values.find(key); known != values.end())
+        value = known->second;
+    if (auto bit = parameter_bits.find(key); bit != parameter_bits.end())
+        value.parameters |= bit->second;
+    return value;
+}
+
 Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
     switch (expr.kind) {
     case ExprKind::Variable: {
         Value value;
         if (auto known = values.find(expr.text); known != values.end())
             value = known->second;
+        if (moving.count(expr.text)) {
+            auto step = steps.find(expr.text);
+            unsigned kept =
+                TAINT_COUNT | (step == steps.end() ? 0 : step->second.all & TAINT_SHARE);
+            value.all &= kept;
+            value.own &= kept;
+        }
         unsigned index = index_bits(expr.text, f, at);
         value.all |= index;
         value.own |= index;

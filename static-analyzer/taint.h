@@ -56,6 +56,9 @@ class Taint {
     Value evaluate(const Expr &expr, int f, const Moment *at) const;
     std::optional<double> constant(const Expr &expr) const;
 
+    /* Value of a variable at the start of a loop that moves it. */
+    Value start_value(const std::string &key) const;
+
     const std::vector<CreationLoop> &creation_loops() const {
         return creations;
     }
@@ -74,16 +77,19 @@ class Taint {
     const Program &program;
     std::vector<CreationLoop> creations;
     std::map<std::string, Value> values;
+    std::map<std::string, Value> steps; /* of moving variables */
     std::map<std::string, Constant> constants;
     std::map<std::string, unsigned> parameter_bits;
     std::vector<Copy> copies;
     std::set<std::string> evolving; /* updated by other than + and -: random numbers, hashes */
+    std::set<std::string> moving;   /* run through a loop: each value is one item of many */
 
     void find_creation_loops();
     void add_creation_loop(int f, int loop);
     void collect_copies();
     void seed_counts();
     void find_evolving();
+    void find_moving();
     bool propagate_round();
     bool bind_arguments(int f, const CallSite &site);
     bool bind(const std::string &key, const Value &value);
