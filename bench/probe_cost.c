@@ -1,5 +1,6 @@
 /* Locks and unlocks a free mutex, `pairs` times, four calls deep, and prints the nanoseconds of CPU
- * that a pair took, kernel time included (other load would count in wall time). Run bare and under the probe library by probe-cost.sh. */
+ * that a pair took, kernel time included (other load would count in wall time). Run bare and under
+ * the probe library by probe-cost.sh. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

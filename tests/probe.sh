@@ -73,7 +73,7 @@ count() {
 }
 
 build tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
-for program in count semantics signals ends children threads secret; do
+for program in count window semantics signals ends children threads secret; do
     build tests/programs/probe_$program.c -o "$scratch/$program"
 done
 build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
@@ -129,6 +129,13 @@ check "every thread's start and end are seen" \
 check "files are the user's alone" \
     [ "$(find "$raw" -type f ! -perm 600 | wc -l)-$(find "$raw" -type f | wc -l)" = 0-7 ]
 
+probed "$scratch/window"
+check "nothing is lost between windows" \
+    [ "$(count pthread_mutex_lock)-$(count pthread_mutex_unlock)" = 10007-10007 ]
+check "a call that outlives its window is completed: flags, and a duration over all it contains" \
+    [ "$(awk '$4 == "pthread_once" { n++; flags = $5; end = $6 + $7 } $6 + $7 > last { last = $6 + $7 }
+        END { print n, flags, end == last }' "$scratch/records")" = "1 1 1" ]
+
 # ---- the program's own behaviour ----
 
 bare "$scratch/semantics"
@@ -169,13 +176,13 @@ for way in fork vfork spawn exec; do
     check "$way: same behaviour, and the child sees none of our variables" same_behaviour
     [ $way = exec ] && expected=7-1 || expected=14-1
     check "$way: the child is not recorded" \
-        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = $expected ]
+        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = "$expected" ]
     export PERSIK_PROBE_FOLLOW=1
     probed "$scratch/children" $way
     unset PERSIK_PROBE_FOLLOW
     [ $way = exec ] && expected=18-2 || expected=25-2
     check "$way: the child is recorded on request" \
-        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = $expected ]
+        [ "$(count pthread_mutex_lock)-$(grep -c '^process' "$scratch/records")" = "$expected" ]
 done
 
 # ---- libraries, many threads ----

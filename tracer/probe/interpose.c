@@ -90,25 +90,26 @@ static inline bool is_attempt(enum api_op op) {
         if (is_attempt(OP_##op))                                                                   \
             ticks = clock_after();                                                                 \
         int32_t value = (int32_t)(value_);                                                         \
-        probe_stamp(PROBE_SITE, ticks, API_##name, OBJECT(o, args),                                \
+        probe_stamp(PROBE_CONTEXT, ticks, API_##name, OBJECT(o, args),                             \
                     OUTCOME_##object_(result, value), value);                                      \
         return result;                                                                             \
     }
 
+/* The chain is looked up before the lock is taken, not in the critical section. */
 #define DEFINE_TRY(name, class_, object_, op, o, ret, params, args, value_, attempt)               \
     PROBE_EXPORT ret name params {                                                                 \
         if (!probe_recording())                                                                    \
             return real.name args;                                                                 \
+        uint32_t context = PROBE_CONTEXT;                                                          \
         ret result = attempt;                                                                      \
         if (LIKELY(result == 0)) {                                                                 \
             uint64_t ticks = clock_after();                                                        \
             int32_t value = (int32_t)(value_);                                                     \
-            probe_stamp(PROBE_SITE, ticks, API_##name, OBJECT(o, args),                            \
+            probe_stamp(context, ticks, API_##name, OBJECT(o, args),                               \
                         OUTCOME_##object_(result, value), value);                                  \
             return result;                                                                         \
         }                                                                                          \
-        struct probe_call call =                                                                   \
-            probe_begin(PROBE_SITE, API_##name, OBJECT(o, args), TRACE_WAITED);                    \
+        struct probe_call call = probe_begin(context, API_##name, OBJECT(o, args), TRACE_WAITED);  \
         result = real.name args;                                                                   \
         int32_t value = (int32_t)(value_);                                                         \
         probe_end(&call, TRACE_WAITED | OUTCOME_##object_(result, value), value);                  \

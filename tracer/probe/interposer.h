@@ -108,7 +108,7 @@ static inline unsigned outcome_errno(int64_t result) {
 #define TIMED_BODY(api, class_, object_, o, ret, call_, args, value_)                              \
     if (!probe_recording())                                                                        \
         return call_ args;                                                                         \
-    struct probe_call call = probe_begin(PROBE_SITE, api, OBJECT(o, args), WAITS_##class_);        \
+    struct probe_call call = probe_begin(PROBE_CONTEXT, api, OBJECT(o, args), WAITS_##class_);     \
     ret result = call_ args;                                                                       \
     int32_t value = (int32_t)(value_);                                                             \
     probe_end(&call, WAITS_##class_ | OUTCOME_##object_(result, value), value);                    \

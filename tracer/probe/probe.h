@@ -94,6 +94,9 @@ static inline uint32_t probe_context(struct probe_site site) {
 }
 _Static_assert(PROBE_CHAINS == 256, "the hash's top 8 bits");
 
+/* In an interposer: the context of this call of it. */
+#define PROBE_CONTEXT probe_context(PROBE_SITE)
+
 /* The thread's next record, or NULL (counted as lost). One instruction moves the cursor, so that a
  * signal handler gets a record of its own wherever it comes in between; no other thread moves it,
  * so the instruction needs no lock prefix. */
@@ -120,9 +123,8 @@ static inline void probe_store(struct raw_record *record, uint64_t ticks, enum a
 }
 
 /* Records a call that did not wait. */
-static inline void probe_stamp(struct probe_site site, uint64_t ticks, enum api api,
-                               uint64_t object, unsigned flags, int32_t value) {
-    uint32_t context = probe_context(site);
+static inline void probe_stamp(uint32_t context, uint64_t ticks, enum api api, uint64_t object,
+                               unsigned flags, int32_t value) {
     struct raw_record *record = probe_claim();
     if (LIKELY(record != NULL))
         probe_store(record, ticks, api, object, flags, context, value);
@@ -139,9 +141,8 @@ struct probe_call {
 void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
                     int32_t value);
 
-static inline struct probe_call probe_begin(struct probe_site site, enum api api, uint64_t object,
+static inline struct probe_call probe_begin(uint32_t context, enum api api, uint64_t object,
                                             unsigned flags) {
-    uint32_t context = probe_context(site);
     struct probe_call call = {.record = probe_claim()};
     if (UNLIKELY(call.record == NULL))
         return call;

@@ -79,7 +79,7 @@ PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribu
     start->argument = argument;
     if (attributes != NULL)
         pthread_attr_getstacksize(attributes, &start->stack_bytes);
-    struct probe_call call = probe_begin(PROBE_SITE, API_pthread_create, RAW_NO_OBJECT, 0);
+    struct probe_call call = probe_begin(PROBE_CONTEXT, API_pthread_create, RAW_NO_OBJECT, 0);
     int result = real.pthread_create(thread, attributes, run_thread, start);
     created(&call, thread, index, result);
     return result;
@@ -92,7 +92,7 @@ PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
         return real.thrd_create(thread, routine, argument);
     start->c11_routine = routine;
     start->argument = argument;
-    struct probe_call call = probe_begin(PROBE_SITE, API_thrd_create, RAW_NO_OBJECT, 0);
+    struct probe_call call = probe_begin(PROBE_CONTEXT, API_thrd_create, RAW_NO_OBJECT, 0);
     int result = real.thrd_create(thread, run_c11_thread, start);
     created(&call, thread, index, result);
     return result;
@@ -123,7 +123,7 @@ DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
 
 #define STAMP_BEFORE(name, object)                                                                 \
     if (probe_recording())                                                                         \
-        probe_stamp(PROBE_SITE, clock_before(), API_##name, object, 0, 0);                         \
+        probe_stamp(PROBE_CONTEXT, clock_before(), API_##name, object, 0, 0);                      \
     real.name
 
 #define TIMED_VOID(name, class_, object, args)                                                     \
@@ -132,7 +132,7 @@ DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
         return;                                                                                    \
     }                                                                                              \
     struct probe_call call =                                                                       \
-        probe_begin(PROBE_SITE, API_##name, (uint64_t)(object), WAITS_##class_);                   \
+        probe_begin(PROBE_CONTEXT, API_##name, (uint64_t)(object), WAITS_##class_);                \
     real.name args;                                                                                \
     probe_end(&call, WAITS_##class_, 0);
 
