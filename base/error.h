@@ -14,8 +14,7 @@ struct error {
 
 /* Fills `error` (NULL is allowed and ignored). Always returns -1, so that
  * `return error_set(error, ...)` is the whole failure path. */
-int error_set(struct error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts `prefix: ` before the text already there. Always returns -1. */
 int error_prefix(struct error *error, const char *format, ...)

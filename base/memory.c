@@ -7,8 +7,10 @@
 #include <string.h>
 
 static void die_out_of_memory(size_t bytes) {
-    fprintf(stderr, "persik: out of memory (%zu bytes wanted): close other programs or use a "
-                    "shorter run\n", bytes);
+    fprintf(stderr,
+            "persik: out of memory (%zu bytes wanted): close other programs or use a "
+            "shorter run\n",
+            bytes);
     exit(1);
 }
 

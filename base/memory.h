@@ -16,8 +16,8 @@ char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)
  *     *VECTOR_ADD(&things) = (struct thing){...};
  * free(things.items) ends it. */
 #define VECTOR_ADD(array)                                                                          \
-    ((array)->items = memory_grow((array)->items, (array)->count, &(array)->capacity,              \
-                                  sizeof *(array)->items),                                         \
+    ((array)->items =                                                                              \
+         memory_grow((array)->items, (array)->count, &(array)->capacity, sizeof *(array)->items),  \
      &(array)->items[(array)->count++])
 
 /* Implementation of VECTOR_ADD: room for element number `count`. */

@@ -92,11 +92,13 @@ static void print_record(const struct trace *trace, const struct trace_thread *t
     const struct trace_frame *frame = NULL;
     if (record->context != TRACE_NO_CONTEXT && trace->contexts[record->context].n_frames > 0)
         frame = &trace->contexts[record->context].frames[0];
-    printf("%d,%llu,%llu,%s,0x%llx,%d,%u,\"%s\",\"%s\",%d\n", thread->index,
-           (unsigned long long)record->start_ns, (unsigned long long)record->duration_ns,
-           api_catalog[record->api].name, (unsigned long long)record->object, record->value,
-           (unsigned)record->flags, frame && frame->function ? frame->function : "",
-           frame && frame->file ? frame->file : "", frame ? frame->line : 0);
+    printf("%d,%llu,%llu,%s,0x%llx,%d,%u,", thread->index, (unsigned long long)record->start_ns,
+           (unsigned long long)record->duration_ns, api_catalog[record->api].name,
+           (unsigned long long)record->object, record->value, (unsigned)record->flags);
+    table_print_csv_text(frame && frame->function ? frame->function : "", stdout);
+    putchar(',');
+    table_print_csv_text(frame && frame->file ? frame->file : "", stdout);
+    printf(",%d\n", frame ? frame->line : 0);
 }
 
 static int export_csv(const char *directory, struct error *error) {

@@ -166,7 +166,7 @@ void table_print_text(const struct table *table, FILE *out) {
 
 /* ---- CSV and JSON ---- */
 
-static void print_csv_text(const char *text, FILE *out) {
+void table_print_csv_text(const char *text, FILE *out) {
     if (!strpbrk(text, ",\"\n\r")) {
         fputs(text, out);
         return;
@@ -182,7 +182,7 @@ static void print_csv_text(const char *text, FILE *out) {
 
 static void print_csv_value(const json_t *value, FILE *out) {
     if (json_is_string(value))
-        print_csv_text(json_string_value(value), out);
+        table_print_csv_text(json_string_value(value), out);
     else if (json_is_integer(value))
         fprintf(out, "%lld", (long long)json_integer_value(value));
     else if (json_is_real(value))

@@ -41,6 +41,9 @@ size_t table_rows(const struct table *table);
 void table_print_text(const struct table *table, FILE *out);
 void table_print_csv(const struct table *table, FILE *out);
 
+/* One CSV field, in quotes where it needs them. */
+void table_print_csv_text(const char *text, FILE *out);
+
 /* An array of objects; the caller owns it (json_decref). */
 json_t *table_json(const struct table *table);
 

@@ -13,8 +13,7 @@
 #include "cli/chrome.h"
 #include "cli/tally.h"
 
-/* Two threads, two mutexes at the same address class, one read; "lock" is called from two places.
- */
+/* Two threads; mutex 1 is locked by both, mutex 2 and descriptor 2 are different things. */
 static struct trace_frame frames[] = {
     {.function = "worker", .file = "/src/a.c", .line = 10, .module = "a", .offset = 0x10},
     {.function = "quote\"d", .file = NULL, .module = "a", .offset = 0x20},
