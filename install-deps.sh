@@ -4,8 +4,8 @@
 set -eu
 
 packages="gcc libc6-dev make pkg-config
-    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev zlib1g-dev libgsl-dev
-    clang-14 libclang-14-dev libclang-rt-14-dev llvm-14-dev
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev
+    clang-14 libclang-14-dev llvm-14-dev
     graphviz gnuplot-nox libcmocka-dev"
 
 missing=
