@@ -103,14 +103,14 @@ enum node_kind {
     NODE_WRLOCK,
     NODE_RWUNLOCK,
     NODE_ACQUIRE, /* tokens: take `count` */
-    NODE_RELEASE, /* tokens: add `count` */
+    NODE_RELEASE, /* tokens: add `count`, which may be negative: debts others must pay first */
     NODE_PUT,     /* queue */
     NODE_GET,     /* queue */
     NODE_CLOSE,   /* queue, tokens: from now on a wait that would block ends with "no" */
     NODE_WAIT,    /* flag */
     NODE_SIGNAL,  /* flag */
     NODE_BARRIER,
-    NODE_CREATE,     /* starts all threads of `target_pool` that are not started yet */
+    NODE_CREATE,     /* starts all threads of `target_pool` that are not running */
     NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
     NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
     NODE_IO,         /* with a disk object: `operations` requests, one after the other; without:

@@ -346,7 +346,8 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
         return violation(timeout, error, "not a finite number (-1 waits for ever)");
     if (node->timeout_ns > 0 && !node_rules[node->kind].may_time_out)
         return violation(timeout, error, "a %s node cannot time out", node_kind_name(node->kind));
-    if (check_amount(node->count, "count", place, error) ||
+    bool may_subtract = node->kind == NODE_RELEASE && isfinite(node->count);
+    if ((!may_subtract && check_amount(node->count, "count", place, error)) ||
         check_dist(&node->cpu_ns, "cpu_ns", place, error) ||
         check_dist(&node->wait_ns, "wait_ns", place, error) ||
         check_dist(&node->operations, "operations", place, error))

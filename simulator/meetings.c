@@ -46,10 +46,24 @@ enum progress barrier_wait(struct engine *engine, struct thread *thread, struct 
     return PROGRESS_YES;
 }
 
+/* A thread of a pool that is created anew in every round starts over; its time in each state adds
+ * up over its lives. */
+static void revive(struct engine *engine, struct thread *thread) {
+    thread->state = THREAD_UNBORN;
+    thread->node = engine->plan->pools[thread->pool].entry;
+    thread->phase = PHASE_ARRIVE;
+    thread->birth_ns = NAN;
+    for (int i = 0; i < engine->plan->n_runs; i++)
+        thread->runs[i] = (struct edge_run){.choice = PLAN_NONE};
+    engine->alive[thread->pool]++;
+}
+
 enum progress pool_create(struct engine *engine, struct thread *thread, int pool) {
     const struct plan_pool *planned = &engine->plan->pools[pool];
     for (int i = 0; i < planned->threads; i++) {
         struct thread *created = &engine->threads[planned->first_thread + i];
+        if (created->state == THREAD_ENDED)
+            revive(engine, created);
         if (created->state != THREAD_UNBORN)
             continue;
         cpu_wake(engine, created);

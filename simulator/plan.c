@@ -175,8 +175,6 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     if (object->kind == OBJECT_BARRIER && compiled->amount < 1)
         return error_set(error, "barrier %s would have %.0f parties: use more threads",
                          object->name, compiled->amount);
-    if (object->kind == OBJECT_TOKENS && compiled->amount < 0)
-        compiled->amount = 0;
     if (object->kind == OBJECT_QUEUE && !object->bounded)
         compiled->amount = INFINITY;
     else if (object->kind == OBJECT_QUEUE && compiled->amount < 1)
