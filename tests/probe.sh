@@ -80,6 +80,15 @@ build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
 # shellcheck disable=SC2016 # $ORIGIN is the loader's
 build tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
 
+# ---- the catalog ----
+
+exports_catalog() {
+    nm -D --defined-only "$probe" | awk '$2 == "T" { print $3 }' | sort >"$scratch/exported"
+    sed -n 's/^API(\([a-z0-9_]*\),.*/\1/p' formats/catalog.def | sort >"$scratch/catalog"
+    [ -s "$scratch/catalog" ] && [ -z "$(comm -13 "$scratch/exported" "$scratch/catalog")" ]
+}
+check "every function of the catalog is interposed" exports_catalog
+
 # ---- counts and call sites ----
 
 bare "$scratch/count"

@@ -118,7 +118,7 @@ static inline bool is_attempt(enum api_op op) {
 
 #define DEFINE_TIMED(name, class_, object_, op, o, ret, params, args, value_)                      \
     PROBE_EXPORT ret name params {                                                                 \
-        TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_)                   \
+        TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_);                  \
     }
 
 #define DEFINE_SPECIAL(...)
@@ -132,7 +132,7 @@ static inline bool is_attempt(enum api_op op) {
 #define VARIANT(symbol, name, o, ret, params, args, value_)                                        \
     PROBE_EXPORT ret variant_##symbol params __asm__(#symbol);                                     \
     ret variant_##symbol params {                                                                  \
-        TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_)                        \
+        TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_);                       \
     }
 #define SAME(symbol, name)                                                                         \
     PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \

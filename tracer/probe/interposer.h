@@ -112,6 +112,6 @@ static inline unsigned outcome_errno(int64_t result) {
     ret result = call_ args;                                                                       \
     int32_t value = (int32_t)(value_);                                                             \
     probe_end(&call, WAITS_##class_ | OUTCOME_##object_(result, value), value);                    \
-    return result;
+    return result
 
 #endif

@@ -104,7 +104,7 @@ PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
 #define DEFINE_OTHER_THREAD(name, params, args)                                                    \
     PROBE_EXPORT int name params {                                                                 \
         int32_t other = threads_find(thread);                                                      \
-        TIMED_BODY(API_##name, THREAD, THREAD, 0, int, real.name, args, other)                     \
+        TIMED_BODY(API_##name, THREAD, THREAD, 0, int, real.name, args, other);                    \
     }
 DEFINE_OTHER_THREAD(pthread_join, (pthread_t thread, void **value_out), (thread, value_out))
 DEFINE_OTHER_THREAD(pthread_tryjoin_np, (pthread_t thread, void **value_out), (thread, value_out))
@@ -134,7 +134,7 @@ DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
     struct probe_call call =                                                                       \
         probe_begin(PROBE_CONTEXT, API_##name, (uint64_t)(object), WAITS_##class_);                \
     real.name args;                                                                                \
-    probe_end(&call, WAITS_##class_, 0);
+    probe_end(&call, WAITS_##class_, 0)
 
 PROBE_EXPORT void pthread_exit(void *value) {
     STAMP_BEFORE(pthread_exit, RAW_NO_OBJECT)(value);
@@ -150,14 +150,33 @@ PROBE_EXPORT void mtx_destroy(mtx_t *mutex) {
     STAMP_BEFORE(mtx_destroy, (uint64_t)mutex)(mutex);
 }
 
-PROBE_EXPORT void cnd_destroy(cnd_t *condition){
-    TIMED_VOID(cnd_destroy, CREATE, condition, (condition))}
+PROBE_EXPORT void cnd_destroy(cnd_t *condition) {
+    TIMED_VOID(cnd_destroy, CREATE, condition, (condition));
+}
 
-PROBE_EXPORT void call_once(once_flag *once, void (*routine)(void)){
-    TIMED_VOID(call_once, SYNC, once, (once, routine))}
+/* A once that is done is a load and a branch, and run-time libraries pass through one all the time
+ * (libgcc at every throw): recorded are those that run the routine or wait for it. glibc sets this
+ * bit when done. */
+#define ONCE_DONE 2
+
+static bool is_done(const int *once) {
+    return (__atomic_load_n(once, __ATOMIC_ACQUIRE) & ONCE_DONE) != 0;
+}
+
+PROBE_EXPORT int pthread_once(pthread_once_t *once, void (*routine)(void)) {
+    if (is_done(once))
+        return 0;
+    TIMED_BODY(API_pthread_once, SYNC, ONCE, 0, int, real.pthread_once, (once, routine), result);
+}
+
+PROBE_EXPORT void call_once(once_flag *once, void (*routine)(void)) {
+    if (is_done(&once->__data))
+        return;
+    TIMED_VOID(call_once, SYNC, once, (once, routine));
+}
 
 PROBE_EXPORT void thrd_yield(void) {
-    TIMED_VOID(thrd_yield, THREAD, RAW_NO_OBJECT, ())
+    TIMED_VOID(thrd_yield, THREAD, RAW_NO_OBJECT, ());
 }
 
 /* ---- variadic functions ---- */
@@ -173,7 +192,7 @@ PROBE_EXPORT int open(const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = read_mode(flags, rest);
     va_end(rest);
-    TIMED_BODY(API_open, IO, FILE, -1, int, real.open, (path, flags, mode), result)
+    TIMED_BODY(API_open, IO, FILE, -1, int, real.open, (path, flags, mode), result);
 }
 
 PROBE_EXPORT int openat(int directory, const char *path, int flags, ...) {
@@ -181,10 +200,11 @@ PROBE_EXPORT int openat(int directory, const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = read_mode(flags, rest);
     va_end(rest);
-    TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat, (directory, path, flags, mode), result)
+    TIMED_BODY(API_openat, IO, FILE, -1, int, real.openat, (directory, path, flags, mode), result);
 }
 
 #define SAME(symbol, name)                                                                         \
     PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \
-        __attribute__((alias(#name), copy(name)));
-SAME(open64, open) SAME(openat64, openat)
+        __attribute__((alias(#name), copy(name)))
+SAME(open64, open);
+SAME(openat64, openat);
