@@ -1,0 +1,203 @@
+#include "sampler/recorder.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "sampler/perf.h"
+#include "sampler/procfs.h"
+#include "sampler/unwind.h"
+
+/* Reading the maps again may take one part in this many of the time. */
+#define REFRESH_SHARE 20
+
+/* Where a thread was last found blocked, so that it is unwound again only after it has moved. */
+struct resting_place {
+    struct procfs_position position;
+    bool known; /* `position` and `node` are set */
+    int node;   /* of the trie; -1: the stack could not be followed */
+};
+
+struct recorder {
+    pid_t pid;
+    struct recording recording;
+    struct perf *perf;
+    struct procfs *procfs;
+    struct unwinder *unwinder;
+    struct map threads;     /* tid -> index; -1 after its end, for the kernel uses tids again */
+    struct map address_ids; /* address -> index into recording.addresses */
+    struct {
+        struct resting_place *items;
+        size_t count, capacity;
+    } resting; /* by thread */
+    uint64_t refreshed_ns, refresh_cost_ns;
+    unsigned char stack[PROCFS_STACK_BYTES]; /* of the blocked thread at hand */
+};
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- threads ---- */
+
+static int thread_index(struct recorder *recorder, pid_t tid) {
+    int index = map_get(&recorder->threads, (uint64_t)tid, -1);
+    if (index >= 0)
+        return index;
+    index = (int)recorder->recording.n_threads++;
+    map_put(&recorder->threads, (uint64_t)tid, index);
+    VECTOR_ADD(&recorder->resting);
+    return index;
+}
+
+/* ---- stacks ---- */
+
+static int address_id(struct recorder *recorder, uint64_t address) {
+    int id = map_get(&recorder->address_ids, address, -1);
+    if (id >= 0)
+        return id;
+    id = (int)recorder->recording.addresses.count;
+    *VECTOR_ADD(&recorder->recording.addresses) = address;
+    map_put(&recorder->address_ids, address, id);
+    return id;
+}
+
+/* Something new may have been loaded. Not too often: there may be code of which nothing is known.
+ */
+static bool refresh_modules(struct recorder *recorder, pid_t tid) {
+    uint64_t start = now_ns();
+    if (start - recorder->refreshed_ns < REFRESH_SHARE * recorder->refresh_cost_ns)
+        return false;
+    int status = modules_refresh(&recorder->recording.modules, recorder->pid, tid);
+    recorder->refreshed_ns = now_ns();
+    recorder->refresh_cost_ns = recorder->refreshed_ns - start;
+    return status == 0;
+}
+
+/* The trie node of the stack, -1 when it cannot be followed. */
+static int follow_stack(struct recorder *recorder, const struct unwind_input *input) {
+    uint64_t addresses[UNWIND_MAX_FRAMES];
+    size_t n = unwinder_run(recorder->unwinder, input, addresses);
+    if (n == 0 && refresh_modules(recorder, input->tid))
+        n = unwinder_run(recorder->unwinder, input, addresses);
+    int node = TRIE_ROOT;
+    while (n > 0)
+        node = trie_child(&recorder->recording.trie, node, address_id(recorder, addresses[--n]));
+    return node;
+}
+
+static void count(struct recorder *recorder, int node, int thread, bool blocked, uint64_t samples) {
+    if (node == TRIE_ROOT)
+        recorder->recording.failed_unwinds += samples;
+    else
+        trie_add(&recorder->recording.trie, node, thread, blocked, samples);
+}
+
+/* ---- the two sources ---- */
+
+static void take_running(struct recorder *recorder, const struct perf_record *record) {
+    const struct unwind_input input = {
+        .tid = record->tid,
+        .registers = record->registers,
+        .stack = record->stack,
+        .stack_bytes = record->stack_bytes,
+    };
+    int thread = thread_index(recorder, record->tid);
+    int node = record->registers.known ? follow_stack(recorder, &input) : TRIE_ROOT;
+    count(recorder, node, thread, false, 1);
+}
+
+static void take_record(struct recorder *recorder, const struct perf_record *record) {
+    if (record->pid != recorder->pid)
+        return; /* a child process */
+    switch (record->kind) {
+    case PERF_SAMPLE:
+        take_running(recorder, record);
+        break;
+    case PERF_THREAD_BORN:
+        thread_index(recorder, record->tid);
+        break;
+    case PERF_THREAD_ENDED:
+        map_put(&recorder->threads, (uint64_t)record->tid, -1);
+        break;
+    }
+}
+
+static bool has_rested(const struct resting_place *place, const struct procfs_position *position) {
+    return place->known && place->position.timeslices == position->timeslices &&
+           place->position.stack_pointer == position->stack_pointer &&
+           place->position.program_counter == position->program_counter;
+}
+
+/* False when the thread went on while it was looked at. */
+static bool find_resting_place(struct recorder *recorder, const struct procfs_thread *thread,
+                               struct resting_place *place) {
+    struct unwind_input input = {.tid = thread->tid, .stack = recorder->stack};
+    registers_set(&input.registers, UNW_X86_64_RSP, thread->position.stack_pointer);
+    registers_set(&input.registers, UNW_X86_64_RIP, thread->position.program_counter);
+    input.stack_bytes = procfs_read(thread->tid, thread->position.stack_pointer, recorder->stack,
+                                    sizeof recorder->stack);
+    int node = follow_stack(recorder, &input);
+    if (!procfs_is_still(recorder->procfs, thread))
+        return false;
+    *place = (struct resting_place){thread->position, true, node};
+    return true;
+}
+
+static void take_blocked(struct recorder *recorder, const struct procfs_thread *thread,
+                         uint64_t periods) {
+    int index = thread_index(recorder, thread->tid);
+    struct resting_place *place = &recorder->resting.items[index];
+    if (has_rested(place, &thread->position) || find_resting_place(recorder, thread, place))
+        count(recorder, place->node, index, true, periods);
+    else
+        recorder->recording.skipped += periods;
+}
+
+void recorder_take(struct recorder *recorder, uint64_t periods) {
+    const struct perf_record *records;
+    size_t n_records = perf_drain(recorder->perf, &records);
+    for (size_t i = 0; i < n_records; i++)
+        take_record(recorder, &records[i]);
+    const struct procfs_thread *threads;
+    size_t n_threads = periods > 0 ? procfs_scan(recorder->procfs, &threads) : 0;
+    for (size_t i = 0; i < n_threads; i++)
+        if (threads[i].blocked)
+            take_blocked(recorder, &threads[i], periods);
+}
+
+/* ---- life ---- */
+
+struct recorder *recorder_create(pid_t pid, double rate_hz, struct error *error) {
+    struct perf *perf = perf_open(pid, rate_hz, error);
+    if (!perf)
+        return NULL;
+    struct recorder *recorder = memory_alloc(1, sizeof *recorder);
+    recorder->pid = pid;
+    recorder->perf = perf;
+    recorder->procfs = procfs_open(pid);
+    recorder->unwinder = unwinder_create(&recorder->recording.modules);
+    thread_index(recorder, pid);
+    return recorder;
+}
+
+const struct recording *recorder_recording(const struct recorder *recorder) {
+    return &recorder->recording;
+}
+
+void recorder_free(struct recorder *recorder) {
+    trie_free(&recorder->recording.trie);
+    modules_free(&recorder->recording.modules);
+    free(recorder->recording.addresses.items);
+    unwinder_free(recorder->unwinder);
+    procfs_close(recorder->procfs);
+    perf_close(recorder->perf);
+    map_free(&recorder->threads);
+    map_free(&recorder->address_ids);
+    free(recorder->resting.items);
+    free(recorder);
+}

@@ -1,0 +1,140 @@
+#include "sampler/sampler.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "formats/sample.h"
+#include "sampler/launch.h"
+#include "sampler/profile.h"
+#include "sampler/recorder.h"
+#include "sampler/symbols.h"
+
+#define DEFAULT_RATE_HZ 100.0
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- while the program runs ---- */
+
+/* One thread is watched through two files. The program itself was forked with the old limit. */
+static void allow_many_files(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Sleeps until `until_ns` or the program's end, whichever is first; true at its end. */
+static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_status) {
+    uint64_t now = now_ns();
+    uint64_t left = until_ns > now ? until_ns - now : 0;
+    struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+    struct pollfd watched = {.fd = pidfd, .events = POLLIN}; /* an old kernel's -1 is ignored */
+    ppoll(&watched, 1, &timeout, NULL);
+    return waitpid(pid, exit_status, WNOHANG) == pid;
+}
+
+/* Blocked threads are looked at once per period. When a look comes late, it counts for all periods
+ * since the last one, as running threads are sampled by the kernel without delay. */
+static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct sample *sample) {
+    uint64_t start = now_ns(), done = 0;
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    double period_ns = 1e9 / rate_hz;
+    while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(done + 1) * period_ns),
+                             &sample->exit_status)) {
+        uint64_t due = (uint64_t)((double)(now_ns() - start) / period_ns);
+        recorder_take(recorder, due - done);
+        done = due;
+    }
+    sample->run_ns = now_ns() - start;
+    recorder_take(recorder, 0);
+    if (pidfd >= 0)
+        close(pidfd);
+}
+
+/* ---- afterwards ---- */
+
+/* The binary is what was mapped first: below all libraries, or the only one. */
+static const char *program_name(const struct recording *recording) {
+    if (recording->modules.modules.count == 0)
+        return "";
+    const char *path = recording->modules.modules.items[0].path;
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void describe(const struct recording *recording, struct sample *sample) {
+    struct symbols *symbols = symbols_create(&recording->modules);
+    struct profile_calls calls = {
+        .trie = profile_fold(&recording->trie, recording->addresses.items, symbols),
+        .symbols = symbols_all(symbols),
+        .n_threads = recording->n_threads,
+        .program = program_name(recording),
+    };
+    profile_describe(&calls, sample);
+    sample->failed_unwinds = recording->failed_unwinds;
+    sample->samples += recording->failed_unwinds;
+    trie_free(&calls.trie);
+    symbols_free(symbols);
+}
+
+static int save(const struct sample *sample, const char *directory, struct error *error) {
+    char *json = memory_format("%s/sample.json", directory);
+    char *folded = memory_format("%s/stacks.folded", directory);
+    int status = sample_save(sample, json, error);
+    if (status == 0)
+        status = profile_write_folded(sample, folded, error);
+    free(json);
+    free(folded);
+    return status;
+}
+
+static int record(struct launch *launch, const struct sampler_options *options,
+                  struct recorder *recorder, struct error *error) {
+    struct sample *sample = memory_alloc(1, sizeof *sample);
+    sample->rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
+    int status = launch_release(launch, options->args[0], error);
+    if (status == 0) {
+        launch_begin_forwarding(launch);
+        watch(recorder, launch->pid, sample->rate_hz, sample);
+        launch_end_forwarding();
+        const struct recording *recording = recorder_recording(recorder);
+        describe(recording, sample);
+        if (recording->skipped > 0)
+            log_debug("%llu samples were skipped: the sampler came too late",
+                      (unsigned long long)recording->skipped);
+        status = save(sample, options->directory, error);
+    }
+    sample_free(sample);
+    return status;
+}
+
+int sampler_run(const struct sampler_options *options, struct error *error) {
+    struct launch launch;
+    if (launch_prepare(&launch, options->args, error) < 0)
+        return -1;
+    allow_many_files();
+    double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
+    struct recorder *recorder = recorder_create(launch.pid, rate_hz, error);
+    if (!recorder) {
+        launch_cancel(&launch);
+        return -1;
+    }
+    int status = record(&launch, options, recorder, error);
+    recorder_free(recorder);
+    return status;
+}
