@@ -24,8 +24,7 @@
 #define RAW_MAX_DEPTH    16
 #define RAW_MAX_PAIRS    64
 #define RAW_HEADER_SIZE  4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
-#define RAW_STRIDE       (128u << 10)
-#define RAW_WINDOW_BYTES (RAW_STRIDE - RAW_HEADER_SIZE)
+#define RAW_WINDOW_BYTES (128u << 10)
 #define RAW_NO_OBJECT    ((1ull << 48) - 1) /* I/O on a stream without a descriptor, a failed call */
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
@@ -94,9 +93,10 @@ _Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's he
 
 /* struct trace_record in ticks. `start` is written last: a record with start == 0 is unused.
  *
- * The thread stores into the window, which is mapped: RAW_WINDOW_BYTES at offset RAW_HEADER_SIZE. A
- * full window is copied to the next multiple of RAW_STRIDE and emptied. So read the file from
- * RAW_HEADER_SIZE to its end as one array of records, skip those with start == 0, sort by start,
+ * The thread stores into the window, which is mapped: RAW_WINDOW_BYTES at offset RAW_WINDOW_BYTES.
+ * A full window is copied to the next multiple of RAW_WINDOW_BYTES and emptied (aligned so, the
+ * page cache takes it in one large folio). So read the file from RAW_HEADER_SIZE (zeros lie between
+ * head and window) to its end as one array of records, skip those with start == 0, sort by start,
  * and drop a record equal to its predecessor (killed between copying and emptying). A last part
  * shorter than a record is to be ignored.
  *

@@ -43,7 +43,7 @@ static void stop(void) {
 
 /* Where the records of a window end up in the file. */
 static uint64_t copy_offset(uint64_t window_number) {
-    return ((window_number & UINT32_MAX) + 1) * RAW_STRIDE;
+    return ((window_number & UINT32_MAX) + 2) * RAW_WINDOW_BYTES;
 }
 
 static void begin_window(uint64_t number) {
@@ -133,8 +133,8 @@ static bool make_file(void) {
         return false;
     if (file_reserve(file, 0, RAW_HEADER_SIZE))
         probe_thread.header = file_map(file, 0, RAW_HEADER_SIZE);
-    if (probe_thread.header != NULL && file_reserve(file, RAW_HEADER_SIZE, RAW_WINDOW_BYTES))
-        probe_thread.window = (uint64_t)file_map(file, RAW_HEADER_SIZE, RAW_WINDOW_BYTES);
+    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES))
+        probe_thread.window = (uint64_t)file_map(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES);
     file_close(file);
     return probe_thread.window != 0;
 }
