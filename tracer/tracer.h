@@ -11,18 +11,19 @@
 #include "base/error.h"
 
 struct tracer_options {
-    char *const *args;      /* program and arguments, NULL-terminated */
-    const char *directory;  /* persik.data folder, exists; the trace becomes DIRECTORY/trace.persik */
+    char *const *args; /* program and arguments, NULL-terminated */
+    const char
+        *directory; /* persik.data folder, exists; the trace becomes DIRECTORY/trace.persik */
     const char *probe_library; /* path of libpersik-probe.so */
     bool follow_children;
-    bool block_io;          /* record the block layer when permitted */
-    int plain_runs;         /* untraced runs, before and after in turn, for the perturbation; may be 0 */
+    bool block_io;  /* record the block layer when permitted */
+    int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0 */
 };
 
 /* Runs the program to its end (its stdin, stdout and stderr are left alone) and writes the trace.
  * Returns 0 also when the program failed or was killed: trace.meta tells. -1 and `error`: no such
- * program, not executable, static binary (nothing could be preloaded), no space for the trace. SIGINT and
- * SIGTERM are passed on to the program, and what was recorded is kept. */
+ * program, not executable, static binary (nothing could be preloaded), no space for the trace.
+ * SIGINT and SIGTERM are passed on to the program, and what was recorded is kept. */
 int tracer_run(const struct tracer_options *options, struct error *error);
 
 #endif

@@ -1,0 +1,261 @@
+/* Stage 3 from the outside: a traced run, the plain runs around it, and the trace of it all. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "formats/trace.h"
+#include "tracer/convert.h"
+#include "tracer/host.h"
+#include "tracer/launch.h"
+#include "tracer/program.h"
+#include "tracer/recorder.h"
+#include "tracer/sched.h"
+#include "tracer/tracer.h"
+
+struct collection {
+    const struct tracer_options *options;
+    struct program program;
+    char *raw; /* folder of the probe library's files */
+    struct lacks lacks;
+    struct timebase timebase;
+    struct recorder *recorder;
+    struct sched sched;
+    struct launch launch; /* of the traced run */
+    struct {
+        size_t count, capacity;
+        uint64_t *items;
+    } plain_ns;
+    bool stopped; /* no more plain runs */
+};
+
+/* ---- plain runs ---- */
+
+static void run_plainly(struct collection *collection) {
+    struct launch launch = {
+        .path = collection->program.path, .args = collection->options->args, .quiet = true};
+    struct error error;
+    if (launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0) {
+        lacks_add(&collection->lacks, "run time without probes: %s", error.text);
+        collection->stopped = true;
+    } else if (!WIFEXITED(launch.status) || launch.signal) {
+        lacks_add(&collection->lacks, "run time without probes: the program was killed");
+        collection->stopped = true;
+    } else {
+        *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
+    }
+}
+
+static void run_all_plainly(struct collection *collection, int runs) {
+    for (int i = 0; i < runs && !collection->stopped; i++) {
+        progress_show("running without probes", -1);
+        run_plainly(collection);
+    }
+    progress_end();
+}
+
+static int compare_ns(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void set_untraced(struct trace_meta *meta, struct collection *collection) {
+    size_t n = collection->plain_ns.count;
+    uint64_t *runs_ns = collection->plain_ns.items;
+    if (n == 0)
+        return;
+    qsort(runs_ns, n, sizeof *runs_ns, compare_ns);
+    meta->untraced_run_ns = (runs_ns[(n - 1) / 2] + runs_ns[n / 2]) / 2;
+    meta->untraced_spread_ns = runs_ns[n - 1] - runs_ns[0];
+}
+
+/* ---- the traced run ---- */
+
+/* An environment with `variables` ("NAME=value", allocated, NULL-terminated) in place of those of
+ * the same names. The array is allocated, the rest of the strings are ours. */
+static char **environment_with(char *const *variables) {
+    size_t n = 0;
+    while (environ[n])
+        n++;
+    char **environment = memory_alloc(n + 8, sizeof *environment);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool replaced = false;
+        for (char *const *variable = variables; *variable; variable++) {
+            size_t name = strcspn(*variable, "=") + 1;
+            replaced = replaced || strncmp(environ[i], *variable, name) == 0;
+        }
+        if (!replaced)
+            environment[kept++] = environ[i];
+    }
+    for (char *const *variable = variables; *variable; variable++)
+        environment[kept++] = *variable;
+    return environment;
+}
+
+static int run_in(struct collection *collection, char *const *environment, struct error *error) {
+    struct launch *launch = &collection->launch;
+    *launch = (struct launch){.path = collection->program.path,
+                              .args = collection->options->args,
+                              .environment = environment};
+    if (launch_prepare(launch, error) != 0)
+        return -1;
+    collection->recorder = recorder_new(&collection->timebase);
+    sched_attach(&collection->sched, collection->recorder, launch->pid, &collection->lacks);
+    recorder_start(collection->recorder);
+    int status = launch_finish(launch, error);
+    recorder_stop(collection->recorder);
+    recorder_free(collection->recorder);
+    return status;
+}
+
+static int run_traced(struct collection *collection, struct error *error) {
+    const struct tracer_options *options = collection->options;
+    const char *preload = getenv("LD_PRELOAD");
+    char probe[PATH_MAX];
+    if (!realpath(options->probe_library, probe))
+        return error_set(error, "%s: %s: install persik again", options->probe_library,
+                         strerror(errno));
+    if (strpbrk(probe, ": "))
+        return error_set(error, "%s: a path with ':' or ' ' cannot be preloaded: move it", probe);
+    bool has_preload = preload && *preload;
+    char *variables[] = {
+        memory_format("LD_PRELOAD=%s%s%s", has_preload ? preload : "", has_preload ? ":" : "",
+                      probe),
+        memory_format("%s=%s", RAW_DIRECTORY_VARIABLE, collection->raw),
+        memory_format("%s=%d", RAW_FOLLOW_VARIABLE, options->follow_children ? 1 : 0),
+        NULL,
+    };
+    char **environment = environment_with(variables);
+    int status = run_in(collection, environment, error);
+    free(environment);
+    for (char **variable = variables; *variable; variable++)
+        free(*variable);
+    return status;
+}
+
+/* ---- the trace ---- */
+
+static void describe_run(struct trace_meta *meta, struct collection *collection) {
+    const struct launch *launch = &collection->launch;
+    char *const *args = collection->options->args;
+    while (args[meta->n_args])
+        meta->n_args++;
+    meta->args = memory_alloc((size_t)meta->n_args, sizeof *meta->args);
+    for (int i = 0; i < meta->n_args; i++)
+        meta->args[i] = memory_strdup(args[i]);
+    char directory[PATH_MAX];
+    meta->version = TRACE_VERSION;
+    meta->directory = memory_strdup(getcwd(directory, sizeof directory) ? directory : "");
+    meta->build_id = memory_strdup(collection->program.build_id);
+    meta->host = host_name();
+    meta->date = host_date();
+    meta->cores = host_cores();
+    meta->exit_status = launch->status;
+    meta->complete = WIFEXITED(launch->status);
+    meta->start_mono_ns = launch->start_mono_ns;
+    meta->run_ns = launch->end_mono_ns - launch->start_mono_ns;
+    meta->lost_events = collection->sched.lost;
+    meta->has_slices = collection->sched.has_switches;
+    meta->has_wakes = collection->sched.has_wakes;
+    set_untraced(meta, collection);
+}
+
+static int no_images(const struct collection *collection, struct error *error) {
+    int status = collection->launch.status;
+    const char *path = collection->program.path;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return error_set(error, "%s: it did not start (exit status 127): run it without persik",
+                         path);
+    return error_set(error,
+                     "%s: the probe library was not loaded into it: it must not be set-user-id, "
+                     "and %s must be writable",
+                     path, collection->options->directory);
+}
+
+static struct trace *make_trace(struct collection *collection, struct error *error) {
+    struct images images = {0};
+    if (images_read(&images, collection->raw, error) != 0)
+        return NULL;
+    if (images.count == 0) {
+        no_images(collection, error);
+        return NULL;
+    }
+    struct trace *trace = memory_alloc(1, sizeof *trace);
+    describe_run(&trace->meta, collection);
+    sched_sort(collection->sched.events.items, collection->sched.events.count);
+    struct convert_input input = {.images = &images,
+                                  .timebase = &collection->timebase,
+                                  .events = collection->sched.events.items,
+                                  .n_events = collection->sched.events.count,
+                                  .start_mono_ns = collection->launch.start_mono_ns,
+                                  .end_mono_ns = collection->launch.end_mono_ns};
+    convert(trace, &input, &collection->lacks);
+    trace->meta.lacks = collection->lacks.items;
+    trace->meta.n_lacks = collection->lacks.count;
+    collection->lacks = (struct lacks){0};
+    images_free(&images);
+    return trace;
+}
+
+static int save_trace(struct collection *collection, struct error *error) {
+    struct trace *trace = make_trace(collection, error);
+    if (!trace)
+        return -1;
+    char *path = memory_format("%s/trace.persik", collection->options->directory);
+    int status = trace_save(trace, path, 0, error);
+    free(path);
+    trace_free(trace);
+    return status;
+}
+
+/* ---- the stage ---- */
+
+static int prepare_raw(struct collection *collection, struct error *error) {
+    const char *directory = collection->options->directory;
+    char *absolute = realpath(directory, NULL);
+    if (!absolute)
+        return error_set(error, "%s: %s: create it first", directory, strerror(errno));
+    collection->raw = memory_format("%s/raw", absolute);
+    free(absolute);
+    images_delete(collection->raw); /* of a collector that was killed */
+    if (mkdir(collection->raw, 0700) != 0)
+        return error_set(error, "%s: %s: choose a folder you may write to", collection->raw,
+                         strerror(errno));
+    return 0;
+}
+
+static int collect(struct collection *collection, struct error *error) {
+    int plain_runs = collection->options->plain_runs;
+    if (program_find(&collection->program, collection->options->args[0], error) != 0 ||
+        prepare_raw(collection, error) != 0)
+        return -1;
+    run_all_plainly(collection, plain_runs / 2);
+    int status = run_traced(collection, error);
+    if (!status && WIFEXITED(collection->launch.status) && !collection->launch.signal)
+        run_all_plainly(collection, plain_runs - plain_runs / 2);
+    if (!status)
+        status = save_trace(collection, error);
+    images_delete(collection->raw);
+    return status;
+}
+
+int tracer_run(const struct tracer_options *options, struct error *error) {
+    struct collection collection = {.options = options};
+    int status = collect(&collection, error);
+    program_free(&collection.program);
+    sched_free(&collection.sched);
+    for (size_t i = 0; i < collection.lacks.count; i++)
+        free(collection.lacks.items[i]);
+    free(collection.lacks.items);
+    free(collection.timebase.items);
+    free(collection.plain_ns.items);
+    free(collection.raw);
+    return status;
+}

@@ -1,0 +1,297 @@
+#include "tracer/convert.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "tracer/symbols.h"
+
+struct converter {
+    struct trace *trace;
+    const struct convert_input *input;
+    struct lacks *lacks;
+    struct {
+        size_t count, capacity;
+        struct trace_context *items;
+    } contexts;
+    struct map known; /* hash of a context -> its index */
+    struct {
+        size_t count, capacity;
+        struct trace_thread *items;
+    } threads;
+    uint64_t cut; /* calls with other calls inside them */
+};
+
+/* Numbers of one image -> numbers of the trace. */
+struct numbers {
+    size_t n_contexts, n_threads;
+    uint32_t *contexts; /* TRACE_NO_CONTEXT where there is none */
+    int *threads;       /* by index in the image; -1 = not recorded */
+};
+
+/* Since the start of the run. */
+static uint64_t to_ns(const struct converter *converter, uint64_t ticks) {
+    uint64_t mono_ns = timebase_to_ns(converter->input->timebase, ticks);
+    uint64_t start_ns = converter->input->start_mono_ns;
+    return mono_ns > start_ns ? mono_ns - start_ns : 0;
+}
+
+/* ---- contexts ---- */
+
+static void add_frames(struct trace_context *context, const struct trace_frame *frames, size_t n) {
+    context->frames =
+        memory_resize(context->frames, context->n_frames + n, sizeof *context->frames);
+    for (size_t i = 0; i < n; i++) {
+        struct trace_frame *frame = &context->frames[context->n_frames++];
+        *frame = frames[i];
+        frame->function = memory_strdup(frames[i].function);
+        frame->file = memory_strdup(frames[i].file);
+        frame->module = memory_strdup(frames[i].module);
+    }
+}
+
+/* The same chain of return addresses relative to their modules: processes of one program share
+ * contexts although they are loaded at different addresses. */
+static uint64_t hash_context(struct symbols *symbols, const struct raw_context *raw) {
+    uint64_t hash = raw->depth;
+    for (uint32_t i = 0; i < raw->depth; i++) {
+        size_t n;
+        const struct trace_frame *frames = symbols_frames(symbols, raw->addresses[i], &n);
+        hash = map_mix_text(map_mix(hash, frames[0].offset), frames[0].module);
+    }
+    return hash;
+}
+
+static uint32_t convert_context(struct converter *converter, struct symbols *symbols,
+                                const struct raw_context *raw) {
+    if (raw->depth == 0)
+        return TRACE_NO_CONTEXT;
+    uint64_t hash = hash_context(symbols, raw);
+    int index = map_get(&converter->known, hash, -1);
+    if (index >= 0)
+        return (uint32_t)index;
+    index = (int)converter->contexts.count;
+    map_put(&converter->known, hash, index);
+    struct trace_context *context = VECTOR_ADD(&converter->contexts);
+    for (uint32_t i = 0; i < raw->depth; i++) {
+        size_t n;
+        const struct trace_frame *frames = symbols_frames(symbols, raw->addresses[i], &n);
+        add_frames(context, frames, n);
+    }
+    return (uint32_t)index;
+}
+
+/* Tells, once for each module that calls the API, that its call sites have no lines. */
+static void tell_missing_lines(struct converter *converter) {
+    struct map told = MAP_EMPTY;
+    for (size_t i = 0; i < converter->contexts.count; i++) {
+        const struct trace_frame *frame = &converter->contexts.items[i].frames[0];
+        uint64_t module = map_mix_text(1, frame->module);
+        if (frame->line > 0 || map_get(&told, module, 0))
+            continue;
+        map_put(&told, module, 1);
+        lacks_add(converter->lacks,
+                  "source lines of calls in %s: no debug information: compile with -g",
+                  frame->module);
+    }
+    map_free(&told);
+}
+
+/* ---- records ---- */
+
+static struct trace_record convert_record(struct converter *converter,
+                                          const struct numbers *numbers,
+                                          const struct raw_record *raw) {
+    uint64_t start_ns = to_ns(converter, raw->start);
+    uint64_t end_ns = to_ns(converter, raw->start + raw->duration);
+    struct trace_record record = {
+        .start_ns = start_ns,
+        .duration_ns = end_ns - start_ns,
+        .api = raw->api,
+        .object = raw->object,
+        .flags = raw->flags,
+        .context =
+            raw->context < numbers->n_contexts ? numbers->contexts[raw->context] : TRACE_NO_CONTEXT,
+        .value = raw->value,
+    };
+    const struct api_info *api = &api_catalog[raw->api];
+    if (api->object == ON_THREAD && api->op != OP_EXIT)
+        record.value = raw->value >= 0 && (size_t)raw->value < numbers->n_threads
+                           ? numbers->threads[raw->value]
+                           : -1;
+    return record;
+}
+
+/* A call that others were made inside of (by a signal handler, or by what pthread_once runs) is
+ * counted up to the first of them. One that never ended lasts as long as its thread. */
+static void end_records(struct converter *converter, struct trace_thread *thread) {
+    for (size_t i = 0; i < thread->n_records; i++) {
+        struct trace_record *record = &thread->records[i];
+        bool last = i + 1 == thread->n_records;
+        uint64_t limit_ns = last ? thread->end_ns : record[1].start_ns;
+        if (limit_ns < record->start_ns)
+            limit_ns = record->start_ns;
+        if ((record->flags & TRACE_UNFINISHED) != 0)
+            record->duration_ns = limit_ns - record->start_ns;
+        if (!last && record->start_ns + record->duration_ns > limit_ns) {
+            record->duration_ns = limit_ns - record->start_ns;
+            converter->cut++;
+        }
+    }
+}
+
+static void convert_records(struct converter *converter, const struct numbers *numbers,
+                            struct image_thread *raw, struct trace_thread *thread) {
+    thread->records = memory_alloc(raw->n_records, sizeof *thread->records);
+    for (size_t i = 0; i < raw->n_records; i++)
+        if (raw->records[i].api < API_COUNT)
+            thread->records[thread->n_records++] =
+                convert_record(converter, numbers, &raw->records[i]);
+    image_thread_free(raw);
+}
+
+/* ---- slices ---- */
+
+/* Keeps of the slices what lies in the run and in the image: a process that became another program
+ * by exec has slices in both. Times become relative to the run. */
+static size_t clip_slices(struct trace_slice *slices, size_t n, uint64_t low_ns, uint64_t high_ns,
+                          uint64_t origin_ns) {
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct trace_slice slice = slices[i];
+        slice.on_ns = slice.on_ns < low_ns ? low_ns : slice.on_ns;
+        slice.off_ns = slice.off_ns > high_ns ? high_ns : slice.off_ns;
+        if (slice.off_ns <= slice.on_ns)
+            continue;
+        slice.on_ns -= origin_ns;
+        slice.off_ns -= origin_ns;
+        slice.wake_ns = slice.wake_ns > origin_ns ? slice.wake_ns - origin_ns : 0;
+        slices[kept++] = slice;
+    }
+    return kept;
+}
+
+static void convert_slices(struct converter *converter, const struct raw_process *process,
+                           struct trace_thread *thread) {
+    const struct convert_input *input = converter->input;
+    size_t n_events;
+    const struct sched_event *events =
+        sched_find(input->events, input->n_events, (uint32_t)thread->tid, &n_events);
+    if (n_events == 0)
+        return;
+    struct slices slices = {0};
+    slices_build(&slices, events, n_events, input->start_mono_ns, input->end_mono_ns);
+    uint64_t low_ns = process->image > 0 ? process->start.mono_ns : input->start_mono_ns;
+    uint64_t high_ns = input->end_mono_ns;
+    if (process->flags & RAW_EXECED && process->end_ticks)
+        high_ns = timebase_to_ns(input->timebase, process->end_ticks);
+    thread->slices = slices.items;
+    thread->n_slices =
+        clip_slices(slices.items, slices.count, low_ns, high_ns, input->start_mono_ns);
+    converter->trace->meta.lost_events += slices.unpaired;
+}
+
+/* ---- threads ---- */
+
+/* A thread lives from its first slice, which it needs to reach the probes, to its last. */
+static void set_life(struct converter *converter, const struct raw_thread *head,
+                     struct trace_thread *thread) {
+    thread->start_ns = to_ns(converter, head->start_ticks);
+    thread->end_seen = head->end_ticks != 0;
+    thread->end_ns = to_ns(converter, head->end_ticks);
+    if (!thread->end_seen)
+        thread->end_ns = converter->input->end_mono_ns - converter->input->start_mono_ns;
+    if (thread->n_slices == 0)
+        return;
+    uint64_t first_ns = thread->slices[0].on_ns;
+    uint64_t last_ns = thread->slices[thread->n_slices - 1].off_ns;
+    if (first_ns < thread->start_ns)
+        thread->start_ns = first_ns;
+    if (last_ns > thread->end_ns || !thread->end_seen)
+        thread->end_ns = last_ns;
+}
+
+static void convert_thread(struct converter *converter, const struct image *image,
+                           const struct numbers *numbers, struct image_thread *raw,
+                           struct symbols *symbols, struct trace_thread *thread) {
+    const struct raw_thread *head = &raw->head;
+    bool has_creator = head->creator >= 0 && (size_t)head->creator < numbers->n_threads;
+    thread->pid = image->process.pid;
+    thread->tid = head->tid;
+    thread->index = numbers->threads[head->index];
+    thread->creator = has_creator ? numbers->threads[head->creator] : -1;
+    thread->creation_context =
+        head->context < numbers->n_contexts ? numbers->contexts[head->context] : TRACE_NO_CONTEXT;
+    thread->start_routine = head->start_routine ? symbols_function(symbols, head->start_routine)
+                                                : memory_strdup(head->index == 0 ? "main" : "?");
+    thread->lost_records = head->lost;
+    convert_slices(converter, &image->process, thread);
+    set_life(converter, head, thread);
+    convert_records(converter, numbers, raw, thread);
+    end_records(converter, thread);
+}
+
+static struct numbers number_image(struct converter *converter, const struct image *image,
+                                   struct symbols *symbols) {
+    struct numbers numbers = {.n_contexts = image->n_contexts};
+    numbers.contexts = memory_alloc(image->n_contexts, sizeof *numbers.contexts);
+    for (size_t i = 0; i < image->n_contexts; i++)
+        numbers.contexts[i] = convert_context(converter, symbols, &image->contexts[i]);
+    if (image->n_threads > 0)
+        numbers.n_threads = (size_t)image->threads[image->n_threads - 1].head.index + 1;
+    numbers.threads = memory_alloc(numbers.n_threads, sizeof *numbers.threads);
+    for (size_t i = 0; i < numbers.n_threads; i++)
+        numbers.threads[i] = -1;
+    for (size_t i = 0; i < image->n_threads; i++)
+        numbers.threads[image->threads[i].head.index] = (int)(converter->threads.count + i);
+    return numbers;
+}
+
+static void convert_image(struct converter *converter, struct image *image) {
+    struct error error;
+    struct symbols *symbols = symbols_open(image->maps ? image->maps : "", &error);
+    if (!symbols) {
+        lacks_add(converter->lacks, "process %d: %s", image->process.pid, error.text);
+        return;
+    }
+    struct numbers numbers = number_image(converter, image, symbols);
+    struct trace_meta *meta = &converter->trace->meta;
+    for (size_t i = 0; i < image->n_threads; i++) {
+        struct trace_thread *thread = VECTOR_ADD(&converter->threads);
+        convert_thread(converter, image, &numbers, &image->threads[i], symbols, thread);
+        meta->records += thread->n_records;
+        meta->lost_records += thread->lost_records;
+    }
+    meta->lost_records += image->process.lost;
+    if (image->process.n_threads > image->n_threads)
+        lacks_add(converter->lacks, "%u threads of process %d: no room for their records",
+                  image->process.n_threads - (uint32_t)image->n_threads, image->process.pid);
+    if (image->process.flags & RAW_NO_SPACE)
+        lacks_add(converter->lacks, "part of process %d: the disk is full: make room",
+                  image->process.pid);
+    free(numbers.contexts);
+    free(numbers.threads);
+    symbols_close(symbols);
+}
+
+void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks) {
+    struct converter converter = {.trace = trace, .input = input, .lacks = lacks};
+    for (size_t i = 0; i < input->images->count; i++)
+        convert_image(&converter, &input->images->items[i]);
+    tell_missing_lines(&converter);
+    if (converter.cut > 0)
+        lacks_add(lacks, "the rest of %llu calls inside which others were made (signal handlers)",
+                  (unsigned long long)converter.cut);
+    trace->meta.bytes = trace->meta.records * sizeof(struct trace_record);
+    if (input->images->count > 0) {
+        trace->meta.probe_ns = input->images->items[0].process.plain_ns;
+        trace->meta.timed_probe_ns = input->images->items[0].process.timed_ns;
+    }
+    trace->contexts = converter.contexts.items;
+    trace->n_contexts = converter.contexts.count;
+    trace->threads = converter.threads.items;
+    trace->n_threads = converter.threads.count;
+    map_free(&converter.known);
+}

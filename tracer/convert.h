@@ -1,0 +1,25 @@
+/* From what the probe library and the kernel recorded to a trace. */
+#ifndef PERSIK_TRACER_CONVERT_H
+#define PERSIK_TRACER_CONVERT_H
+
+#include <stdint.h>
+
+#include "formats/trace.h"
+#include "tracer/image.h"
+#include "tracer/lacks.h"
+#include "tracer/slices.h"
+#include "tracer/timebase.h"
+
+struct convert_input {
+    struct images *images;
+    const struct timebase *timebase;
+    const struct sched_event *events; /* sorted; NULL without */
+    size_t n_events;
+    uint64_t start_mono_ns, end_mono_ns; /* of the run */
+};
+
+/* Fills the contexts and threads of `trace`, and of its meta the numbers of records, of records and
+ * events lost and the costs of the probes. Uses up the records of the images. */
+void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks);
+
+#endif

@@ -1,0 +1,106 @@
+#include "tracer/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tracer/timebase.h"
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
+#define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
+
+static volatile pid_t child;
+static volatile sig_atomic_t passed_on;
+
+static void pass_on(int number, siginfo_t *from, void *context) {
+    (void)context;
+    passed_on = number;
+    if (from->si_code != SI_KERNEL)
+        kill(child, number);
+}
+
+static void open_null(int descriptor, int mode) {
+    int null = open("/dev/null", mode);
+    if (null >= 0) {
+        dup2(null, descriptor);
+        close(null);
+    }
+}
+
+_Noreturn static void become_program(const struct launch *launch, int go, int failed) {
+    char byte;
+    if (read(go, &byte, 1) != 1)
+        _exit(127); /* the collector is gone */
+    if (launch->quiet) {
+        open_null(STDIN_FILENO, O_RDONLY);
+        open_null(STDOUT_FILENO, O_WRONLY);
+    }
+    execve(launch->path, launch->args, launch->environment ? launch->environment : environ);
+    int cause = errno;
+    ssize_t told = write(failed, &cause, sizeof cause);
+    _exit(told == sizeof cause ? 127 : 126);
+}
+
+int launch_prepare(struct launch *launch, struct error *error) {
+    int go[2];
+    int failed[2];
+    if (pipe2(go, O_CLOEXEC) != 0)
+        return error_set(error, "pipe: %s: close other programs", strerror(errno));
+    if (pipe2(failed, O_CLOEXEC) != 0) {
+        close(go[0]);
+        close(go[1]);
+        return error_set(error, "pipe: %s: close other programs", strerror(errno));
+    }
+    launch->pid = fork();
+    if (launch->pid == 0) {
+        close(go[1]);
+        close(failed[0]);
+        become_program(launch, go[0], failed[1]);
+    }
+    int cause = errno;
+    close(go[0]);
+    close(failed[1]);
+    launch->go = go[1];
+    launch->failed = failed[0];
+    if (launch->pid < 0) {
+        close(launch->go);
+        close(launch->failed);
+        return error_set(error, "fork: %s: close other programs", strerror(cause));
+    }
+    return 0;
+}
+
+static void take_signals(struct sigaction *before) {
+    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (size_t i = 0; i < N_FORWARDED; i++)
+        sigaction(forwarded[i], &action, &before[i]);
+}
+
+static void give_signals_back(const struct sigaction *before) {
+    for (size_t i = 0; i < N_FORWARDED; i++)
+        sigaction(forwarded[i], &before[i], NULL);
+}
+
+int launch_finish(struct launch *launch, struct error *error) {
+    struct sigaction before[N_FORWARDED];
+    child = launch->pid;
+    passed_on = 0;
+    take_signals(before);
+    launch->start_mono_ns = timebase_mono_ns();
+    ssize_t started = write(launch->go, "g", 1);
+    int cause = 0;
+    ssize_t told = read(launch->failed, &cause, sizeof cause); /* 0 bytes: the exec closed it */
+    while (waitpid(launch->pid, &launch->status, 0) < 0 && errno == EINTR)
+        ;
+    launch->end_mono_ns = timebase_mono_ns();
+    give_signals_back(before);
+    launch->signal = passed_on;
+    close(launch->go);
+    close(launch->failed);
+    if (started != 1 || told == sizeof cause)
+        return error_set(error, "%s: %s: it cannot be run", launch->path, strerror(cause));
+    return 0;
+}

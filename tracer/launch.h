@@ -1,0 +1,32 @@
+/* Starts the program, waits for it, passes signals on to it. */
+#ifndef PERSIK_TRACER_LAUNCH_H
+#define PERSIK_TRACER_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct launch {
+    const char *path;
+    char *const *args;
+    char *const *environment; /* NULL: ours */
+    bool quiet;               /* stdin and stdout from and to /dev/null */
+    /* Started by launch_prepare(). */
+    pid_t pid;
+    int go, failed; /* pipes: to let it exec; errno of a failed exec */
+    /* Known after launch_finish(). */
+    uint64_t start_mono_ns, end_mono_ns;
+    int status; /* as wait(2) gives it */
+    int signal; /* the last one we passed on; 0 none */
+};
+
+/* Forks a child that waits before its exec, so that it can be attached to. */
+int launch_prepare(struct launch *launch, struct error *error);
+
+/* Lets it exec and waits for its end. SIGINT, SIGTERM and SIGHUP sent to us go to it, unless they
+ * come from the terminal, which sent them to it already. -1 and `error` when the exec failed. */
+int launch_finish(struct launch *launch, struct error *error);
+
+#endif

@@ -1,0 +1,30 @@
+/* Source of scheduling events: perf's context-switch records of the program's threads, and, for
+ * those who may, the sched_waking tracepoint. Other sources would fill the same sched_events. */
+#ifndef PERSIK_TRACER_SCHED_H
+#define PERSIK_TRACER_SCHED_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "tracer/lacks.h"
+#include "tracer/recorder.h"
+#include "tracer/slices.h"
+#include "tracer/tracepoint.h"
+
+struct sched {
+    struct {
+        size_t count, capacity;
+        struct sched_event *items;
+    } events; /* in no order until sched_sort() */
+    uint64_t lost;
+    bool has_switches, has_wakes;
+    struct tracepoint_field woken; /* the woken thread in sched_waking's data */
+};
+
+/* Adds to `recorder` what the kernel permits us to see of `pid`, which is to exec, and all threads
+ * and processes it will create. What it does not permit goes to `lacks`. */
+void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, struct lacks *lacks);
+
+void sched_free(struct sched *sched);
+
+#endif

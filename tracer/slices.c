@@ -1,0 +1,106 @@
+#include "tracer/slices.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static int compare(const void *left, const void *right) {
+    const struct sched_event *a = left;
+    const struct sched_event *b = right;
+    if (a->tid != b->tid)
+        return a->tid < b->tid ? -1 : 1;
+    if (a->mono_ns != b->mono_ns)
+        return a->mono_ns < b->mono_ns ? -1 : 1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+void sched_sort(struct sched_event *events, size_t n) {
+    if (n > 0)
+        qsort(events, n, sizeof *events, compare);
+}
+
+const struct sched_event *sched_find(const struct sched_event *events, size_t n_events,
+                                     uint32_t tid, size_t *n) {
+    size_t low = 0;
+    size_t high = n_events;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (events[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n = 0; low + *n < n_events && events[low + *n].tid == tid; ++*n)
+        ;
+    return events + low;
+}
+
+/* Where the thread is while its events go by. */
+struct walk {
+    struct slices *slices;
+    bool on;
+    bool alive; /* it may be on a core without our having seen it get there */
+    uint64_t since_ns;
+    uint64_t wake_ns; /* of the time on a core, or of the next one; 0 unknown */
+    uint32_t cpu;
+};
+
+static void get_on(struct walk *walk, const struct sched_event *event) {
+    if (walk->on)
+        walk->slices->unpaired++; /* when it left is lost, so this slice is too */
+    walk->on = true;
+    walk->alive = false;
+    walk->since_ns = event->mono_ns;
+    walk->cpu = event->cpu;
+}
+
+static void get_off(struct walk *walk, uint64_t off_ns, uint32_t cpu, bool preempted) {
+    if (!walk->on && !walk->alive) {
+        walk->slices->unpaired++;
+        return;
+    }
+    if (off_ns > walk->since_ns)
+        *VECTOR_ADD(walk->slices) = (struct trace_slice){.wake_ns = walk->wake_ns,
+                                                         .on_ns = walk->since_ns,
+                                                         .off_ns = off_ns,
+                                                         .cpu = cpu,
+                                                         .preempted = preempted};
+    walk->on = false;
+    walk->alive = false;
+    walk->wake_ns = preempted ? off_ns : 0;
+}
+
+static void walk_event(struct walk *walk, const struct sched_event *event) {
+    switch (event->kind) {
+    case SCHED_BORN:
+        walk->alive = false;
+        walk->wake_ns = event->mono_ns;
+        break;
+    case SCHED_IN:
+        get_on(walk, event);
+        break;
+    case SCHED_OUT:
+    case SCHED_PREEMPTED:
+        get_off(walk, event->mono_ns, event->cpu, event->kind == SCHED_PREEMPTED);
+        break;
+    case SCHED_WAKING:
+        /* The first one counts. A thread that is not off its core was not woken by this. */
+        if (!walk->on && walk->wake_ns == 0)
+            walk->wake_ns = event->mono_ns;
+        break;
+    case SCHED_EXIT:
+        if (walk->on || walk->alive)
+            get_off(walk, event->mono_ns, event->cpu, false);
+        break;
+    }
+}
+
+void slices_build(struct slices *slices, const struct sched_event *events, size_t n,
+                  uint64_t start_ns, uint64_t end_ns) {
+    struct walk walk = {.slices = slices, .alive = true, .since_ns = start_ns};
+    for (size_t i = 0; i < n; i++)
+        walk_event(&walk, &events[i]);
+    if (walk.on)
+        get_off(&walk, end_ns, walk.cpu, false);
+}

@@ -1,0 +1,270 @@
+#include "tracer/symbols.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+struct place {
+    size_t n_frames;
+    struct trace_frame *frames;
+};
+
+struct symbols {
+    Dwfl *dwfl;
+    struct map known; /* address -> index into places */
+    struct {
+        size_t count, capacity;
+        struct place *items;
+    } places;
+};
+
+/* ---- modules ---- */
+
+static int compare_lines(const void *left, const void *right) {
+    uint64_t a = strtoull(*(char *const *)left, NULL, 16);
+    uint64_t b = strtoull(*(char *const *)right, NULL, 16);
+    return (a > b) - (a < b);
+}
+
+/* libdwfl wants what the kernel gives: rising addresses, each once. Lines of libraries that were
+ * loaded later are appended to our copy. */
+static char *sort_maps(const char *maps) {
+    struct {
+        size_t count, capacity;
+        char **items;
+    } lines = {0};
+    char *copy = memory_strdup(maps);
+    char *rest = copy;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        if (*line)
+            *VECTOR_ADD(&lines) = line;
+    if (lines.count > 0)
+        qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+    char *sorted = memory_alloc(strlen(maps) + 2, 1);
+    char *end = sorted;
+    uint64_t covered = 0;
+    for (size_t i = 0; i < lines.count; i++) {
+        char *dash;
+        uint64_t low = strtoull(lines.items[i], &dash, 16);
+        uint64_t high = *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
+        if (low < covered || high <= low)
+            continue;
+        end = stpcpy(stpcpy(end, lines.items[i]), "\n");
+        covered = high;
+    }
+    free(lines.items);
+    free(copy);
+    return sorted;
+}
+
+static int report_modules(Dwfl *dwfl, const char *maps) {
+    char *sorted = sort_maps(maps);
+    FILE *file = *sorted ? fmemopen(sorted, strlen(sorted), "r") : NULL;
+    int status = -1;
+    if (file) {
+        dwfl_report_begin(dwfl);
+        status = dwfl_linux_proc_maps_report(dwfl, file);
+        if (dwfl_report_end(dwfl, NULL, NULL) != 0)
+            status = -1;
+        fclose(file);
+    }
+    free(sorted);
+    return status;
+}
+
+struct symbols *symbols_open(const char *maps, struct error *error) {
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo};
+    unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
+    struct symbols *symbols = memory_alloc(1, sizeof *symbols);
+    symbols->dwfl = dwfl_begin(&callbacks);
+    if (!symbols->dwfl || report_modules(symbols->dwfl, maps) != 0) {
+        error_set(error, "the program's memory map cannot be read (%s): run `persik trace` again",
+                  dwfl_errmsg(-1));
+        symbols_close(symbols);
+        return NULL;
+    }
+    return symbols;
+}
+
+void symbols_close(struct symbols *symbols) {
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->places.count; i++) {
+        struct place *place = &symbols->places.items[i];
+        for (size_t f = 0; f < place->n_frames; f++) {
+            free(place->frames[f].function);
+            free(place->frames[f].file);
+            free(place->frames[f].module);
+        }
+        free(place->frames);
+    }
+    free(symbols->places.items);
+    map_free(&symbols->known);
+    if (symbols->dwfl)
+        dwfl_end(symbols->dwfl);
+    free(symbols);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The module at `address`; NULL none. `*offset`: from its start. */
+static Dwfl_Module *find_module(const struct symbols *symbols, uint64_t address, uint64_t *offset,
+                                const char **name) {
+    Dwarf_Addr start = 0;
+    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+    *name = "?";
+    if (module) {
+        const char *path = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+        if (path)
+            *name = base_name(path);
+    }
+    *offset = address - start;
+    return module;
+}
+
+/* ---- frames ---- */
+
+/* The compiler names a file relative to where it ran. */
+static char *absolute(const char *file, const char *directory) {
+    if (!file)
+        return NULL;
+    if (*file == '/' || !directory)
+        return memory_strdup(file);
+    while (strncmp(file, "./", 2) == 0)
+        file += 2;
+    return memory_format("%s/%s", directory, file);
+}
+
+static const char *die_text(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static const char *die_function(Dwarf_Die *die) {
+    const char *name = die_text(die, DW_AT_linkage_name);
+    return name ? name : dwarf_diename(die);
+}
+
+static int die_number(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) != 0)
+        return 0;
+    return (int)value;
+}
+
+static struct trace_frame *add_frame(struct place *place, const char *module, uint64_t offset) {
+    place->frames = memory_resize(place->frames, place->n_frames + 1, sizeof *place->frames);
+    struct trace_frame *frame = &place->frames[place->n_frames++];
+    *frame = (struct trace_frame){.module = memory_strdup(module), .offset = offset};
+    return frame;
+}
+
+/* Where the inlined function `die` was called: goes to the frame around it. */
+static void set_call_site(struct trace_frame *frame, Dwarf_Die *unit, Dwarf_Die *die) {
+    Dwarf_Files *files = NULL;
+    size_t n_files = 0;
+    size_t file = (size_t)die_number(die, DW_AT_call_file);
+    frame->line = die_number(die, DW_AT_call_line);
+    frame->column = die_number(die, DW_AT_call_column);
+    if (dwarf_getsrcfiles(unit, &files, &n_files) == 0 && file < n_files)
+        frame->file =
+            absolute(dwarf_filesrc(files, file, NULL, NULL), die_text(unit, DW_AT_comp_dir));
+}
+
+static void set_line(struct trace_frame *frame, Dwfl_Module *module, uint64_t address) {
+    Dwfl_Line *line = dwfl_module_getsrc(module, address);
+    if (!line)
+        return;
+    const char *file = dwfl_lineinfo(line, NULL, &frame->line, &frame->column, NULL, NULL);
+    frame->file = absolute(file, dwfl_line_comp_dir(line));
+}
+
+/* Follows the DIEs outwards from `address`: every inlined function is a frame, up to the function
+ * that was really called. False when there is no debug information for the address. */
+static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t address,
+                        const char *name, uint64_t offset) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    Dwarf_Die *around = NULL;
+    Dwarf_Die *scopes = NULL;
+    if (!unit || dwarf_getscopes(unit, address - bias, &around) <= 0)
+        return false;
+    /* Scopes of the address end at the first inlined function's own definition; those of its DIE
+     * go on to the function it is inlined in. */
+    int n_scopes = dwarf_getscopes_die(&around[0], &scopes);
+    struct trace_frame *frame = NULL;
+    Dwarf_Die *inner = NULL;
+    for (int i = 0; i < n_scopes; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        const char *function = die_function(&scopes[i]);
+        frame = add_frame(place, name, offset);
+        frame->function = memory_strdup(function ? function : "?");
+        if (inner)
+            set_call_site(frame, unit, inner);
+        else
+            set_line(frame, module, address);
+        inner = &scopes[i];
+        if (tag == DW_TAG_subprogram)
+            break;
+    }
+    free(around);
+    free(scopes);
+    return frame != NULL;
+}
+
+static char *symbol_name(Dwfl_Module *module, uint64_t address, uint64_t offset) {
+    const char *symbol = module ? dwfl_module_addrname(module, address) : NULL;
+    return symbol ? memory_strdup(symbol) : memory_format("0x%llx", (unsigned long long)offset);
+}
+
+const struct trace_frame *symbols_frames(struct symbols *symbols, uint64_t address, size_t *n) {
+    int known = map_get(&symbols->known, address, -1);
+    if (known < 0) {
+        known = (int)symbols->places.count;
+        map_put(&symbols->known, address, known);
+        struct place *place = VECTOR_ADD(&symbols->places);
+        uint64_t offset;
+        const char *name;
+        Dwfl_Module *module = find_module(symbols, address, &offset, &name);
+        /* The return address may already belong to the next line, or to the next function after
+         * a call that does not return. */
+        if (!module || !add_inlined(place, module, address - 1, name, offset)) {
+            struct trace_frame *frame = add_frame(place, name, offset);
+            frame->function = symbol_name(module, address - 1, offset);
+            if (module)
+                set_line(frame, module, address - 1);
+        }
+    }
+    *n = symbols->places.items[known].n_frames;
+    return symbols->places.items[known].frames;
+}
+
+char *symbols_function(struct symbols *symbols, uint64_t address) {
+    uint64_t offset;
+    const char *name;
+    Dwfl_Module *module = find_module(symbols, address, &offset, &name);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = module ? dwfl_module_addrdie(module, address, &bias) : NULL;
+    Dwarf_Die *scopes = NULL;
+    int n_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    char *function = NULL;
+    for (int i = 0; i < n_scopes && !function; i++)
+        if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+            function = memory_strdup(die_function(&scopes[i]));
+    free(scopes);
+    return function ? function : symbol_name(module, address, offset);
+}

@@ -1,0 +1,58 @@
+#include "tracer/timebase.h"
+
+#include <time.h>
+
+#include "base/memory.h"
+
+#define READINGS 16
+
+uint64_t timebase_mono_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void timebase_sample(struct timebase *timebase) {
+    struct timebase_pair best = {0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t before = __builtin_ia32_rdtsc();
+        uint64_t mono_ns = timebase_mono_ns();
+        uint64_t elapsed = __builtin_ia32_rdtsc() - before;
+        if (elapsed < least) {
+            least = elapsed;
+            best = (struct timebase_pair){.ticks = before + elapsed / 2, .mono_ns = mono_ns};
+        }
+    }
+    timebase_add(timebase, best);
+}
+
+void timebase_add(struct timebase *timebase, struct timebase_pair pair) {
+    if (timebase->count > 0) {
+        const struct timebase_pair *last = &timebase->items[timebase->count - 1];
+        if (pair.ticks <= last->ticks || pair.mono_ns <= last->mono_ns)
+            return;
+    }
+    *VECTOR_ADD(timebase) = pair;
+}
+
+uint64_t timebase_to_ns(const struct timebase *timebase, uint64_t ticks) {
+    if (timebase->count < 2)
+        return 0;
+    size_t low = 0;
+    size_t high = timebase->count - 1;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (timebase->items[middle].ticks <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct timebase_pair *from = &timebase->items[low];
+    const struct timebase_pair *to = &timebase->items[high];
+    double rate = (double)(to->mono_ns - from->mono_ns) / (double)(to->ticks - from->ticks);
+    double ns = (double)(int64_t)(ticks - from->ticks) * rate;
+    if (ns < 0 && -ns > (double)from->mono_ns)
+        return 0;
+    return from->mono_ns + (uint64_t)(int64_t)ns;
+}

@@ -1,0 +1,30 @@
+/* Tracepoints of the kernel: their numbers and where their fields lie, from tracefs. */
+#ifndef PERSIK_TRACER_TRACEPOINT_H
+#define PERSIK_TRACER_TRACEPOINT_H
+
+#include <stdint.h>
+
+/* Bytes from the start of the event's data; size 0 = the kernel has no such field. */
+struct tracepoint_field {
+    uint16_t offset, size;
+};
+
+struct tracepoint {
+    uint64_t id;  /* perf_event_attr.config */
+    char *format; /* text of its format file */
+};
+
+/* Reads `group`/`name`, for example "sched"/"sched_waking". As root, mounts tracefs at its usual
+ * place when it is not. Returns 0 or an errno (EACCES for users without rights). */
+int tracepoint_open(struct tracepoint *tracepoint, const char *group, const char *name);
+void tracepoint_close(struct tracepoint *tracepoint);
+
+struct tracepoint_field tracepoint_field(const struct tracepoint *tracepoint, const char *name);
+
+/* Finds a field in the text of a format file; apart for tests. */
+struct tracepoint_field tracepoint_parse_field(const char *format, const char *name);
+
+/* The field's unsigned value in an event's data of `bytes`; 0 when it is not there. */
+uint64_t tracepoint_value(const void *data, uint32_t bytes, struct tracepoint_field field);
+
+#endif
