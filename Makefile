@@ -79,10 +79,6 @@ $(B)/%.a:
 	@echo "AR    $@"
 	@rm -f $@; $(AR) rcs $@ $^
 
-# Until every stage has landed, calls into missing ones crash instead of failing to link.
-ifeq ($(and $(wildcard tracer/collect.c),$(wildcard sampler/sampler.c)),)
-$(B)/persik: LDFLAGS += -no-pie -Wl,--unresolved-symbols=ignore-all
-endif
 $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 	@echo "LINK  $@"
 	@$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
@@ -137,9 +133,7 @@ demo: ## zstd end to end: fetch, build, profile, predict, compare
 	@bench/demo.sh $(B)
 
 bench: all ## the accuracy and cost measurements of docs/accuracy.md
-	@bench/probe-cost.sh $(B)
-	@PERSIK_BUILD=$(B) bench/perturbation.sh
-	@PERSIK_BUILD=$(B) bench/accuracy.sh
+	@bench/run.sh $(B)
 
 # ---- source checks ----
 

@@ -131,7 +131,7 @@ static struct pools_tuples collect_tuples(const struct grouping *grouping, int r
             }
         }
         if (n > 0)
-            pools_add(&tuples, members, n, count);
+            sample_pools_add(&tuples, members, n, count);
     }
     free(members);
     return tuples;
@@ -143,9 +143,9 @@ static void group_routine(struct grouping *grouping, int routine) {
     size_t n_pools = 1;
     if (!starts_in_program(grouping, routine)) {
         struct pools_tuples tuples = collect_tuples(grouping, routine);
-        pools_assign(&tuples, pool_of);
+        sample_pools_assign(&tuples, pool_of);
         n_pools = tuples.count;
-        pools_free(&tuples);
+        sample_pools_free(&tuples);
     }
     for (size_t i = 0; i < n_threads; i++)
         if (grouping->threads[i].start == routine)

@@ -25,7 +25,7 @@ static void close_pair(const int pair[2]) {
     close(pair[1]);
 }
 
-int launch_prepare(struct launch *launch, char *const *args, struct error *error) {
+int sampler_launch_prepare(struct launch *launch, char *const *args, struct error *error) {
     int gate[2], report[2];
     if (pipe2(gate, O_CLOEXEC))
         return error_set(error, "cannot make a pipe: %s: raise `ulimit -n`", strerror(errno));
@@ -69,7 +69,7 @@ static int explain(int cause, const char *program, struct error *error) {
     }
 }
 
-int launch_release(struct launch *launch, const char *program, struct error *error) {
+int sampler_launch_release(struct launch *launch, const char *program, struct error *error) {
     int cause = 0;
     ssize_t got = -1;
     if (write(launch->gate, "g", 1) == 1)
@@ -83,7 +83,7 @@ int launch_release(struct launch *launch, const char *program, struct error *err
     return explain(got == (ssize_t)sizeof cause ? cause : EIO, program, error);
 }
 
-void launch_cancel(struct launch *launch) {
+void sampler_launch_cancel(struct launch *launch) {
     close(launch->gate);
     close(launch->report);
     wait_for_end(launch->pid);
@@ -106,14 +106,14 @@ static void forward(int number, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-void launch_begin_forwarding(const struct launch *launch) {
+void sampler_launch_begin_forwarding(const struct launch *launch) {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     target = launch->pid;
     for (size_t i = 0; i < N_FORWARDED; i++)
         sigaction(forwarded[i], &action, &before[i]);
 }
 
-void launch_end_forwarding(void) {
+void sampler_launch_end_forwarding(void) {
     for (size_t i = 0; i < N_FORWARDED; i++)
         sigaction(forwarded[i], &before[i], NULL);
 }

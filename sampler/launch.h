@@ -13,17 +13,17 @@ struct launch {
 };
 
 /* Forks a child that waits in front of exec. */
-int launch_prepare(struct launch *launch, char *const *args, struct error *error);
+int sampler_launch_prepare(struct launch *launch, char *const *args, struct error *error);
 
 /* Lets it exec. -1 and `error` when that fails; the child is gone then. */
-int launch_release(struct launch *launch, const char *program, struct error *error);
+int sampler_launch_release(struct launch *launch, const char *program, struct error *error);
 
 /* Ends a prepared child that shall not run after all. */
-void launch_cancel(struct launch *launch);
+void sampler_launch_cancel(struct launch *launch);
 
-/* Until launch_end_forwarding(), SIGINT and SIGTERM sent to persik go to the program instead. (What
- * is typed on the terminal reaches the program by itself.) */
-void launch_begin_forwarding(const struct launch *launch);
-void launch_end_forwarding(void);
+/* Until sampler_launch_end_forwarding(), SIGINT and SIGTERM sent to persik go to the program
+ * instead. (What is typed on the terminal reaches the program by itself.) */
+void sampler_launch_begin_forwarding(const struct launch *launch);
+void sampler_launch_end_forwarding(void);
 
 #endif

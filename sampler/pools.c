@@ -8,7 +8,8 @@
 
 #define FAR_LARGER 10 /* times; the paper's example has 26 and says only "far" */
 
-void pools_add(struct pools_tuples *tuples, const int *threads, size_t n_threads, uint64_t count) {
+void sample_pools_add(struct pools_tuples *tuples, const int *threads, size_t n_threads,
+                      uint64_t count) {
     for (size_t i = 0; i < tuples->count; i++) {
         struct pools_tuple *known = &tuples->items[i];
         if (known->n_threads == n_threads &&
@@ -42,39 +43,47 @@ static bool is_spurious(const struct pools_tuples *tuples, const struct pools_tu
     return false;
 }
 
-static bool is_better(const struct pools_tuple *tuple, const struct pools_tuple *than) {
-    if (!than || tuple->n_threads != than->n_threads)
-        return !than || tuple->n_threads < than->n_threads;
-    return tuple->count > than->count;
+#define NONE (-1)
+
+/* Whether tuple `index` says more about a thread's work than tuple `than`. */
+static bool is_better(const struct pools_tuples *tuples, int index, int than) {
+    if (than == NONE)
+        return true;
+    const struct pools_tuple *a = &tuples->items[index], *b = &tuples->items[than];
+    if (a->n_threads != b->n_threads)
+        return a->n_threads < b->n_threads;
+    return a->count > b->count;
 }
 
-/* In the order of the tuples, so that the choice does not depend on anything else. */
-void pools_assign(const struct pools_tuples *tuples, int *pool_of) {
-    const struct pools_tuple **chosen = NULL;
-    size_t n_chosen = 0;
+static size_t count_threads(const struct pools_tuples *tuples) {
+    size_t n = 0;
     for (size_t i = 0; i < tuples->count; i++) {
+        size_t needed = (size_t)tuples->items[i].threads[tuples->items[i].n_threads - 1] + 1;
+        n = needed > n ? needed : n;
+    }
+    return n;
+}
+
+void sample_pools_assign(const struct pools_tuples *tuples, int *pool_of) {
+    size_t n_threads = count_threads(tuples);
+    int *best = memory_alloc(n_threads, sizeof *best);
+    for (size_t thread = 0; thread < n_threads; thread++)
+        best[thread] = NONE;
+    for (int i = 0; i < (int)tuples->count; i++) {
         const struct pools_tuple *tuple = &tuples->items[i];
-        size_t needed = (size_t)tuple->threads[tuple->n_threads - 1] + 1;
-        if (needed > n_chosen) {
-            chosen = memory_resize(chosen, needed, sizeof *chosen);
-            memset(chosen + n_chosen, 0, (needed - n_chosen) * sizeof *chosen);
-            n_chosen = needed;
-        }
         if (is_spurious(tuples, tuple))
             continue;
-        for (size_t j = 0; j < tuple->n_threads; j++) {
-            const struct pools_tuple **best = &chosen[tuple->threads[j]];
-            if (is_better(tuple, *best))
-                *best = tuple;
-        }
+        for (size_t j = 0; j < tuple->n_threads; j++)
+            if (is_better(tuples, i, best[tuple->threads[j]]))
+                best[tuple->threads[j]] = i;
     }
-    for (size_t thread = 0; thread < n_chosen; thread++)
-        if (chosen[thread])
-            pool_of[thread] = (int)(chosen[thread] - tuples->items);
-    free(chosen);
+    for (size_t thread = 0; thread < n_threads; thread++)
+        if (best[thread] != NONE)
+            pool_of[thread] = best[thread];
+    free(best);
 }
 
-void pools_free(struct pools_tuples *tuples) {
+void sample_pools_free(struct pools_tuples *tuples) {
     for (size_t i = 0; i < tuples->count; i++)
         free(tuples->items[i].threads);
     free(tuples->items);

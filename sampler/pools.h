@@ -21,7 +21,8 @@ struct pools_tuples {
 };
 
 /* Counts one location: copies `threads` (ascending, at least one). */
-void pools_add(struct pools_tuples *tuples, const int *threads, size_t n_threads, uint64_t count);
+void sample_pools_add(struct pools_tuples *tuples, const int *threads, size_t n_threads,
+                      uint64_t count);
 
 /* Sets `pool_of[t]` to the index of the tuple that is the pool of thread t, for every thread that
  * is in some tuple; other elements are left as they are.
@@ -29,8 +30,8 @@ void pools_add(struct pools_tuples *tuples, const int *threads, size_t n_threads
  * A tuple contained in another with a far larger count (ten times) is spurious: by chance only
  * some of the pool's threads were seen at those locations. Of the others, the smallest that holds a
  * thread is its pool: larger ones are functions that several pools share. */
-void pools_assign(const struct pools_tuples *tuples, int *pool_of);
+void sample_pools_assign(const struct pools_tuples *tuples, int *pool_of);
 
-void pools_free(struct pools_tuples *tuples);
+void sample_pools_free(struct pools_tuples *tuples);
 
 #endif

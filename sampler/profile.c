@@ -34,25 +34,26 @@ static void describe_nodes(const struct profile_calls *calls, struct sample *sam
 /* ---- functions ---- */
 
 static int compare_functions(const void *left, const void *right) {
-    const struct symbol *const *a = left, *const *b = right;
-    int order = strcmp((*a)->function, (*b)->function);
-    if (order == 0 && !(*a)->file != !(*b)->file)
-        order = (*a)->file ? -1 : 1; /* the one with a file speaks for its name */
-    return order;
+    const struct symbol *a = left, *b = right;
+    int order = strcmp(a->function, b->function);
+    if (order == 0 && (!a->file || !b->file))
+        return !a->file - !b->file; /* the one with a file speaks for its name */
+    return order ? order : strcmp(a->file, b->file);
 }
 
 static void describe_functions(const struct profile_calls *calls, struct sample *sample) {
-    const struct symbol **reached = memory_alloc(calls->trie.count, sizeof *reached);
-    for (size_t i = 0; i < calls->trie.count; i++)
-        reached[i] = symbol_of(calls, (int)i);
-    qsort(reached, calls->trie.count, sizeof *reached, compare_functions);
-    sample->functions = memory_alloc(calls->trie.count, sizeof *sample->functions);
-    sample->function_files = memory_alloc(calls->trie.count, sizeof *sample->function_files);
-    for (size_t i = 0; i < calls->trie.count; i++) {
-        if (i > 0 && strcmp(reached[i]->function, reached[i - 1]->function) == 0)
+    size_t n = calls->trie.count;
+    struct symbol *reached = memory_alloc(n, sizeof *reached);
+    for (size_t i = 0; i < n; i++)
+        reached[i] = *symbol_of(calls, (int)i);
+    qsort(reached, n, sizeof *reached, compare_functions);
+    sample->functions = memory_alloc(n, sizeof *sample->functions);
+    sample->function_files = memory_alloc(n, sizeof *sample->function_files);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && strcmp(reached[i].function, reached[i - 1].function) == 0)
             continue;
-        sample->functions[sample->n_functions] = memory_strdup(reached[i]->function);
-        sample->function_files[sample->n_functions] = memory_strdup(reached[i]->file);
+        sample->functions[sample->n_functions] = memory_strdup(reached[i].function);
+        sample->function_files[sample->n_functions] = memory_strdup(reached[i].file);
         sample->n_functions++;
     }
     free(reached);

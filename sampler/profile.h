@@ -27,7 +27,7 @@ struct trie profile_fold(const struct trie *by_address, const uint64_t *addresse
  *
  * Threads of different start routines are never in one pool, and a start routine of the program
  * itself makes one pool. One that belongs to a library (that of std::thread, GThread, OpenMP) says
- * nothing about the work: its threads are split by pools_assign(). */
+ * nothing about the work: its threads are split by sample_pools_assign(). */
 void profile_describe(const struct profile_calls *calls, struct sample *sample);
 
 /* Writes "outer;inner count" lines, sorted; stacks of blocked threads end in " [blocked]". */

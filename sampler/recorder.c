@@ -158,7 +158,7 @@ static void take_blocked(struct recorder *recorder, const struct procfs_thread *
         recorder->recording.skipped += periods;
 }
 
-void recorder_take(struct recorder *recorder, uint64_t periods) {
+void sampler_recorder_take(struct recorder *recorder, uint64_t periods) {
     const struct perf_record *records;
     size_t n_records = perf_drain(recorder->perf, &records);
     for (size_t i = 0; i < n_records; i++)
@@ -172,7 +172,7 @@ void recorder_take(struct recorder *recorder, uint64_t periods) {
 
 /* ---- life ---- */
 
-struct recorder *recorder_create(pid_t pid, double rate_hz, struct error *error) {
+struct recorder *sampler_recorder_create(pid_t pid, double rate_hz, struct error *error) {
     struct perf *perf = perf_open(pid, rate_hz, error);
     if (!perf)
         return NULL;
@@ -185,11 +185,11 @@ struct recorder *recorder_create(pid_t pid, double rate_hz, struct error *error)
     return recorder;
 }
 
-const struct recording *recorder_recording(const struct recorder *recorder) {
+const struct recording *sampler_recorder_recording(const struct recorder *recorder) {
     return &recorder->recording;
 }
 
-void recorder_free(struct recorder *recorder) {
+void sampler_recorder_free(struct recorder *recorder) {
     trie_free(&recorder->recording.trie);
     modules_free(&recorder->recording.modules);
     free(recorder->recording.addresses.items);

@@ -26,14 +26,14 @@ struct recording {
 
 /* For a process that is about to exec; `rate_hz` only for the running threads, who are sampled by
  * the kernel. NULL and `error` when sampling is not permitted. */
-struct recorder *recorder_create(pid_t pid, double rate_hz, struct error *error);
+struct recorder *sampler_recorder_create(pid_t pid, double rate_hz, struct error *error);
 
 /* Takes in the samples of running threads since the last call, and one sample, counted `periods`
  * times, of every thread that is blocked now. */
-void recorder_take(struct recorder *recorder, uint64_t periods);
+void sampler_recorder_take(struct recorder *recorder, uint64_t periods);
 
-const struct recording *recorder_recording(const struct recorder *recorder);
+const struct recording *sampler_recorder_recording(const struct recorder *recorder);
 
-void recorder_free(struct recorder *recorder);
+void sampler_recorder_free(struct recorder *recorder);
 
 #endif

@@ -57,11 +57,11 @@ static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct s
     while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(done + 1) * period_ns),
                              &sample->exit_status)) {
         uint64_t due = (uint64_t)((double)(now_ns() - start) / period_ns);
-        recorder_take(recorder, due - done);
+        sampler_recorder_take(recorder, due - done);
         done = due;
     }
     sample->run_ns = now_ns() - start;
-    recorder_take(recorder, 0);
+    sampler_recorder_take(recorder, 0);
     if (pidfd >= 0)
         close(pidfd);
 }
@@ -107,12 +107,12 @@ static int record(struct launch *launch, const struct sampler_options *options,
                   struct recorder *recorder, struct error *error) {
     struct sample *sample = memory_alloc(1, sizeof *sample);
     sample->rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
-    int status = launch_release(launch, options->args[0], error);
+    int status = sampler_launch_release(launch, options->args[0], error);
     if (status == 0) {
-        launch_begin_forwarding(launch);
+        sampler_launch_begin_forwarding(launch);
         watch(recorder, launch->pid, sample->rate_hz, sample);
-        launch_end_forwarding();
-        const struct recording *recording = recorder_recording(recorder);
+        sampler_launch_end_forwarding();
+        const struct recording *recording = sampler_recorder_recording(recorder);
         describe(recording, sample);
         if (recording->skipped > 0)
             log_debug("%llu samples were skipped: the sampler came too late",
@@ -125,16 +125,16 @@ static int record(struct launch *launch, const struct sampler_options *options,
 
 int sampler_run(const struct sampler_options *options, struct error *error) {
     struct launch launch;
-    if (launch_prepare(&launch, options->args, error) < 0)
+    if (sampler_launch_prepare(&launch, options->args, error) < 0)
         return -1;
     allow_many_files();
     double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
-    struct recorder *recorder = recorder_create(launch.pid, rate_hz, error);
+    struct recorder *recorder = sampler_recorder_create(launch.pid, rate_hz, error);
     if (!recorder) {
-        launch_cancel(&launch);
+        sampler_launch_cancel(&launch);
         return -1;
     }
     int status = record(&launch, options, recorder, error);
-    recorder_free(recorder);
+    sampler_recorder_free(recorder);
     return status;
 }

@@ -12,8 +12,8 @@ struct sampler_options {
     double rate_hz;        /* 0 = 100 */
 };
 
-/* Runs the program to its end and samples it. The program is never stopped inside a system call that a
- * stop would make fail. Returns 0 also when the program itself failed (sample.json tells);
+/* Runs the program to its end and samples it. The program is never stopped inside a system call
+ * that a stop would make fail. Returns 0 also when the program itself failed (sample.json tells);
  * -1 and `error`: no such program, not executable, sampling not permitted. */
 int sampler_run(const struct sampler_options *options, struct error *error);
 
