@@ -7,10 +7,10 @@ namespace persik {
 
 namespace {
 
-std::string argument_object(const Expr &call, int argument) {
+std::string argument_object(const Program &program, const Expr &call, int argument) {
     if (argument < 0 || (size_t)argument >= call.children.size())
         return "";
-    return expr_object(call.children[(size_t)argument]);
+    return program.object(call.children[(size_t)argument]);
 }
 
 /* "*KEY" where KEY points at the object: what the reader knows is KEY. */
@@ -38,7 +38,7 @@ class CreationFinder {
             find_threads(creation, site, findings);
             return;
         }
-        creation.name = object_name(argument_object(*site.call, info.object_argument));
+        creation.name = object_name(argument_object(program, *site.call, info.object_argument));
         if (info.amount_argument >= 0 && (size_t)info.amount_argument < site.call->children.size())
             set_amount(creation, site.call->children[(size_t)info.amount_argument], f, site);
         findings.creations.push_back(creation);
@@ -158,8 +158,8 @@ void find_fragments(const Program &program, Findings &findings) {
             if (site.api >= 0)
                 findings.fragments.push_back(
                     {site.call->place, program.functions[f].key, site.api,
-                     object_name(
-                         argument_object(*site.call, catalog_info(site.api).object_argument))});
+                     object_name(argument_object(program, *site.call,
+                                                 catalog_info(site.api).object_argument))});
     }
 }
 

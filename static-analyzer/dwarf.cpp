@@ -1,7 +1,7 @@
 /* Sources and their compile options out of a program's debug information (DWARF, by libdw). */
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <unistd.h>
@@ -89,6 +89,42 @@ void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<std::str
     sources.push_back({file, directory, compile_options(die, directory)});
 }
 
+using CodeLines = std::map<std::string, std::set<int>>; /* by file */
+
+void add_code_lines(Dwarf_Die *die, CodeLines &code) {
+    std::string directory = attribute(die, DW_AT_comp_dir);
+    Dwarf_Lines *lines = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrclines(die, &lines, &count) != 0)
+        return;
+    const char *last_name = nullptr;
+    std::set<int> *last = nullptr;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        const char *name = dwarf_linesrc(line, nullptr, nullptr);
+        int number = 0;
+        if (!name || dwarf_lineno(line, &number) != 0 || number == 0)
+            continue;
+        if (name != last_name) {
+            last = &code[(fs::path(directory) / name).lexically_normal().string()];
+            last_name = name;
+        }
+        last->insert(number);
+    }
+}
+
+/* A macro given on the command line is nearly always given to all files. */
+void add_demanded_macros(const CodeLines &code, std::vector<Source> &sources) {
+    std::set<std::string> demanded, defined;
+    for (const auto &[file, lines] : code)
+        if (file.rfind("/usr/", 0) != 0)
+            find_demanded_macros(file, lines, demanded, defined);
+    for (Source &source : sources)
+        for (const std::string &name : demanded)
+            if (!defined.count(name))
+                source.options.push_back("-D" + name);
+}
+
 /* Dwfl also finds debug information that lives in a file of its own. */
 class Module {
   public:
@@ -128,6 +164,7 @@ bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sour
         error = binary + " is not a program: " + dwfl_errmsg(-1);
         return false;
     }
+    CodeLines code;
     size_t units = 0;
     Dwarf_Addr bias = 0;
     for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(program.module, die, &bias));) {
@@ -135,7 +172,10 @@ bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sour
             continue;
         units++;
         add_unit(die, sources, problems);
+        add_code_lines(die, code);
     }
+    add_demanded_macros(code, sources);
+    fprintf(stderr, "%s\n", o.c_str());
     if (units == 0)
         error = "no debug information in " + binary + ": compile it with -g";
     else if (sources.empty())

@@ -1,5 +1,6 @@
 #include "static-analyzer/extract.h"
 
+#include <cstring>
 #include <optional>
 
 #include "clang/AST/ASTContext.h"
@@ -565,10 +566,15 @@ class Converter {
 
     Stmt make_loop(const char *text, const clang::Stmt *before, const clang::Expr *condition,
                    const clang::Expr *step, const clang::Stmt *body) {
+        auto always = condition ? constant_value(condition) : std::optional<double>(1);
+        if (always && *always == 0 && strcmp(text, "do") == 0) { /* do ... while (0) of a macro */
+            Stmt once = statement(StmtKind::Switch, {constant(0)});
+            once.children.push_back(convert_statement(body));
+            return once;
+        }
         Stmt loop = statement(StmtKind::Loop);
         loop.text = text;
         loop.children.push_back(convert_statement(before));
-        auto always = condition ? constant_value(condition) : std::optional<double>(1);
         if (!always || *always == 0)
             loop.exprs.push_back(convert(condition));
         loop.children.push_back(convert_statement(body));

@@ -122,7 +122,7 @@ class Walker {
             info.object == ON_MUTEX || info.object == ON_SPIN || info.object == ON_RWLOCK;
         if (!lockable || (size_t)info.object_argument >= expr.children.size())
             return;
-        std::string key = expr_object(expr.children[(size_t)info.object_argument]);
+        std::string key = program.object(expr.children[(size_t)info.object_argument]);
         if (info.op >= OP_LOCK && info.op <= OP_TIMEDLOCK)
             acquire(key);
         else if (info.op >= OP_RDLOCK && info.op <= OP_TIMEDWRLOCK)
@@ -150,11 +150,11 @@ class Walker {
     }
 
     /* A wrapper's "*local:wrapper.mutex" is what the caller passes for it. */
-    static std::string in_callers_terms(const std::string &key, const Expr &call,
-                                        const Function &callee) {
+    std::string in_callers_terms(const std::string &key, const Expr &call,
+                                 const Function &callee) const {
         for (size_t i = 0; i < callee.parameters.size() && i < call.children.size(); i++)
             if (key == "*" + callee.parameters[i])
-                return expr_object(call.children[i]);
+                return program.object(call.children[i]);
         return key;
     }
 

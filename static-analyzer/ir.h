@@ -57,7 +57,7 @@ enum class StmtKind {
     Evaluate, /* exprs[0] */
     If,       /* exprs[0]; children: then, else */
     Loop,     /* exprs[0]: condition, if any; children: before, body, step; text: for, while, do */
-    Switch,   /* exprs[0]; children: body */
+    Switch,   /* exprs[0]; children: body. Also do { } while (0): breaks lead behind it */
     Return,   /* exprs[0], if any */
     Break,
     Continue,

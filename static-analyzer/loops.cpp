@@ -189,6 +189,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     const SharedLoop *shared = sharing.loop((int)f, (int)l);
     if (shared && shared->decided_by_condition)
         return {BOUND_SHARED, shared->why, 0};
+    if (is_wait_loop(flow, (int)l))
+        return {BOUND_UNKNOWN, "waits on a condition variable", 0};
     Header header = HeaderReader(flow, loop, (int)f, taint).read();
     unsigned limit = header.limit.all, start = header.start.all, step = header.step.all;
     if ((limit | start | step) & TAINT_SHARE)
@@ -199,7 +201,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARE, expr_display(*filter), 0};
     if (shared)
         return {BOUND_SHARED, shared->why, 0};
-    if (limit & TAINT_COUNT || start & TAINT_COUNT)
+    bool counts_down = (start & TAINT_COUNT) && header.start.linear_known;
+    if ((limit & TAINT_COUNT) || counts_down)
         return {BOUND_THREADS,
                 header.limit_text.empty() ? "starts at the thread count" : header.limit_text, 0};
     if ((limit & TAINT_INDEX) && (start & TAINT_INDEX))
@@ -208,8 +211,6 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_THREADS, header.limit_text + ", the thread's index", 0};
     if (start & TAINT_INDEX)
         return {BOUND_SHARE, "starts at the thread's index", 0};
-    if (is_wait_loop(flow, (int)l))
-        return {BOUND_UNKNOWN, "waits on a condition variable", 0};
     if (header.conditions.empty())
         return {BOUND_UNKNOWN, "has no end of its own", 0};
     if (header.induction.empty())

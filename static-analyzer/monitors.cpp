@@ -46,8 +46,10 @@ struct Effect {
 /* A function that has critical sections of the mutex. */
 struct Operation {
     int function;
+    bool locks;     /* by itself; else its callers do */
+    bool fragments; /* has catalog calls of its own */
     std::vector<Effect> effects;
-    bool stores = false, reads = false;
+    bool stores, reads; /* the thread's own data into the state; the state into the thread */
 
     const Effect *effect_on(const std::string &key, int after = 0) const {
         for (const Effect &effect : effects)
@@ -116,8 +118,8 @@ class WaitFinder {
         const auto &arguments = site.call->children;
         if ((size_t)std::max(info.object_argument, info.mutex_argument) >= arguments.size())
             return;
-        add(f, site.at, expr_object(arguments[(size_t)info.object_argument]),
-            expr_object(arguments[(size_t)info.mutex_argument]), 0);
+        add(f, site.at, program.object(arguments[(size_t)info.object_argument]),
+            program.object(arguments[(size_t)info.mutex_argument]), 0);
     }
 
     /* In a wrapper that is handed the objects, the wait is where the wrapper is called. */
@@ -134,8 +136,8 @@ class WaitFinder {
             for (const CallSite &site : program.flows[caller].calls)
                 if (std::count(site.callees.begin(), site.callees.end(), f) &&
                     (size_t)std::max(c, m) < site.call->children.size())
-                    add((int)caller, site.at, expr_object(site.call->children[(size_t)c]),
-                        expr_object(site.call->children[(size_t)m]), depth + 1);
+                    add((int)caller, site.at, program.object(site.call->children[(size_t)c]),
+                        program.object(site.call->children[(size_t)m]), depth + 1);
     }
 
     int parameter_number(int f, const std::string &key) const {
@@ -223,6 +225,9 @@ std::vector<Operation> find_operations(const Program &program, const std::string
             continue;
         Operation operation;
         operation.function = (int)f;
+        operation.locks = flow.entry.count(mutex) == 0;
+        operation.fragments = std::any_of(flow.calls.begin(), flow.calls.end(),
+                                          [](const CallSite &site) { return site.api >= 0; });
         std::vector<int> path;
         add_effects(program, (int)f, mutex, 0, path, operation);
         std::vector<const Assignment *> section;
@@ -264,7 +269,7 @@ class Classifier {
         for (const Operation &operation : operations)
             if (operation.function == wait.function)
                 return operation;
-        static const Operation none = {};
+        static const Operation none = {-1, false, false, {}, false, false};
         return none;
     }
 
@@ -356,7 +361,6 @@ class Classifier {
         }
         use(monitor, get);
         sort_operations(monitor, put, get, keys);
-        monitor.count = count_key(get);
         if (put)
             set_capacity(monitor, *put, get);
         for (Wait *wait : waits)
@@ -378,49 +382,65 @@ class Classifier {
     }
 
     void sort_operations(Monitor &monitor, const Wait *put, const Wait &get,
-                         const std::set<std::string> &keys) const {
+                         const std::set<std::string> &keys) {
         std::set<std::string> closers = get.escapes;
         closers.insert(keys.begin(), keys.end());
         if (put)
             closers.insert(put->escapes.begin(), put->escapes.end());
-        const Operation &getter = operation_of(get);
+        std::vector<const Operation *> putters, getters, rest;
         for (const Operation &operation : operations) {
-            const std::string name = function_name(operation.function);
-            bool puts = put ? operation.stores && alike(operation, operation_of(*put), keys)
-                            : operation.stores && operation.changes_any(keys);
-            if (put)
-                puts = puts || operation.function == put->function;
+            if (!operation.locks && !operation.fragments)
+                continue; /* a helper: the trace never sees it */
+            bool puts =
+                put ? alike(operation, operation_of(*put), keys) : operation.changes_any(keys);
             if (operation.function == get.function)
-                monitor.gets.push_back(name);
-            else if (puts)
-                monitor.puts.push_back(name);
-            else if (operation.reads && alike(operation, getter, keys))
-                monitor.gets.push_back(name);
-            else if (operation.changes_any(closers))
-                monitor.closes.push_back(name);
+                getters.push_back(&operation);
+            else if ((put && operation.function == put->function) || (operation.stores && puts))
+                putters.push_back(&operation);
+            else if (operation.reads && alike(operation, operation_of(get), keys))
+                getters.push_back(&operation);
+            else
+                rest.push_back(&operation);
         }
+        monitor.count = count_key(get, putters, getters);
+        for (const Operation *operation : putters)
+            monitor.puts.push_back(function_name(operation->function));
+        for (const Operation *operation : getters)
+            monitor.gets.push_back(function_name(operation->function));
+        for (const Operation *operation : rest)
+            if (closes(*operation, closers, monitor.count))
+                monitor.closes.push_back(function_name(operation->function));
     }
 
-    /* The predicate's variable that says how many: one that is added to and taken from, else one
-     * that the getter changes. */
-    std::string count_key(const Wait &get) const {
-        std::string changed;
+    /* Sets a flag that the waiters look at, or counts down what keeps it open. */
+    static bool closes(const Operation &operation, const std::set<std::string> &keys,
+                       const std::string &count) {
+        return std::any_of(keys.begin(), keys.end(), [&](const std::string &key) {
+            return key != count && !key_is_local(key) &&
+                   (operation.changes(key, Change::Set) ||
+                    operation.changes(key, Change::Subtract));
+        });
+    }
+
+    /* The predicate's variable that says how many, or whether any: both sides change it. */
+    static std::string count_key(const Wait &get, const std::vector<const Operation *> &putters,
+                                 const std::vector<const Operation *> &getters) {
+        auto changed_by = [](const std::vector<const Operation *> &group, const std::string &key) {
+            return std::any_of(group.begin(), group.end(), [&](const Operation *operation) {
+                return operation->effect_on(key) != nullptr;
+            });
+        };
+        std::string best;
         for (const std::string &key : get.keys) {
-            bool up = false, down = false;
-            for (const Operation &operation : operations) {
-                up = up || operation.changes(key, Change::Add);
-                down = down || operation.changes(key, Change::Subtract);
-            }
-            bool by_others =
-                std::any_of(operations.begin(), operations.end(), [&](const Operation &operation) {
-                    return operation.function != get.function && operation.effect_on(key);
-                });
-            if (up && down && by_others)
-                return key;
-            if (changed.empty() && operation_of(get).effect_on(key, get.at.order))
-                changed = key;
+            if (key_is_local(key) || !changed_by(putters, key) || !changed_by(getters, key))
+                continue;
+            bool counts = std::any_of(putters.begin(), putters.end(), [&](const Operation *op) {
+                return op->changes(key, Change::Add) || op->changes(key, Change::Subtract);
+            });
+            if (best.empty() || counts)
+                best = key;
         }
-        return changed;
+        return best;
     }
 
     bool is_mutable(const std::string &key) const {
@@ -572,7 +592,7 @@ class Classifier {
         const Flow &flow = program.flows[(size_t)wait.function];
         bool wakes = std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
             return site.api >= 0 && catalog_info(site.api).op == OP_BROADCAST &&
-                   expr_object(site.call->children[0]) == wait.condition;
+                   program.object(site.call->children[0]) == wait.condition;
         });
         if (!wakes)
             return false;

@@ -49,6 +49,19 @@ void merge_units(std::vector<Unit> &units, Program &program) {
     }
 }
 
+void find_aliases(Program &program) {
+    std::map<std::string, int> times_set;
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments)
+            times_set[a.target->text]++;
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments)
+            if (key_is_local(a.target->text) && times_set[a.target->text] == 1 &&
+                a.value->kind == ExprKind::Address &&
+                a.value->children[0].kind == ExprKind::Variable)
+                program.aliases["*" + a.target->text] = a.value->children[0].text;
+}
+
 /* Calls through pointers may reach any function of that type whose address is taken. */
 void resolve_calls(Program &program) {
     std::set<std::string> taken;
@@ -204,6 +217,12 @@ const Function *Program::find(const std::string &key) const {
     return found == by_key.end() ? nullptr : &functions[(size_t)found->second];
 }
 
+std::string Program::object(const Expr &expr) const {
+    std::string key = expr_object(expr);
+    auto alias = aliases.find(key);
+    return alias == aliases.end() ? key : alias->second;
+}
+
 Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots) {
     Program program;
     merge_units(units, program);
@@ -211,6 +230,8 @@ Program program_build(std::vector<Unit> &units, const std::vector<std::string> &
     /* A function's effect on locks depends on its callees': until nothing changes, and at most as
      * deep as wrappers reasonably go. */
     const int max_wrapper_depth = 4;
+    flow_build(program);
+    find_aliases(program);
     for (int round = 0; round < max_wrapper_depth; round++)
         if (!flow_build(program))
             break;

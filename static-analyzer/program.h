@@ -73,8 +73,12 @@ struct Program {
     std::vector<Flow> flows;         /* same index */
     std::vector<StaticObject> objects;
     std::map<std::string, int> by_key;
+    std::map<std::string, std::string> aliases; /* "*local:f.m" -> what that pointer always is */
 
     const Function *find(const std::string &key) const;
+
+    /* As expr_object(), through local pointers that are set once to an object's address. */
+    std::string object(const Expr &expr) const;
 };
 
 /* What the catalog says of a function, by its linker name; -1 if nothing. */

@@ -179,9 +179,31 @@ class Outcome {
     }
 };
 
-/* Does this way out depend on what the loop itself computes, like a counter? */
-bool is_counted(const Flow &flow, const Loop &loop, const Expr &condition) {
+bool assigns(const Program &program, int f, const std::set<std::string> &keys, int depth) {
+    const int max_depth = 4;
+    const Flow &flow = program.flows[(size_t)f];
+    for (const Assignment &a : flow.assignments)
+        if (a.target->kind == ExprKind::Variable && keys.count(a.target->text) && a.at.held.empty())
+            return true;
+    for (const CallSite &site : flow.calls)
+        if (depth < max_depth && site.call->kind == ExprKind::Call && !site.callees.empty() &&
+            assigns(program, site.callees[0], keys, depth + 1))
+            return true;
+    return false;
+}
+
+/* Does this way out depend on what the loop itself computes, like a counter, be it in a function
+ * that it calls? */
+bool is_counted(const Program &program, const Flow &flow, const Loop &loop, const Expr &condition) {
     std::set<std::string> read = expr_variables(condition);
+    std::set<std::string> state;
+    for (const std::string &key : read)
+        if (is_state(key))
+            state.insert(key);
+    for (const CallSite &site : flow.calls)
+        if (!state.empty() && loop_contains(loop, site.at) && site.call->kind == ExprKind::Call &&
+            !site.callees.empty() && assigns(program, site.callees[0], state, 0))
+            return true;
     return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
         return loop_contains(loop, a.at) && a.target->kind == ExprKind::Variable &&
                read.count(a.target->text);
@@ -193,7 +215,8 @@ std::string take_why(const std::vector<const Take *> &takes) {
     return take.mutex.empty() ? take.why : take.why + " under " + key_display(take.mutex);
 }
 
-bool classify(const Flow &flow, int l, const std::vector<const Take *> &takes, SharedLoop &result) {
+bool classify(const Program &program, const Flow &flow, int l,
+              const std::vector<const Take *> &takes, SharedLoop &result) {
     const Loop &loop = flow.loops[(size_t)l];
     Outcome outcome(flow, takes, loop.order, loop.last_order);
     result.why = take_why(takes);
@@ -201,12 +224,12 @@ bool classify(const Flow &flow, int l, const std::vector<const Take *> &takes, S
     result.decided_by_condition = true;
     if (condition && outcome.decides(*condition))
         return true;
-    bool counted = condition && is_counted(flow, loop, *condition);
+    bool counted = condition && is_counted(program, flow, loop, *condition);
     bool broken = false;
     for (const Exit &exit : loop.exits)
         for (const Expr *guard : exit.guards) {
             broken = broken || outcome.decides_or_looks(*guard);
-            counted = counted || (!broken && is_counted(flow, loop, *guard));
+            counted = counted || (!broken && is_counted(program, flow, loop, *guard));
         }
     /* An endless loop ends by what it takes, if it takes something and does not merely count. */
     bool endless = !counted && !outcome.results().empty();
@@ -220,12 +243,9 @@ bool same_constant(const Expr *a, const Expr *b) {
            a->kind != ExprKind::Operator && a->kind != ExprKind::Call;
 }
 
-/* Does what was taken leave the function: as its result, through a pointer, or in which result? */
-bool hands_on(const Flow &flow, const std::vector<const Take *> &takes) {
-    Outcome outcome(flow, takes, 0, INT32_MAX);
-    for (const std::string &key : outcome.results())
-        if (key[0] == '*')
-            return true;
+/* Does the result tell what was taken: by itself, or by which of several results it is? */
+bool returns_taken(const Flow &flow, const std::vector<const Take *> &takes,
+                   const Outcome &outcome) {
     bool same = true;
     for (const Return &back : flow.returns)
         same = same && same_constant(flow.returns[0].value, back.value);
@@ -245,6 +265,17 @@ bool hands_on(const Flow &flow, const std::vector<const Take *> &takes) {
                 return true;
     }
     return false;
+}
+
+Handing hands_on(const Flow &flow, const std::vector<const Take *> &takes,
+                 const std::vector<std::string> &parameters) {
+    Outcome outcome(flow, takes, 0, INT32_MAX);
+    Handing handing;
+    for (size_t i = 0; i < parameters.size(); i++)
+        if (outcome.results().count("*" + parameters[i]))
+            handing.parameters.insert(i);
+    handing.returns = returns_taken(flow, takes, outcome);
+    return handing;
 }
 
 } // namespace
@@ -277,24 +308,49 @@ Sharing::Sharing(const Program &program) : program(program) {
     }
 }
 
+/* What of this call's arguments and value is taken work. */
+Handing Sharing::handing_of(const CallSite &site) const {
+    Handing handing;
+    if (site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN) {
+        handing.returns = true;
+        for (size_t i = 0; i < site.call->children.size(); i++)
+            handing.parameters.insert(i);
+    }
+    auto add = [&](const std::map<int, Handing> &known, int callee) {
+        auto found = known.find(callee);
+        if (found == known.end())
+            return;
+        handing.returns |= found->second.returns;
+        handing.parameters.insert(found->second.parameters.begin(), found->second.parameters.end());
+    };
+    if (site.call->kind == ExprKind::Indirect)
+        return handing; /* may be anything */
+    for (int callee : site.callees) {
+        add(takers, callee);
+        if (!site.at.held.empty())
+            add(bare_takers, callee);
+    }
+    return handing;
+}
+
 std::vector<Take> Sharing::takes_of(int f) const {
     std::vector<Take> takes = sections[(size_t)f];
     for (const CallSite &site : program.flows[(size_t)f].calls) {
-        bool taking = site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN;
-        for (int callee : site.callees)
-            taking = taking || takers.count(callee) ||
-                     (!site.at.held.empty() && bare_takers.count(callee));
-        if (!taking)
+        Handing handing = handing_of(site);
+        if (!handing.returns && handing.parameters.empty())
             continue;
         Take take;
         take.at = site.at;
-        take.expr = site.call;
+        take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
-        for (const Expr &argument : site.call->children)
-            if (argument.kind == ExprKind::Address &&
-                argument.children[0].kind == ExprKind::Variable &&
-                key_is_local(argument.children[0].text))
-                take.outs.insert(argument.children[0].text);
+        for (size_t i : handing.parameters) {
+            if (i >= site.call->children.size())
+                continue;
+            const Expr &argument = site.call->children[i];
+            std::string key = expr_object(argument);
+            if (key_is_local(key) || key.rfind("*local:", 0) == 0)
+                take.outs.insert(key);
+        }
         takes.push_back(take);
     }
     return takes;
@@ -314,7 +370,7 @@ bool Sharing::analyse(int f) {
                 loop_contains(flow.loops[l], take.at))
                 inside.push_back(&take);
         SharedLoop result;
-        if (inside.empty() || !classify(flow, (int)l, inside, result))
+        if (inside.empty() || !classify(program, flow, (int)l, inside, result))
             continue;
         used.insert(inside.begin(), inside.end());
         changed |= loops.emplace(std::make_pair(f, (int)l), result).second;
@@ -325,10 +381,18 @@ bool Sharing::analyse(int f) {
         if (take.section != bare_section && !used.count(&take))
             left.push_back(&take);
     }
-    if (!left.empty() && hands_on(flow, left))
-        changed |= takers.insert(f).second;
-    if (left.empty() && used.empty() && hands_on(flow, bare))
-        changed |= bare_takers.insert(f).second;
+    const auto &parameters = program.functions[(size_t)f].parameters;
+    auto note = [&](std::map<int, Handing> &known, const std::vector<const Take *> &from) {
+        Handing handing = hands_on(flow, from, parameters);
+        if (!handing.returns && handing.parameters.empty())
+            return;
+        changed |= !(known[f] == handing);
+        known[f] = handing;
+    };
+    if (!left.empty())
+        note(takers, left);
+    else if (used.empty())
+        note(bare_takers, bare);
     return changed;
 }
 

@@ -19,13 +19,22 @@ namespace persik {
 /* One act of taking in a function. */
 struct Take {
     Moment at;
-    const Expr *expr = nullptr;  /* the call or atomic operation; null for a critical section */
+    const Expr *expr = nullptr;  /* whose value was taken: a call or atomic operation */
     std::string mutex;           /* of the section; empty else */
     int section = 0;             /* which */
     std::set<std::string> state; /* what a section changes */
     std::set<std::string> outs;  /* variables whose address the call gets */
     bool puts = false; /* the section also stores the thread's own data: it may be a put */
     std::string why;
+};
+
+/* How a taker hands on what it took. */
+struct Handing {
+    bool returns = false;
+    std::set<size_t> parameters; /* numbers of those it stores through */
+    bool operator==(const Handing &other) const {
+        return returns == other.returns && parameters == other.parameters;
+    }
 };
 
 struct SharedLoop {
@@ -39,18 +48,16 @@ class Sharing {
 
     /* Null if the loop does not take its work. */
     const SharedLoop *loop(int f, int l) const;
-    bool is_taker(int f) const {
-        return takers.count(f) > 0;
-    }
 
   private:
     const Program &program;
     std::vector<std::vector<Take>> sections; /* per function: takes that need no other function */
     std::map<std::pair<int, int>, SharedLoop> loops;
-    std::set<int> takers;
-    std::set<int> bare_takers; /* would be, if the caller holds a lock */
+    std::map<int, Handing> takers;
+    std::map<int, Handing> bare_takers; /* would be, if the caller holds a lock */
 
     std::vector<Take> takes_of(int f) const;
+    Handing handing_of(const CallSite &site) const;
     bool analyse(int f);
 };
 

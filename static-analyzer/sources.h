@@ -3,6 +3,7 @@
 #ifndef PERSIK_STATIC_ANALYZER_SOURCES_H
 #define PERSIK_STATIC_ANALYZER_SOURCES_H
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ bool find_sources(const SourceRequest &request, std::vector<Source> &sources,
  * only; the others become `problems`. */
 bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sources,
                             std::vector<std::string> &problems, std::string &error);
+
+/* Adds the macros that must have been defined for `code_lines` of `file` to become code, and those
+ * that the file itself defines (conditions.cpp). */
+void find_demanded_macros(const std::string &file, const std::set<int> &code_lines,
+                          std::set<std::string> &demanded, std::set<std::string> &defined);
 
 /* Of a compiler's command line, the options that matter for parsing. */
 std::vector<std::string> parse_options(const std::vector<std::string> &command);

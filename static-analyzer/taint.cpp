@@ -217,15 +217,10 @@ void Taint::collect_copies() {
             copies.push_back({a.target->text, a.value->text, clamp});
         }
         for (const CallSite &site : flow.calls)
-            for (int callee : site.callees) {
-                const auto &parameters = program.functions[(size_t)callee].parameters;
-                size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
-                for (size_t i = 0; i < parameters.size(); i++)
-                    if (i + first < site.call->children.size() &&
-                        site.call->children[i + first].kind == ExprKind::Variable)
-                        copies.push_back(
-                            {parameters[i], site.call->children[i + first].text, false});
-            }
+            for_arguments(site, [&](const std::string &parameter, const Expr &argument) {
+                if (argument.kind == ExprKind::Variable)
+                    copies.push_back({parameter, argument.text, false});
+            });
     }
 }
 
@@ -274,6 +269,7 @@ bool Taint::bind(const std::string &key, const Value &value) {
 
 bool Taint::propagate_round() {
     bool changed = false;
+    find_general_parameters();
     for (size_t f = 0; f < program.flows.size(); f++) {
         const Flow &flow = program.flows[f];
         if (!flow.reached)
@@ -313,20 +309,19 @@ bool Taint::propagate_round() {
     return changed;
 }
 
-/* Into a parameter goes all but what distinguishes it inside the function. */
+/* Into a parameter goes all but what distinguishes it inside the function. Whether it is a count
+ * or index is only said of parameters that never are anything else: set_option(kind, value) would
+ * mix all options up. */
 bool Taint::bind_arguments(int f, const CallSite &site) {
     bool changed = false;
     auto pass = [&](const std::string &parameter, const Expr &argument) {
         Value value = evaluate(argument, f, &site.at);
         value.own = value.parameters = 0;
+        if (general.count(parameter))
+            value.all &= TAINT_SHARE;
         changed |= bind(parameter, value);
     };
-    size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
-    for (int callee : site.callees) {
-        const auto &parameters = program.functions[(size_t)callee].parameters;
-        for (size_t i = 0; i < parameters.size() && i + first < site.call->children.size(); i++)
-            pass(parameters[i], site.call->children[i + first]);
-    }
+    for_arguments(site, pass);
     int start = catalog_start_argument(site.api);
     if (start >= 0 && (size_t)start + 1 < site.call->children.size()) {
         const Function *routine = program.find(site.call->children[(size_t)start].text);
@@ -334,6 +329,22 @@ bool Taint::bind_arguments(int f, const CallSite &site) {
             pass(routine->parameters[0], site.call->children[(size_t)start + 1]);
     }
     return changed;
+}
+
+/* Parameters for which some caller passes what has nothing to do with threads. */
+void Taint::find_general_parameters() {
+    general.clear();
+    for (size_t f = 0; f < program.flows.size(); f++) {
+        if (!program.flows[f].reached)
+            continue;
+        for (const CallSite &site : program.flows[f].calls)
+            for_arguments(site, [&](const std::string &parameter, const Expr &argument) {
+                bool plain = evaluate(argument, (int)f, &site.at).all == 0;
+                bool itself = argument.kind == ExprKind::Variable && argument.text == parameter;
+                if (plain && !itself && !constant(argument))
+                    general.insert(parameter);
+            });
+    }
 }
 
 /* ---- values of expressions ---- */
@@ -576,12 +587,9 @@ bool Taint::lower_arguments(const CallSite &site) {
     for (const Expr &argument : site.call->children) /* whoever gets the address may change it */
         if (argument.kind == ExprKind::Address && argument.children[0].type == TypeKind::Integer)
             changed |= lower_constant(argument.children[0].text, nullptr);
-    size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
-    for (int callee : site.callees) {
-        const auto &parameters = program.functions[(size_t)callee].parameters;
-        for (size_t i = 0; i < parameters.size() && i + first < site.call->children.size(); i++)
-            changed |= lower_constant(parameters[i], &site.call->children[i + first]);
-    }
+    for_arguments(site, [&](const std::string &parameter, const Expr &argument) {
+        changed |= lower_constant(parameter, &argument);
+    });
     return changed;
 }
 

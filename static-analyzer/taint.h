@@ -82,7 +82,19 @@ class Taint {
     std::map<std::string, unsigned> parameter_bits;
     std::vector<Copy> copies;
     std::set<std::string> evolving; /* updated by other than + and -: random numbers, hashes */
+    std::set<std::string> general;  /* parameters that also get what has no taint */
     std::set<std::string> moving;   /* run through a loop: each value is one item of many */
+
+    /* Calls `visit` for each parameter of a callee and the argument it gets. */
+    template <typename F> void for_arguments(const CallSite &site, const F &visit) const {
+        size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
+        for (int callee : site.callees) {
+            const auto &parameters = program.functions[(size_t)callee].parameters;
+            for (size_t i = 0; i < parameters.size(); i++)
+                if (i + first < site.call->children.size())
+                    visit(parameters[i], site.call->children[i + first]);
+        }
+    }
 
     void find_creation_loops();
     void add_creation_loop(int f, int loop);
@@ -91,6 +103,7 @@ class Taint {
     void find_evolving();
     void find_moving();
     bool propagate_round();
+    void find_general_parameters();
     bool bind_arguments(int f, const CallSite &site);
     bool bind(const std::string &key, const Value &value);
     void find_constants();
