@@ -175,7 +175,6 @@ bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sour
         add_code_lines(die, code);
     }
     add_demanded_macros(code, sources);
-    fprintf(stderr, "%s\n", o.c_str());
     if (units == 0)
         error = "no debug information in " + binary + ": compile it with -g";
     else if (sources.empty())
