@@ -89,6 +89,9 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
 
 /* ---- stage 3 ---- */
 
+/* Share of lost records from which a trace is worthless: the order of events has gaps. */
+#define MOST_LOST 0.01
+
 static void describe_perturbation(const struct trace_meta *meta) {
     if (meta->untraced_run_ns == 0)
         return;
@@ -97,12 +100,17 @@ static void describe_perturbation(const struct trace_meta *meta) {
              100 * ((double)meta->run_ns / untraced_ns - 1), untraced_ns / 1e9);
 }
 
-static int describe_trace(const char *directory, struct error *error) {
-    char *path = workspace_path(directory, WORKSPACE_TRACE);
-    struct trace *trace = trace_load(path, error);
-    free(path);
-    if (!trace)
-        return -1;
+/* A recording with holes in it must not take the place of a good one. */
+static int check_losses(const struct trace_meta *meta, struct error *error) {
+    double lost = (double)meta->lost_records;
+    if (lost <= MOST_LOST * ((double)meta->records + lost))
+        return 0;
+    return error_set(error, "%.1f %% of the records were lost%s%s",
+                     100 * lost / ((double)meta->records + lost), meta->n_lacks ? ": " : "",
+                     meta->n_lacks ? meta->lacks[0] : ": is the disk full?");
+}
+
+static void describe_recorded(const struct trace *trace) {
     const struct trace_meta *meta = &trace->meta;
     char time[QUANTITY_BYTES];
     log_note("traced %s: %llu records of %zu threads",
@@ -117,8 +125,19 @@ static int describe_trace(const char *directory, struct error *error) {
     warn_of_status("tracing", meta->exit_status);
     for (size_t i = 0; i < meta->n_lacks; i++)
         log_warning("not recorded: %s", meta->lacks[i]);
+}
+
+static int describe_trace(const char *directory, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_TRACE);
+    struct trace *trace = trace_load(path, error);
+    free(path);
+    if (!trace)
+        return -1;
+    int status = check_losses(&trace->meta, error);
+    if (status == 0)
+        describe_recorded(trace);
     trace_free(trace);
-    return 0;
+    return status;
 }
 
 int stage_trace(const struct trace_stage *stage, struct error *error) {

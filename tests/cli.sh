@@ -198,12 +198,17 @@ check_bad_programs() {
 
 bank="$built/samples/bank --threads 2 --size 2003"
 
+# Two outputs of a sample are the same but for its running time.
+same_result() {
+    [ -n "$(grep '^checksum' "$1")" ] && [ "$(grep '^checksum' "$1")" = "$(grep '^checksum' "$2")" ]
+}
+
 check_recording() {
     # shellcheck disable=SC2086 # program and arguments
     $bank >plain
     # shellcheck disable=SC2086
     run trace --no-block-io $bank
-    [ $status -eq 0 ] && cmp -s out plain
+    [ $status -eq 0 ] && same_result out plain
     check $? "tracing leaves the program's output alone"
     grep -q '[0-9]* records of 3 threads' err && grep -q 'perturbation: ' err
     check $? "trace says how much it recorded and what that cost"
@@ -302,9 +307,9 @@ check_full_disk() {
     "$built/samples/bank" --threads 2 --size 20003 >plain
     run trace --no-block-io --plain-runs 0 -o small/data "$built/samples/bank" --threads 2 \
         --size 20003
-    [ $status -eq 1 ] && grep -qi 'space\|full' err
+    [ $status -eq 1 ] && grep -q '^persik: .*full.*make room' err && [ ! -e small/data ]
     check $? "$name is refused with a clear line"
-    cmp -s out plain
+    same_result out plain
     check $? "$name leaves the program unharmed"
     umount "$mounted" && mounted=
 }
@@ -337,8 +342,6 @@ check_pipeline() {
     run validate -i whole --reuse runs.csv --format svg
     [ $status -eq 0 ] && grep -q '<svg' out
     check $? "validate draws"
-    refuses 1 "threads 1, cores 1.*exit status 2" validate -i whole --threads 1 --cores 1 -- \
-        "$built/samples/bank" --no-such-option
 }
 
 check_without_debug_information() {
