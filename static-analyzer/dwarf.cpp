@@ -113,8 +113,22 @@ void add_code_lines(Dwarf_Die *die, CodeLines &code) {
     }
 }
 
+/* Headers of the program without code of their own: they may define macros too. */
+void add_headers(CodeLines &code) {
+    std::set<fs::path> folders;
+    for (const auto &[file, lines] : code)
+        if (file.rfind("/usr/", 0) != 0)
+            folders.insert(fs::path(file).parent_path());
+    std::error_code ignored;
+    for (const fs::path &folder : folders)
+        for (const auto &entry : fs::directory_iterator(folder, ignored))
+            if (entry.path().extension() == ".h")
+                code[entry.path().string()];
+}
+
 /* A macro given on the command line is nearly always given to all files. */
-void add_demanded_macros(const CodeLines &code, std::vector<Source> &sources) {
+void add_demanded_macros(CodeLines &code, std::vector<Source> &sources) {
+    add_headers(code);
     std::set<std::string> demanded, defined;
     for (const auto &[file, lines] : code)
         if (file.rfind("/usr/", 0) != 0)
