@@ -164,6 +164,8 @@ struct perf *perf_open(pid_t pid, double rate_hz, struct error *error) {
 /* ---- draining ---- */
 
 static void append_bytes(struct perf *perf, const struct ring *ring, uint64_t from, size_t bytes) {
+    if (bytes == 0)
+        return;
     if (perf->used + bytes > perf->room) {
         perf->room = (perf->used + bytes) * 2;
         perf->bytes = memory_resize(perf->bytes, perf->room, 1);

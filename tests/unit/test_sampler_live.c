@@ -1,0 +1,225 @@
+/* The sampler on real programs: tests/programs/sampled_*.c, compiled here in several ways. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "formats/sample.h"
+#include "sampler/sampler.h"
+
+#define RATE_HZ 500
+
+static char folder[] = "/tmp/persik-live-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char *command = memory_format("rm -r %s", folder);
+    int status = system(command);
+    free(command);
+    return status;
+}
+
+/* Compiles tests/programs/`name`.c into the folder; the path of the result, the caller's. */
+static char *compile(const char *name, const char *flags) {
+    int room = (int)(strrchr(__FILE__, '/') - __FILE__);
+    char *binary = memory_format("%s/%s", folder, name);
+    char *command = memory_format("gcc -g %s -o %s %.*s/../programs/%s.c -lpthread -ldl "
+                                  "2>%s/warnings",
+                                  flags, binary, room, __FILE__, name, folder);
+    if (system(command) != 0)
+        fail_msg("%s", command);
+    free(command);
+    return binary;
+}
+
+/* Runs and samples the program; skips the test where sampling is not permitted. */
+static struct sample *sample_program(char *const *args) {
+    const struct sampler_options options = {args, folder, RATE_HZ};
+    struct error error = {""};
+    if (sampler_run(&options, &error) != 0) {
+        if (strstr(error.text, "not permitted")) {
+            print_message("skipped: %s\n", error.text);
+            skip();
+        }
+        fail_msg("%s", error.text);
+    }
+    char *path = memory_format("%s/sample.json", folder);
+    struct sample *sample = sample_load(path, &error);
+    free(path);
+    if (!sample)
+        fail_msg("%s", error.text);
+    return sample;
+}
+
+static bool is_below(const struct sample *sample, int node, const char *function) {
+    for (; node >= 0; node = sample->nodes[node].parent)
+        if (strcmp(sample->nodes[node].function, function) == 0)
+            return true;
+    return false;
+}
+
+/* Samples whose stack is: `start` outermost, `function` somewhere further in. */
+static uint64_t count_in(const struct sample *sample, const char *start, const char *function,
+                         bool blocked) {
+    uint64_t sum = 0;
+    for (int i = 0; i < (int)sample->n_nodes; i++) {
+        int outermost = i;
+        while (sample->nodes[outermost].parent >= 0)
+            outermost = sample->nodes[outermost].parent;
+        if (strcmp(sample->nodes[outermost].function, start) == 0 && is_below(sample, i, function))
+            sum += blocked ? sample->nodes[i].blocked : sample->nodes[i].running;
+    }
+    return sum;
+}
+
+static const struct sample_pool *find_pool(const struct sample *sample, const char *name) {
+    for (size_t i = 0; i < sample->n_pools; i++)
+        if (strcmp(sample->pools[i].name, name) == 0)
+            return &sample->pools[i];
+    fail_msg("no pool %s", name);
+    return NULL;
+}
+
+/* Half a second of CPU time is 250 samples of the computing thread. */
+static void check_threads(const struct sample *sample, const char *computing) {
+    assert_int_equal(sample->exit_status, 0);
+    assert_int_equal(sample->n_threads, 3);
+    assert_int_equal(sample->n_pools, 3);
+    assert_in_range(count_in(sample, "computer_run", computing, false), 200, 300);
+    assert_true(count_in(sample, "sleeper_run", "sleep_here", true) > 100);
+    assert_true(count_in(sample, "main", "main", true) > 100);
+    assert_true(find_pool(sample, "sleeper_run")->running < 20);
+    assert_true(find_pool(sample, "computer_run")->blocked < 20);
+    assert_int_equal(find_pool(sample, "main")->threads[0], 0);
+    assert_true(sample->failed_unwinds * 20 < sample->samples);
+}
+
+static void check_build(const char *flags) {
+    char *binary = compile("sampled_threads", flags);
+    struct sample *sample = sample_program((char *[]){binary, NULL});
+    check_threads(sample, "compute_here");
+    sample_free(sample);
+    free(binary);
+}
+
+static void threads_are_found_without_frame_pointers(void **state) {
+    (void)state;
+    check_build("-O2 -fomit-frame-pointer");
+}
+
+static void threads_are_found_without_optimisation(void **state) {
+    (void)state;
+    check_build("-O0");
+}
+
+static void threads_are_found_in_a_static_program(void **state) {
+    (void)state;
+    check_build("-O2 -static");
+}
+
+static void functions_have_names_without_debug_information(void **state) {
+    (void)state;
+    check_build("-O2 -g0");
+}
+
+static void code_loaded_at_run_time_is_found(void **state) {
+    (void)state;
+    char *binary = compile("sampled_threads", "-O2");
+    char *plugin = compile("sampled_plugin", "-O2 -shared -fPIC");
+    struct sample *sample = sample_program((char *[]){binary, plugin, NULL});
+    check_threads(sample, "plugin_compute");
+    sample_free(sample);
+    free(binary);
+    free(plugin);
+}
+
+static void lines_and_files_are_known(void **state) {
+    (void)state;
+    char *binary = compile("sampled_threads", "-O2");
+    struct sample *sample = sample_program((char *[]){binary, NULL});
+    bool found = false;
+    for (size_t i = 0; i < sample->n_nodes; i++) {
+        const struct sample_node *node = &sample->nodes[i];
+        if (strcmp(node->function, "compute_here") != 0 || node->running == 0)
+            continue;
+        assert_non_null(node->file);
+        assert_non_null(strstr(node->file, "sampled_threads.c"));
+        assert_true(node->line > 0);
+        assert_string_equal(node->module, "sampled_threads");
+        found = true;
+    }
+    assert_true(found);
+    sample_free(sample);
+    free(binary);
+}
+
+static void no_system_call_is_interrupted(void **state) {
+    (void)state;
+    char *binary = compile("sampled_waits", "-O2");
+    struct sample *sample = sample_program((char *[]){binary, NULL});
+    assert_int_equal(sample->exit_status, 0);
+    assert_true(count_in(sample, "wait_in_epoll", "wait_in_epoll", true) > 50);
+    assert_true(count_in(sample, "wait_in_nanosleep", "wait_in_nanosleep", true) > 50);
+    assert_true(count_in(sample, "wait_in_read", "wait_in_read", true) > 50);
+    sample_free(sample);
+    free(binary);
+}
+
+static void a_program_that_is_killed_leaves_its_samples(void **state) {
+    (void)state;
+    struct sample *sample =
+        sample_program((char *[]){"sh", "-c",
+                                  "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; "
+                                  "kill -9 $$",
+                                  NULL});
+    assert_true(WIFSIGNALED(sample->exit_status));
+    assert_int_equal(WTERMSIG(sample->exit_status), SIGKILL);
+    assert_true(sample->samples > 0);
+    sample_free(sample);
+}
+
+static void assert_refused(const char *program, const char *complaint) {
+    char *const args[] = {(char *)program, NULL};
+    const struct sampler_options options = {args, folder, RATE_HZ};
+    struct error error = {""};
+    assert_int_equal(sampler_run(&options, &error), -1);
+    if (!strstr(error.text, complaint) && !strstr(error.text, "not permitted"))
+        fail_msg("\"%s\" does not say \"%s\"", error.text, complaint);
+}
+
+static void what_cannot_run_is_told(void **state) {
+    (void)state;
+    assert_refused("/nonexistent/program", "no such program");
+    assert_refused(folder, "not executable");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_found_without_frame_pointers),
+        cmocka_unit_test(threads_are_found_without_optimisation),
+        cmocka_unit_test(threads_are_found_in_a_static_program),
+        cmocka_unit_test(functions_have_names_without_debug_information),
+        cmocka_unit_test(code_loaded_at_run_time_is_found),
+        cmocka_unit_test(lines_and_files_are_known),
+        cmocka_unit_test(no_system_call_is_interrupted),
+        cmocka_unit_test(a_program_that_is_killed_leaves_its_samples),
+        cmocka_unit_test(what_cannot_run_is_told),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
