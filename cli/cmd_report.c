@@ -122,15 +122,26 @@ static const char *object_kind(enum api api) {
     }
 }
 
-static const struct table_column columns[] = {
-    {NULL, "first used at"}, {NULL, "what"},       {NULL, "operations"},
-    {NULL, "waits"},         {NULL, "total wait"}, {NULL, "mean wait"},
+enum { REPORT_COLUMNS = 6 };
+
+static const struct table_column object_columns[REPORT_COLUMNS] = {
+    {NULL, "object, by its first use"},
+    {NULL, "kind"},
+    {NULL, "operations"},
+    {NULL, "waits"},
+    {NULL, "total wait"},
+    {NULL, "mean wait"},
 };
 
-static void print_tally(const struct trace *trace, struct tally *tally, const char *title,
-                        const char *(*name)(enum api api)) {
+static const struct table_column site_columns[REPORT_COLUMNS] = {
+    {NULL, "call in"}, {NULL, "of"},         {NULL, "calls"},
+    {NULL, "waits"},   {NULL, "total wait"}, {NULL, "mean wait"},
+};
+
+static void print_tally(const struct trace *trace, struct tally *tally,
+                        const struct table_column *columns, const char *(*name)(enum api api)) {
     tally_sort(tally);
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    struct table *table = table_new(columns, REPORT_COLUMNS);
     for (size_t i = 0; i < tally->count && i < SHOWN_ROWS; i++) {
         const struct tally_row *row = &tally->items[i];
         char *site = describe_site(trace, row->context);
@@ -144,12 +155,11 @@ static void print_tally(const struct trace *trace, struct tally *tally, const ch
         free(site);
     }
     if (tally->count > 0) {
-        printf("\n%s", title);
-        if (tally->count > SHOWN_ROWS)
-            printf(" (%d of %zu)", SHOWN_ROWS, tally->count);
-        printf(":\n");
+        putchar('\n');
         table_print_text(table, stdout);
     }
+    if (tally->count > SHOWN_ROWS)
+        printf("... and %zu more\n", tally->count - SHOWN_ROWS);
     table_free(table);
     free(tally->items);
 }
@@ -171,8 +181,8 @@ int command_report(int argc, char **argv) {
     print_explained(options.directory);
     struct tally objects = tally_objects(trace);
     struct tally sites = tally_sites(trace);
-    print_tally(trace, &objects, "Objects, longest waiting first", object_kind);
-    print_tally(trace, &sites, "Calls, longest waiting first", api_name);
+    print_tally(trace, &objects, object_columns, object_kind);
+    print_tally(trace, &sites, site_columns, api_name);
     trace_free(trace);
     return 0;
 }

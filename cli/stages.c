@@ -1,6 +1,7 @@
 #include "cli/stages.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/log.h"
@@ -79,6 +80,8 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     }
     argv[n] = NULL;
     int status = programs_run(argv, NULL, error);
+    if (status == 0)
+        chmod(facts, 0600); /* private to the user, as all of a recording */
     free(analyzer);
     free(binary);
     free(functions);
