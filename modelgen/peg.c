@@ -419,36 +419,57 @@ static void write_edges(struct builder *builder) {
     }
 }
 
-/* A node whose trace never showed one of its answers still needs a way on for it: the one that
- * leads away from the pool's work. Without any, the thread ends there. */
+static bool takes_part(const struct node *node) {
+    return node->kind == NODE_GET || node->kind == NODE_PUT || node->kind == NODE_ACQUIRE;
+}
+
+static bool is_closed(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
+            return true;
+    return false;
+}
+
+/* An edge for an answer that the trace never showed, to the end of the pool's threads. */
+static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
+    struct model *model = builder->model;
+    struct node *node = &model->nodes[n];
+    for (size_t m = 0; m < model->n_nodes; m++) {
+        if (model->nodes[m].kind != NODE_END ||
+            builder->nodes.items[m].pool != builder->nodes.items[n].pool)
+            continue;
+        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+        node->edges[node->n_edges++] = (struct edge){.to = (int)m,
+                                                     .when = when,
+                                                     .probability = 1,
+                                                     .runs_scaling.pool = MODEL_NONE,
+                                                     .cpu_scaling.pool = MODEL_NONE};
+        return;
+    }
+}
+
+/* A node whose trace never showed one of its answers still needs a way on for it. */
 static void complete_outcomes(struct builder *builder) {
     struct model *model = builder->model;
     for (size_t n = 0; n < model->n_nodes; n++) {
         struct node *node = &model->nodes[n];
+        if (node->kind == NODE_END)
+            continue;
+        /* An answer that a close can give must be told apart from the ordinary one. */
+        bool closable = takes_part(node) && is_closed(model, node->object);
         bool yes = false, no = false;
         for (size_t e = 0; e < node->n_edges; e++) {
-            yes |= node->edges[e].when != OUTCOME_NO;
-            no |= node->edges[e].when != OUTCOME_YES;
+            struct edge *edge = &node->edges[e];
+            if (closable && edge->when == OUTCOME_ANY)
+                edge->when = OUTCOME_YES;
+            yes |= edge->when != OUTCOME_NO;
+            no |= edge->when != OUTCOME_YES;
         }
-        bool may_fail = node->timeout_ns >= 0 || node->kind == NODE_GET;
-        if (node->kind == NODE_END || (yes && (no || !may_fail)))
-            continue;
-        int end = MODEL_NONE;
-        for (size_t m = 0; m < model->n_nodes; m++)
-            if (model->nodes[m].kind == NODE_END &&
-                builder->nodes.items[m].pool == builder->nodes.items[n].pool)
-                end = (int)m;
-        if (end == MODEL_NONE)
-            continue;
-        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-        node->edges[node->n_edges] = (struct edge){.to = end,
-                                                   .when = yes  ? OUTCOME_NO
-                                                           : no ? OUTCOME_YES
-                                                                : OUTCOME_ANY,
-                                                   .probability = 1,
-                                                   .runs_scaling.pool = MODEL_NONE,
-                                                   .cpu_scaling.pool = MODEL_NONE};
-        node->n_edges++;
+        bool may_fail = node->timeout_ns >= 0 || closable;
+        if (!yes)
+            add_way_out(builder, n, may_fail ? OUTCOME_YES : OUTCOME_ANY);
+        if (!no && may_fail)
+            add_way_out(builder, n, OUTCOME_NO);
     }
 }
 
