@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "formats/trace.h"
+#include "tracer/block.h"
 #include "tracer/convert.h"
 #include "tracer/host.h"
 #include "tracer/launch.h"
@@ -26,6 +27,7 @@ struct collection {
     struct timebase timebase;
     struct recorder *recorder;
     struct sched sched;
+    struct block block;
     struct launch launch; /* of the traced run */
     struct {
         size_t count, capacity;
@@ -108,6 +110,8 @@ static int run_in(struct collection *collection, char *const *environment, struc
         return -1;
     collection->recorder = recorder_new(&collection->timebase);
     sched_attach(&collection->sched, collection->recorder, launch->pid, &collection->lacks);
+    if (collection->options->block_io)
+        block_attach(&collection->block, collection->recorder, &collection->lacks);
     recorder_start(collection->recorder);
     int status = launch_finish(launch, error);
     recorder_stop(collection->recorder);
@@ -161,9 +165,10 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;
     meta->run_ns = launch->end_mono_ns - launch->start_mono_ns;
-    meta->lost_events = collection->sched.lost;
+    meta->lost_events = collection->sched.lost + collection->block.lost;
     meta->has_slices = collection->sched.has_switches;
     meta->has_wakes = collection->sched.has_wakes;
+    meta->has_blocks = collection->block.attached;
     set_untraced(meta, collection);
 }
 
@@ -190,16 +195,20 @@ static struct trace *make_trace(struct collection *collection, struct error *err
     struct trace *trace = memory_alloc(1, sizeof *trace);
     describe_run(&trace->meta, collection);
     sched_sort(collection->sched.events.items, collection->sched.events.count);
+    struct block_requests requests = {0};
+    requests_pair(&requests, &collection->block.events);
     struct convert_input input = {.images = &images,
                                   .timebase = &collection->timebase,
                                   .events = collection->sched.events.items,
                                   .n_events = collection->sched.events.count,
+                                  .requests = collection->block.attached ? &requests : NULL,
                                   .start_mono_ns = collection->launch.start_mono_ns,
                                   .end_mono_ns = collection->launch.end_mono_ns};
     convert(trace, &input, &collection->lacks);
     trace->meta.lacks = collection->lacks.items;
     trace->meta.n_lacks = collection->lacks.count;
     collection->lacks = (struct lacks){0};
+    free(requests.items);
     images_free(&images);
     return trace;
 }
@@ -251,6 +260,7 @@ int tracer_run(const struct tracer_options *options, struct error *error) {
     int status = collect(&collection, error);
     program_free(&collection.program);
     sched_free(&collection.sched);
+    block_free(&collection.block);
     for (size_t i = 0; i < collection.lacks.count; i++)
         free(collection.lacks.items[i]);
     free(collection.lacks.items);

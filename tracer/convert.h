@@ -7,6 +7,7 @@
 #include "formats/trace.h"
 #include "tracer/image.h"
 #include "tracer/lacks.h"
+#include "tracer/requests.h"
 #include "tracer/slices.h"
 #include "tracer/timebase.h"
 
@@ -15,11 +16,13 @@ struct convert_input {
     const struct timebase *timebase;
     const struct sched_event *events; /* sorted; NULL without */
     size_t n_events;
-    uint64_t start_mono_ns, end_mono_ns; /* of the run */
+    const struct block_requests *requests; /* of the whole machine; NULL without */
+    uint64_t start_mono_ns, end_mono_ns;   /* of the run */
 };
 
-/* Fills the contexts and threads of `trace`, and of its meta the numbers of records, of records and
- * events lost and the costs of the probes. Uses up the records of the images. */
+/* Fills the contexts, threads and block requests of `trace`, and of its meta the numbers of
+ * records, of records and events lost and the costs of the probes. Uses up the records of the
+ * images. */
 void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks);
 
 #endif

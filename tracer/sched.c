@@ -26,6 +26,8 @@ static void add_task(struct sched *sched, const struct perf_event_header *record
     } body;
     memcpy(&body, record, sizeof body);
     enum sched_kind kind = record->type == PERF_RECORD_FORK ? SCHED_BORN : SCHED_EXIT;
+    if (kind == SCHED_BORN)
+        map_put(&sched->threads, body.tid, 1);
     add(sched, kind, body.mono_ns, body.tid, recorder_stamp(record).cpu);
 }
 
@@ -51,7 +53,8 @@ static void handle_waking(const struct perf_event_header *record, void *context)
         return;
     struct recorder_sample sample = recorder_sample(record);
     uint32_t tid = (uint32_t)tracepoint_value(sample.data, sample.bytes, sched->woken);
-    add(sched, SCHED_WAKING, sample.stamp.mono_ns, tid, sample.stamp.cpu);
+    if (map_get(&sched->threads, tid, 0)) /* its birth came through a ring emptied before ours */
+        add(sched, SCHED_WAKING, sample.stamp.mono_ns, tid, sample.stamp.cpu);
 }
 
 static void attach_switches(struct sched *sched, struct recorder *recorder, pid_t pid,
@@ -76,10 +79,10 @@ static void attach_switches(struct sched *sched, struct recorder *recorder, pid_
         lacks_add(lacks, "scheduling: %s", strerror(cause));
 }
 
-/* The kernel hands a sched_waking event to the events of the thread that is woken as well as to
- * those of the waker, so attaching to our threads sees all their wake-ups, interrupts included,
- * and costs other programs nothing. */
-static int add_waking(struct sched *sched, struct recorder *recorder, pid_t pid) {
+/* A wake-up happens in the context of the waker, often an interrupt, so only an event of the whole
+ * machine sees them all. It is also cheaper for the program than one attached to its threads, which
+ * the kernel has to move along at each of their switches. */
+static int add_waking(struct sched *sched, struct recorder *recorder) {
     struct tracepoint waking;
     int cause = tracepoint_open(&waking, "sched", "sched_waking");
     if (cause)
@@ -91,20 +94,18 @@ static int add_waking(struct sched *sched, struct recorder *recorder, pid_t pid)
     attributes.config = waking.id;
     attributes.sample_type |= PERF_SAMPLE_RAW;
     attributes.sample_period = 1;
-    attributes.inherit = 1;
-    attributes.disabled = 1;
-    attributes.enable_on_exec = 1;
     tracepoint_close(&waking);
     if (sched->woken.size == 0)
         return ENOTSUP;
-    return recorder_add(recorder, attributes, pid, WAKING_RING_BYTES, handle_waking, sched);
+    return recorder_add(recorder, attributes, -1, WAKING_RING_BYTES, handle_waking, sched);
 }
 
 void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, struct lacks *lacks) {
+    map_put(&sched->threads, (uint64_t)pid, 1);
     attach_switches(sched, recorder, pid, lacks);
     if (!sched->has_switches)
         return;
-    int cause = add_waking(sched, recorder, pid);
+    int cause = add_waking(sched, recorder);
     sched->has_wakes = cause == 0;
     if (cause == EACCES || cause == EPERM)
         lacks_add(lacks, "wake-up times: only root may see them");
@@ -114,5 +115,6 @@ void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, str
 
 void sched_free(struct sched *sched) {
     free(sched->events.items);
+    map_free(&sched->threads);
     *sched = (struct sched){0};
 }

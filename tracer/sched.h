@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/map.h"
 #include "tracer/lacks.h"
 #include "tracer/recorder.h"
 #include "tracer/slices.h"
@@ -16,13 +17,15 @@ struct sched {
         size_t count, capacity;
         struct sched_event *items;
     } events; /* in no order until sched_sort() */
+    struct map threads; /* the program's, by tid */
     uint64_t lost;
     bool has_switches, has_wakes;
     struct tracepoint_field woken; /* the woken thread in sched_waking's data */
 };
 
 /* Adds to `recorder` what the kernel permits us to see of `pid`, which is to exec, and all threads
- * and processes it will create. What it does not permit goes to `lacks`. */
+ * and processes it will create. What it does not permit goes to `lacks`. `sched` must stay where it
+ * is until recorder_stop(). */
 void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, struct lacks *lacks);
 
 void sched_free(struct sched *sched);

@@ -1,0 +1,94 @@
+#include "tracer/block.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define RING_BYTES (512u << 10)
+
+static const char *const point_names[BLOCK_ACTIONS] = {
+    [BLOCK_QUEUED] = "block_bio_queue",
+    [BLOCK_ISSUED] = "block_rq_issue",
+    [BLOCK_COMPLETED] = "block_rq_complete",
+};
+
+/* The threads that write back the page cache and the file systems' journals. */
+static bool is_kernel(const char *command, size_t size) {
+    static const char *const names[] = {"kworker/", "jbd2/", "xfsaild/", "btrfs-"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (size >= strlen(names[i]) && strncmp(command, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool has_field(const struct recorder_sample *sample, struct tracepoint_field field) {
+    return field.size > 0 && (uint32_t)field.offset + field.size <= sample->bytes;
+}
+
+static void handle(const struct perf_event_header *record, void *context) {
+    const struct block_point *point = context;
+    struct block *block = point->block;
+    block->lost += recorder_lost(record);
+    if (record->type != PERF_RECORD_SAMPLE)
+        return;
+    struct recorder_sample sample = recorder_sample(record);
+    const char *data = sample.data;
+    int kind = has_field(&sample, point->rwbs)
+                   ? requests_kind(data + point->rwbs.offset, point->rwbs.size)
+                   : -1;
+    if (kind < 0)
+        return;
+    uint64_t sector = tracepoint_value(data, sample.bytes, point->sector);
+    *VECTOR_ADD(&block->events) = (struct block_event){
+        .time_ns = sample.stamp.mono_ns,
+        .sector = sector == UINT64_MAX ? 0 : sector, /* how the kernel says "no sector" */
+        .sectors = (uint32_t)tracepoint_value(data, sample.bytes, point->sectors),
+        .device = (uint32_t)tracepoint_value(data, sample.bytes, point->device),
+        .tid = (int)sample.stamp.tid,
+        .action = point->action,
+        .kind = (enum trace_block_kind)kind,
+        .kernel = has_field(&sample, point->command) &&
+                  is_kernel(data + point->command.offset, point->command.size),
+    };
+}
+
+static int attach_point(struct block *block, enum block_action action, struct recorder *recorder) {
+    struct tracepoint tracepoint;
+    int cause = tracepoint_open(&tracepoint, "block", point_names[action]);
+    if (cause)
+        return cause;
+    struct block_point *point = &block->points[action];
+    *point = (struct block_point){.block = block,
+                                  .action = action,
+                                  .device = tracepoint_field(&tracepoint, "dev"),
+                                  .sector = tracepoint_field(&tracepoint, "sector"),
+                                  .sectors = tracepoint_field(&tracepoint, "nr_sector"),
+                                  .rwbs = tracepoint_field(&tracepoint, "rwbs"),
+                                  .command = tracepoint_field(&tracepoint, "comm")};
+    struct perf_event_attr attributes;
+    recorder_attributes(&attributes);
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = tracepoint.id;
+    attributes.sample_type |= PERF_SAMPLE_RAW;
+    attributes.sample_period = 1;
+    tracepoint_close(&tracepoint);
+    return recorder_add(recorder, attributes, -1, RING_BYTES, handle, point);
+}
+
+void block_attach(struct block *block, struct recorder *recorder, struct lacks *lacks) {
+    int cause = 0;
+    for (int action = 0; action < BLOCK_ACTIONS && !cause; action++)
+        cause = attach_point(block, (enum block_action)action, recorder);
+    block->attached = cause == 0;
+    if (cause == EACCES || cause == EPERM)
+        lacks_add(lacks, "block I/O: only root may see it");
+    else if (cause)
+        lacks_add(lacks, "block I/O: %s", strerror(cause));
+}
+
+void block_free(struct block *block) {
+    free(block->events.items);
+    *block = (struct block){0};
+}
