@@ -124,16 +124,15 @@ class CreationFinder {
 
     void set_amount(Creation &creation, const Expr &amount, size_t f, const CallSite &site) const {
         creation.amount = expr_display(amount);
-        if (auto constant = taint.constant(amount)) {
-            creation.constant = true;
-            creation.offset = *constant;
-            return;
-        }
+        /* The thread count itself may be constant in the source, but it is what gets changed. */
         Value value = taint.evaluate(amount, (int)f, &site.at);
         creation.follows_threads = (value.all & TAINT_COUNT) && value.linear_known;
         if (creation.follows_threads) {
             creation.factor = value.linear.factor;
             creation.offset = value.linear.offset;
+        } else if (auto constant = taint.constant(amount)) {
+            creation.constant = true;
+            creation.offset = *constant;
         }
     }
 };

@@ -74,6 +74,12 @@ class Names {
         return name + "@" + file(sources.getExpansionLoc(definition->getLocation()));
     }
 
+    /* struct { ... } variable; the variable has to name its members. */
+    static bool is_nameless(const RecordDecl *declaration) {
+        return declaration->getName().empty() && !declaration->getTypedefNameForAnonDecl() &&
+               !isa<RecordDecl>(declaration->getDeclContext());
+    }
+
     /* Record by its tag or typedef; anonymous members count as part of what contains them. */
     std::string record(const RecordDecl *declaration) const {
         if (!declaration->getName().empty())
@@ -250,6 +256,12 @@ class Converter {
                 initialise(item, element_type, value, out);
     }
 
+    /* "global:x@file" + "f" -> "global:x.f@file" */
+    static std::string member_key(const std::string &base, const std::string &field) {
+        size_t end = std::min(base.find('@'), base.size());
+        return base.substr(0, end) + "." + field + base.substr(end);
+    }
+
     std::string field_key(const FieldDecl *field) const {
         return names.record(field->getParent()) + "." + field->getNameAsString();
     }
@@ -344,8 +356,11 @@ class Converter {
         const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
         if (!field)
             return make(ExprKind::Other, type_kind(member->getType()), "", convert_all(member));
-        return make(ExprKind::Variable, type_kind(field->getType()), field_key(field),
-                    {convert(member->getBase())});
+        Expr base = convert(member->getBase());
+        std::string key = names.is_nameless(field->getParent()) && base.kind == ExprKind::Variable
+                              ? member_key(base.text, field->getNameAsString())
+                              : field_key(field);
+        return make(ExprKind::Variable, type_kind(field->getType()), key, {std::move(base)});
     }
 
     Expr convert_subscript(const ArraySubscriptExpr *subscript) {

@@ -93,6 +93,11 @@ bool find_take(const std::vector<const Assignment *> &inside, Section &section) 
         }
         section.take.state.insert(key);
     }
+    /* What is kept up to date with it: empty = head == tail. */
+    for (const Assignment *a : inside)
+        if (a->target->kind == ExprKind::Variable && is_state(a->target->text) &&
+            reads_any(*a->value, section.take.state))
+            section.take.state.insert(a->target->text);
     return !section.take.state.empty();
 }
 
@@ -175,7 +180,7 @@ class Outcome {
                 return true;
         bool flag = a.value->kind == ExprKind::Constant; /* if (i >= n) done = true; */
         return flag && std::any_of(a.at.guards.begin(), a.at.guards.end(),
-                                   [&](const Expr *guard) { return decides(*guard); });
+                                   [&](const Expr *guard) { return decides_or_looks(*guard); });
     }
 };
 

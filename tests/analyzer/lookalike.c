@@ -1,0 +1,96 @@
+/* Loops that only look like shares or shared work. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+static int thread_count = 2;
+static long size = 1000;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+static double total_error, *cells;
+static long *counts;
+
+static double step(double x) {
+    return x / 2;
+}
+
+/* each thread has rows of its own, as many for any number of threads */
+static double same_for_all(int id) {
+    double sum = 0;
+    for (long i = id * 100; i < (id + 1) * 100; i++) //= bound fixed
+        sum += step(cells[i]);
+    return sum;
+}
+
+/* a random number is not an index, even if it grew out of one */
+static double by_random(int id) {
+    unsigned state = 12345U + (unsigned)id;
+    double sum = 0;
+    long rounds;
+    do { //= bound fixed
+        state = state * 1103515245U + 12345U;
+        rounds = (long)(state % 100);
+        sum += step((double)rounds);
+    } while (rounds < 90);
+    for (long i = 0; i < rounds; i++) //= bound fixed
+        sum += step(sum);
+    return sum;
+}
+
+/* data of one thread, found by its index */
+static double by_own_data(int id) {
+    double sum = 0;
+    for (long i = 0; i < counts[id]; i++) //= bound fixed
+        sum += step(sum);
+    return sum;
+}
+
+/* division by something else */
+static double by_other_quotient(long width) {
+    double sum = 0;
+    for (long i = 0; i < size / width; i++) //= bound fixed
+        sum += step(sum);
+    return sum;
+}
+
+/* one round per thread before this one */
+static long prefix(int id) {
+    long sum = 0;
+    for (int t = 0; t < id; t++) //= bound threads
+        sum += counts[t];
+    return sum;
+}
+
+/* until it has converged: what others have added up decides, but nothing is taken */
+static void *iterate(void *arg) {
+    int id = (int)(intptr_t)arg;
+    for (;;) { //= bound fixed
+        double mine = same_for_all(id) + by_random(id) + by_own_data(id) + by_other_quotient(8);
+        pthread_mutex_lock(&lock);
+        total_error += mine;
+        pthread_mutex_unlock(&lock);
+        pthread_barrier_wait(&barrier);
+        if (total_error < 1e-6)
+            break;
+    }
+    for (int round = 0; round < 100; round++) { //= bound fixed
+        pthread_mutex_lock(&lock);
+        counts[id] += prefix(id);
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t handles[64];
+    cells = calloc((size_t)size, sizeof *cells);
+    counts = calloc(64, sizeof *counts);
+    pthread_barrier_init(&barrier, NULL, (unsigned)thread_count); //= amount 1 0
+    for (int i = 0; i < thread_count; i++)                        //= bound threads
+        pthread_create(&handles[i], NULL, iterate, (void *)(intptr_t)i);
+    for (int i = thread_count; i-- > 0;) //= bound threads
+        pthread_join(handles[i], NULL);
+    for (long i = 0; i < size; i++) //= bound fixed
+        cells[i] = step(cells[i]);
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* Work that is taken, first come, first served, and what merely resembles it. */
+#include <mqueue.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct node {
+    struct node *next;
+    long value;
+};
+
+struct list {
+    pthread_mutex_t mutex;
+    struct node *head;
+    long taken;
+};
+
+static struct list list = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t counter_mutex = PTHREAD_MUTEX_INITIALIZER;
+static long next_item, limit = 1000, results[1000];
+static atomic_long next_atomic;
+static long next_sync, next_builtin;
+static mqd_t queue;
+static bool quit;
+
+static void work(long item) {
+    results[item % limit] += item;
+}
+
+static struct node *take(void) {
+    pthread_mutex_lock(&list.mutex);
+    struct node *node = list.head;
+    if (node)
+        list.head = node->next;
+    pthread_mutex_unlock(&list.mutex);
+    return node;
+}
+
+static struct node *take_wrapped(void) {
+    return take();
+}
+
+static bool take_into(long *value) {
+    struct node *node = take_wrapped();
+    if (!node)
+        return false;
+    *value = node->value;
+    return true;
+}
+
+static bool put(long value) {
+    struct node *node = malloc(sizeof *node);
+    if (!node)
+        return false;
+    node->value = value;
+    pthread_mutex_lock(&list.mutex);
+    node->next = list.head;
+    list.head = node;
+    pthread_mutex_unlock(&list.mutex);
+    return true;
+}
+
+static void under_lock(void) {
+    for (;;) { //= bound shared
+        pthread_mutex_lock(&counter_mutex);
+        long i = next_item++;
+        pthread_mutex_unlock(&counter_mutex);
+        if (i >= limit)
+            break;
+        work(i);
+    }
+}
+
+static void under_lock_both_ways(void) {
+    bool done = false;
+    while (!done) { //= bound shared
+        long i = 0;
+        pthread_mutex_lock(&counter_mutex);
+        if (next_item < limit)
+            i = next_item++;
+        else
+            done = true;
+        pthread_mutex_unlock(&counter_mutex);
+        work(i);
+    }
+}
+
+static void by_result(void) {
+    struct node *node;
+    while ((node = take_wrapped()) != NULL) //= bound shared
+        work(node->value);
+}
+
+static void by_parameter(void) {
+    long value;
+    while (take_into(&value)) //= bound shared
+        work(value);
+}
+
+static void until_told(void) {
+    while (!quit) { //= bound shared
+        struct node *node = take();
+        if (node)
+            work(node->value);
+    }
+}
+
+static void atomics(void) {
+    long i;
+    while ((i = atomic_fetch_add(&next_atomic, 10)) < limit) //= bound shared
+        for (long k = i; k < i + 10; k++)                    //= bound fixed
+            work(k);
+    while ((i = next_atomic++) < limit) //= bound shared
+        work(i);
+    for (i = __sync_fetch_and_add(&next_sync, 1); i < limit; //= bound shared
+         i = __sync_fetch_and_add(&next_sync, 1))
+        work(i);
+    do { //= bound shared
+        i = __atomic_fetch_add(&next_builtin, 1, __ATOMIC_RELAXED);
+        work(i);
+    } while (i < limit);
+}
+
+static void messages(void) {
+    char text[64];
+    while (mq_receive(queue, text, sizeof text, NULL) > 0) //= bound shared
+        work(text[0]);
+}
+
+static void *run(void *arg) {
+    for (int round = 0; round < 10; round++) { //= bound fixed
+        under_lock();
+        under_lock_both_ways();
+        by_result();
+        by_parameter();
+        until_told();
+        atomics();
+        messages();
+    }
+    return arg;
+}
+
+/* a producer is nobody's competitor */
+static void produce(void) {
+    for (long i = 0; i < limit; i++) //= bound fixed
+        if (!put(i))
+            break;
+    for (long i = 0; i < limit; i++) { //= bound fixed
+        pthread_mutex_lock(&list.mutex);
+        list.taken++;
+        pthread_mutex_unlock(&list.mutex);
+    }
+}
+
+int main(int argc, char **argv) {
+    int threads = argc > 1 ? atoi(argv[1]) : 2;
+    pthread_t handles[64];
+    produce();
+    for (int i = 0; i < threads; i++) //= bound threads
+        pthread_create(&handles[i], NULL, run, NULL);
+    for (int i = 0; i < threads; i++) //= bound threads
+        pthread_join(handles[i], NULL);
+    return 0;
+}
