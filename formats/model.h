@@ -144,11 +144,12 @@ struct edge {
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
     enum node_kind kind;
-    int object;             /* MODEL_NONE where the kind has none */
-    int mutex;              /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
-                             * waiting and taken again before going on; else MODEL_NONE */
-    int target_pool;        /* CREATE, JOIN */
-    double count;           /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
+    int object;      /* MODEL_NONE where the kind has none */
+    int mutex;       /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
+                      * waiting and taken again before going on; else MODEL_NONE */
+    int target_pool; /* CREATE, JOIN */
+    double count;    /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
+    struct scaling count_scaling;
     double timeout_ns;      /* negative: wait for ever; 0: try; else limit */
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
     struct dist wait_ns;    /* SLEEP, IO */

@@ -94,6 +94,7 @@ static const struct field node_fields[] = {
     INDEX(node, mutex, TARGET_OBJECT),
     INDEX(node, target_pool, TARGET_POOL),
     NUMBER(node, count, 0),
+    RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),
     DIST(node, cpu_ns),
     DIST(node, wait_ns),

@@ -26,7 +26,8 @@ int draft_node(struct model *model, enum node_kind kind, char *name) {
                                                  .object = MODEL_NONE,
                                                  .mutex = MODEL_NONE,
                                                  .target_pool = MODEL_NONE,
-                                                 .timeout_ns = -1};
+                                                 .timeout_ns = -1,
+                                                 .count_scaling.pool = MODEL_NONE};
     return (int)model->n_nodes++;
 }
 

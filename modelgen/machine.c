@@ -13,6 +13,9 @@
 #define DIST_LIMIT            64
 /* Longer than this between two threads of a core is idling, not switching. */
 #define SWITCH_LIMIT_NS 20000
+/* A core that our program leaves idle and that still does not take a thread for longer than this is
+ * busy with other programs: not a cost of waking up. */
+#define WAKE_LIMIT_NS 200000.0
 
 struct values {
     double *items;
@@ -82,7 +85,7 @@ static struct values idle_wake_latencies(const struct moments *moments, int core
             running++;
         else if (moment->kind == MOMENT_OFF)
             running--;
-        else if (running < cores)
+        else if (running < cores && moment->latency_ns < WAKE_LIMIT_NS)
             *VECTOR_ADD(&latencies) = moment->latency_ns;
     }
     return latencies;

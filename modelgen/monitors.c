@@ -1,5 +1,6 @@
 #include "modelgen/monitors.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,7 @@ struct hypothesis {
     int weight[CLASS_LIMIT];
     int waiter_entry;   /* whose evaluations count */
     bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
+    long take;          /* what a waiter takes at once */
     uint64_t closed_ns; /* evaluations from here on are not judged; UINT64_MAX = never */
 };
 
@@ -220,10 +222,11 @@ static bool takes(const struct monitors *monitors, const struct hypothesis *hypo
 }
 
 /* The best threshold for the histograms, which are cleared on the way. Where several are
- * equally good: a taking guard was just empty when somebody waited (the lowest one, but 0 if that
- * is possible: nothing there at the start); a level was just reached when somebody passed (the
- * highest one). */
-static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking) {
+ * equally good: a guard that takes was one short when somebody waited (the lowest one, but
+ * `natural` if that is possible: nothing there at the start); a level was just reached when
+ * somebody passed (the highest one). */
+static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking,
+                                     long natural) {
     struct verdict best = {.wrong_waits = 1e300};
     double waits = 0, passes = 0;
     for (long c = low; c <= high; c++) {
@@ -237,7 +240,7 @@ static struct verdict best_threshold(struct replay_table *table, long low, long 
         passes_below += table->passed[at];
         double wrong = waits - waits_below + passes_below;
         double known = best.wrong_waits + best.wrong_passes;
-        if (wrong < known || (wrong == known && (taking ? c == 0 : true)))
+        if (wrong < known || (wrong == known && (taking ? c == natural : true)))
             best = (struct verdict){waits, passes, waits - waits_below, passes_below, c};
         table->waited[at] = table->passed[at] = 0;
     }
@@ -263,7 +266,8 @@ struct search {
     int condition; /* whose signals announce a change; -1 any */
     struct hypothesis current, best;
     struct verdict best_verdict;
-    int best_complexity;
+    double best_complexity;
+    bool uniform; /* all sections of one call site weigh the same, whatever they signal */
     bool found;
 };
 
@@ -279,19 +283,13 @@ static bool entry_signals(const struct search *search, int entry) {
     return false;
 }
 
-static void judge_current(struct search *search) {
+static void judge_current(struct search *search, double complexity) {
     struct hypothesis *current = &search->current;
-    int complexity = 0, producers = 0;
-    for (int i = 0; i < search->n_classes; i++) {
-        complexity += current->weight[i] != 0;
-        producers += current->weight[i] > 0;
-    }
-    if (producers == 0)
-        return;
+    bool taking = takes(search->monitors, current);
     long low, high;
     replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
     struct verdict verdict =
-        best_threshold(&search->table, low, high, takes(search->monitors, current));
+        best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
     double wrong = verdict.wrong_waits + verdict.wrong_passes;
     double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
     bool better =
@@ -304,10 +302,47 @@ static void judge_current(struct search *search) {
     }
 }
 
+/* How many the waiter takes at once if nothing is ever left over: what was added per pass. */
+static long whole_batch(const struct search *search) {
+    double added = 0, passes = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (search->current.weight[i] > 0)
+            added += class->count;
+        else if (class->entry == search->current.waiter_entry)
+            passes += class->count;
+    }
+    return passes > 0 ? lround(added / passes) : 0;
+}
+
+/* Judges the chosen weights, then the same with the waiter taking a whole batch. */
+static void judge_weights(struct search *search) {
+    struct hypothesis *current = &search->current;
+    int complexity = 0, producers = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        complexity += current->weight[i] != 0;
+        producers += current->weight[i] > 0;
+    }
+    if (producers == 0)
+        return;
+    current->take = 1;
+    judge_current(search, complexity);
+    long batch = whole_batch(search);
+    if (current->tries || batch < 2 || !takes(search->monitors, current))
+        return;
+    struct hypothesis single = *current;
+    current->take = batch;
+    for (int i = 0; i < search->n_classes; i++)
+        if (search->monitors->classes[search->classes[i]].entry == current->waiter_entry)
+            current->weight[i] *= (int)batch;
+    judge_current(search, complexity + 0.5);
+    *current = single;
+}
+
 /* Tries every allowed weight of class number `at` and of all after it. */
 static void enumerate(struct search *search, int at) {
     if (at == search->n_classes) {
-        judge_current(search);
+        judge_weights(search);
         return;
     }
     const struct section_class *class = &search->monitors->classes[search->classes[at]];
@@ -318,6 +353,12 @@ static void enumerate(struct search *search, int at) {
         enumerate(search, at + 1);
         return;
     }
+    for (int i = 0; search->uniform && i < at; i++)
+        if (search->monitors->classes[search->classes[i]].entry == class->entry) {
+            *weight = search->current.weight[i];
+            enumerate(search, at + 1);
+            return;
+        }
     *weight = 0;
     enumerate(search, at + 1);
     if (waiter || !entry_signals(search, class->entry)) {
@@ -371,6 +412,18 @@ static int find_close_class(const struct monitors *monitors, int mutex, int cond
     return found;
 }
 
+/* Whether a section signals may be the consequence of the very state we look for ("the last one
+ * signals"), so hypotheses that do not need to know it come first. */
+static bool search_weights(struct search *search) {
+    search->uniform = !search->current.tries;
+    enumerate(search, 0);
+    if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
+        search->uniform = false;
+        enumerate(search, 0);
+    }
+    return search->found && acceptable(&search->best_verdict);
+}
+
 static bool search_run(struct search *search, const struct history *history, int mutex,
                        int waiter_entry, int condition, int close_class, bool tries) {
     const struct monitors *monitors = search->monitors;
@@ -393,11 +446,11 @@ static bool search_run(struct search *search, const struct history *history, int
         search->table.slot[c] = -1;
     for (int i = 0; i < search->n_classes; i++)
         search->table.slot[search->classes[i]] = i;
-    enumerate(search, 0);
+    bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);
     free(search->table.slot);
-    return search->found && acceptable(&search->best_verdict);
+    return good;
 }
 
 /* ---- guards ---- */
@@ -413,6 +466,7 @@ static struct guard guard_empty(const struct monitors *monitors, const struct se
                           .condition = -1,
                           .close_class = -1,
                           .object = -1,
+                          .take = 1,
                           .weight = memory_alloc(monitors->n_classes, sizeof(int)),
                           .waits = memory_alloc(monitors->n_classes, sizeof(bool)),
                           .outcome = memory_alloc(sections->n_sections, sizeof(enum outcome))};
@@ -435,7 +489,8 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
                 counter += weight;
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->tries && weight == 0;
-            bool closed = counter < 0.5 && (event->time_ns >= closed_ns || guard->condition < 0);
+            bool closed = counter < guard->take - 0.5 &&
+                          (event->time_ns >= closed_ns || guard->condition < 0);
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
         }
     }
@@ -481,7 +536,8 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     guard.condition = condition;
     guard.close_class = close_class;
     guard.tries = best->tries;
-    guard.initial = -(double)search->best_verdict.threshold;
+    guard.take = takes(monitors, best) ? (double)best->take : 1;
+    guard.initial = guard.take - 1 - (double)search->best_verdict.threshold;
     for (int i = 0; i < search->n_classes; i++) {
         guard.weight[search->classes[i]] = best->weight[i];
         guard.waits[search->classes[i]] =
@@ -490,7 +546,7 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     if (!takes(monitors, best))
         guard.kind = GUARD_LEVEL;
     else
-        guard.kind = guard.initial > 0 ? GUARD_TOKENS : GUARD_QUEUE;
+        guard.kind = guard.initial > 0 || guard.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
     guard.evaluations = search->best_verdict.waits + search->best_verdict.passes;
     guard.waited = search->best_verdict.waits;
     guard.violations = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;

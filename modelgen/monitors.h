@@ -37,7 +37,7 @@ struct section_class {
 
 enum guard_kind {
     GUARD_QUEUE,  /* takes one; nothing there at the start: items */
-    GUARD_TOKENS, /* takes one; some there at the start: permits, free slots, idle workers */
+    GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
     GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
 };
 
@@ -46,7 +46,8 @@ struct guard {
     int mutex;
     int condition;   /* -1 when nobody ever waited (proposed by the source) */
     bool tries;      /* the waiters do not wait, they fail */
-    double initial;  /* tokens at the start */
+    double take;    /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double initial; /* tokens at the start */
     int *weight;     /* per class (index into monitors.classes): what a section adds */
     bool *waits;     /* per class: evaluates the guard */
     int close_class; /* closes it for good; -1 none */

@@ -73,6 +73,15 @@ static char *node_name(const struct builder *builder, const struct step *step, i
                          frame->file ? file ? file + 1 : frame->file : frame->module, frame->line);
 }
 
+static int busiest_scaling_pool(const struct thread_pools *pools) {
+    int best = MODEL_NONE;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales &&
+            (best < 0 || pools->pools[p].cpu_ns > pools->pools[best].cpu_ns))
+            best = (int)p;
+    return best;
+}
+
 static int new_node(struct builder *builder, const struct step *step, int pool) {
     int index = draft_node(builder->model, step->kind, node_name(builder, step, pool));
     struct node *node = &builder->model->nodes[index];
@@ -81,6 +90,10 @@ static int new_node(struct builder *builder, const struct step *step, int pool) 
     node->target_pool = step->target_pool;
     node->count = step->count;
     node->timeout_ns = step->timeout_ns;
+    if (step->count_per_thread) {
+        node->count_scaling.growth = 1;
+        node->count_scaling.pool = busiest_scaling_pool(builder->in->pools);
+    }
     *VECTOR_ADD(&builder->nodes) =
         (struct draft_node_values){.pool = pool, .context = step->context};
     return index;
@@ -323,15 +336,6 @@ static void read_thread(struct builder *builder, size_t t) {
 
 /* ---- how edges follow the thread count ---- */
 
-static int busiest_scaling_pool(const struct thread_pools *pools) {
-    int best = MODEL_NONE;
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales &&
-            (best < 0 || pools->pools[p].cpu_ns > pools->pools[best].cpu_ns))
-            best = (int)p;
-    return best;
-}
-
 /* The innermost loop of the source that both places are in; NULL none. */
 static const struct facts_loop *common_loop(const struct builder *builder, uint32_t a, uint32_t b,
                                             size_t *index) {
@@ -372,8 +376,8 @@ static void scale_edge(const struct builder *builder, const struct draft_edge *d
     const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
     if (!loop || builder->in->streams->loop_is_tokens[index] || edge->runs.kind == DIST_NONE)
         return;
-    if (pool->scales && (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) &&
-        edge->when != OUTCOME_YES)
+    bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
+    if (pool->scales && (loop->bound == BOUND_SHARE || drained))
         edge->runs_scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)
         edge->runs_scaling.growth = 1;

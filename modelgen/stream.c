@@ -239,7 +239,8 @@ static int pool_of_amount(const struct writer *writer, const struct guard *guard
 }
 
 static char *guard_name(const struct writer *writer, const struct guard *guard) {
-    const char *what = guard->kind == GUARD_QUEUE    ? "queue"
+    const char *what = guard->take > 1               ? "completion of a batch"
+                       : guard->kind == GUARD_QUEUE  ? "queue"
                        : guard->kind == GUARD_TOKENS ? "free slots"
                                                      : "level";
     if (guard->proposal && guard->proposal->name) {
@@ -261,7 +262,7 @@ static int guard_object(struct writer *writer, struct guard *guard) {
         "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
         guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
     if (guard->kind == GUARD_TOKENS) {
-        int pool = pool_of_amount(writer, guard, guard->initial);
+        int pool = guard->initial > 0 ? pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
         object->amount =
             pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
     } else if (guard->kind == GUARD_LEVEL) {
@@ -363,6 +364,9 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         step->mutex = mutex;
         step->outcome = outcome;
         step->timeout_ns = guard->tries ? 0 : -1;
+        step->count = guard->take > 1 ? guard->take : 0;
+        step->count_per_thread =
+            guard->take > 1 && pool_of_amount(writer, guard, guard->take) != MODEL_NONE;
         if (writer->n_open > 0)
             writer->open[writer->n_open - 1].answer = outcome;
         if (is_task_source(guard))
@@ -833,17 +837,34 @@ static void write_thread(struct writer *writer, size_t t) {
     end->records = thread->n_records - writer->last_step_record;
 }
 
+static void note_answers(const struct stream_input *input, const struct stream *stream,
+                         bool *loop_has_answer) {
+    uint32_t last = TRACE_NO_CONTEXT;
+    for (size_t s = 0; input->facts && s < stream->n_steps; s++) {
+        const struct step *step = &stream->steps[s];
+        if (step->outcome == OUTCOME_ANY || step->context == last)
+            continue;
+        last = step->context;
+        for (size_t l = 0; l < input->facts->n_loops; l++)
+            if (!loop_has_answer[l])
+                loop_has_answer[l] =
+                    source_context_in_loop(input->trace, last, &input->facts->loops[l]);
+    }
+}
+
 struct stream_result streams_make(const struct stream_input *input, struct model *model) {
     size_t n_loops = input->facts ? input->facts->n_loops : 0;
     struct stream_result result = {
         .streams = memory_alloc(input->trace->n_threads, sizeof *result.streams),
-        .loop_is_tokens = memory_alloc(n_loops, sizeof(bool))};
+        .loop_is_tokens = memory_alloc(n_loops, sizeof(bool)),
+        .loop_has_answer = memory_alloc(n_loops, sizeof(bool))};
     struct writer writer = {.in = input, .model = model};
     prepare(&writer);
     find_shared_work(&writer, result.loop_is_tokens);
     for (size_t t = 0; t < input->trace->n_threads; t++) {
         write_thread(&writer, t);
         result.streams[t] = (struct stream){writer.list.count, writer.list.items};
+        note_answers(input, &result.streams[t], result.loop_has_answer);
         free(writer.section_of_unlock[t]);
     }
     free(writer.section_of_unlock);
@@ -863,4 +884,5 @@ void streams_free(struct stream_result *result, size_t n_threads) {
         free(result->streams[t].steps);
     free(result->streams);
     free(result->loop_is_tokens);
+    free(result->loop_has_answer);
 }

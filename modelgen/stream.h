@@ -7,6 +7,7 @@
 #ifndef PERSIK_MODELGEN_STREAM_H
 #define PERSIK_MODELGEN_STREAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct step {
     int object, mutex; /* model objects or MODEL_NONE */
     int target_pool;
     double count, timeout_ns;
+    bool count_per_thread; /* count is one part per thread of the pools' threads */
     uint32_t context;
     enum outcome outcome;
     enum outcome within; /* the answer that the section around it got: keeps the ways out apart */
@@ -50,6 +52,8 @@ struct stream_result {
     struct stream *streams; /* one per thread */
     /* facts loops (by index) whose rounds became tokens of shared work */
     bool *loop_is_tokens;
+    /* facts loops whose end an object's answer decides: a queue that is closed and empty */
+    bool *loop_has_answer;
 };
 
 /* Appends the objects that the steps need, and notes on what is not exact, to `model`. */

@@ -94,7 +94,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
         .object = node->object,
         .mutex = node->mutex,
         .target_pool = node->target_pool,
-        .count = node->count == 0 ? 1 : node->count,
+        .count =
+            (node->count == 0 ? 1 : node->count) * scaling_factor(builder, &node->count_scaling),
         .timeout_ns = node->timeout_ns,
         .cpu = add_draw(builder, &node->cpu_ns),
         .wait = add_draw(builder, &node->wait_ns),
