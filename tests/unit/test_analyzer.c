@@ -1,0 +1,489 @@
+/* static-analyzer, from outside: what persik-analyze finds in the programs of tests/analyzer. These
+ * carry their expectations at the ends of lines:
+ *     //= bound KIND          the loop that starts here; a fixed one without fragments may be left
+ * out
+ *     //= call split|whole    whether this call runs a thread's share
+ *     //= fragment API OBJECT
+ *     //= created OBJECT NAME
+ *     //= amount FACTOR OFFSET | constant VALUE | unknown */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "formats/facts.h"
+
+static char folder[] = "/tmp/persik-test.XXXXXX";
+static char analyzer[PATH_MAX];
+static char sources[PATH_MAX]; /* tests/analyzer */
+
+/* ---- running ---- */
+
+/* Exit status of a shell command; its standard error is in `message` up to the first 1023 bytes. */
+static int run(const char *command, char message[1024]) {
+    char *line = memory_format("{ %s; } 2>%s/err >/dev/null", command, folder);
+    int status = system(line); // NOLINT(bugprone-command-processor): our own commands
+    free(line);
+    char *path = memory_format("%s/err", folder);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    size_t bytes = fread(message, 1, 1023, in);
+    message[bytes] = '\0';
+    fclose(in);
+    free(path);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static struct facts *load_result(void) {
+    char *path = memory_format("%s/static.json", folder);
+    struct error error;
+    struct facts *facts = facts_load(path, &error);
+    if (!facts)
+        fail_msg("%s", error.text);
+    free(path);
+    return facts;
+}
+
+static struct facts *analyse(const char *arguments) {
+    char message[1024];
+    char *command = memory_format("%s --output %s/static.json %s", analyzer, folder, arguments);
+    if (run(command, message) != 0)
+        fail_msg("%s", message);
+    free(command);
+    return load_result();
+}
+
+static struct facts *analyse_program(const char *name) {
+    char *arguments = memory_format("%s/%s", sources, name);
+    struct facts *facts = analyse(arguments);
+    free(arguments);
+    return facts;
+}
+
+/* The analyser must refuse, in one line that contains `expected`. */
+static void assert_refused(const char *arguments, const char *expected) {
+    char message[1024];
+    char *command = memory_format("%s --output %s/static.json %s", analyzer, folder, arguments);
+    assert_int_equal(run(command, message), 1);
+    free(command);
+    if (!strstr(message, expected))
+        fail_msg("'%s' is not in '%s'", expected, message);
+    assert_non_null(strchr(message, '\n'));
+    assert_string_equal(strchr(message, '\n'), "\n");
+}
+
+/* ---- marks ---- */
+
+struct mark {
+    int line;
+    char kind[16];
+    char first[64], second[64];
+};
+
+static void check_bound(const struct facts *facts, const struct mark *mark) {
+    const char *found = "fixed";
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (facts->loops[i].first_line == mark->line)
+            found = facts_bound_name(facts->loops[i].bound);
+    if (strcmp(found, mark->first) != 0)
+        fail_msg("line %d: the loop is %s, not %s", mark->line, found, mark->first);
+}
+
+static void check_call(const struct facts *facts, const struct mark *mark) {
+    const char *found = "whole";
+    for (size_t i = 0; i < facts->n_shares; i++)
+        if (facts->shares[i].place.line == mark->line)
+            found = "split";
+    if (strcmp(found, mark->first) != 0)
+        fail_msg("line %d: the call is %s, not %s", mark->line, found, mark->first);
+}
+
+static void check_fragment(const struct facts *facts, const struct mark *mark) {
+    for (size_t i = 0; i < facts->n_fragments; i++) {
+        const struct facts_fragment *fragment = &facts->fragments[i];
+        if (fragment->place.line == mark->line &&
+            strcmp(api_catalog[fragment->api].name, mark->first) == 0) {
+            assert_string_equal(fragment->object, mark->second);
+            return;
+        }
+    }
+    fail_msg("line %d: no fragment %s", mark->line, mark->first);
+}
+
+static const struct facts_creation *creation_at(const struct facts *facts, int line) {
+    for (size_t i = 0; i < facts->n_creations; i++)
+        if (facts->creations[i].place.line == line)
+            return &facts->creations[i];
+    fail_msg("line %d: nothing is created", line);
+    return NULL;
+}
+
+static void check_created(const struct facts *facts, const struct mark *mark) {
+    const struct facts_creation *creation = creation_at(facts, mark->line);
+    assert_int_equal(creation->object, strcmp(mark->first, "thread") == 0 ? ON_THREAD : ON_MUTEX);
+    assert_string_equal(creation->name, mark->second);
+}
+
+static void check_amount(const struct facts *facts, const struct mark *mark) {
+    const struct facts_creation *creation = creation_at(facts, mark->line);
+    assert_non_null(creation->amount);
+    bool constant = strcmp(mark->first, "constant") == 0;
+    bool unknown = strcmp(mark->first, "unknown") == 0;
+    assert_int_equal(creation->constant, constant);
+    assert_int_equal(creation->follows_threads, !constant && !unknown);
+    if (creation->follows_threads)
+        assert_float_equal(creation->factor, strtod(mark->first, NULL), 1e-9);
+    if (!unknown)
+        assert_float_equal(creation->offset, strtod(mark->second, NULL), 1e-9);
+}
+
+/* "struct queue.mutex" is one word of a mark. */
+static bool parse_mark(const char *text, struct mark *mark) {
+    const char *start = strstr(text, "//= ");
+    mark->second[0] = '\0';
+    return start &&
+           sscanf(start, "//= %15s %63s %63[^\n]", mark->kind, mark->first, mark->second) >= 2;
+}
+
+static void check_mark(const struct facts *facts, const struct mark *mark) {
+    static const struct {
+        const char *kind;
+        void (*check)(const struct facts *, const struct mark *);
+    } checks[] = {{"bound", check_bound},
+                  {"call", check_call},
+                  {"fragment", check_fragment},
+                  {"created", check_created},
+                  {"amount", check_amount}};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (strcmp(checks[i].kind, mark->kind) == 0) {
+            checks[i].check(facts, mark);
+            return;
+        }
+    fail_msg("line %d: unknown mark %s", mark->line, mark->kind);
+}
+
+/* Checks all marks in the program; there must be at least `least` of them. */
+static void check_marks(const char *name, const struct facts *facts, int least) {
+    char *path = memory_format("%s/%s", sources, name);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    free(path);
+    char text[512];
+    int found = 0;
+    struct mark mark = {0};
+    for (mark.line = 1; fgets(text, sizeof text, in); mark.line++) {
+        if (!parse_mark(text, &mark))
+            continue;
+        check_mark(facts, &mark);
+        found++;
+    }
+    fclose(in);
+    assert_true(found >= least);
+}
+
+static void check_program(const char *name, const char *thread_count, int least) {
+    struct facts *facts = analyse_program(name);
+    assert_int_equal(facts->n_problems, 0);
+    assert_string_equal(facts->thread_count, thread_count);
+    check_marks(name, facts, least);
+    facts_free(facts);
+}
+
+/* ---- the tests ---- */
+
+static void shares_are_found_in_every_style(void **state) {
+    (void)state;
+    check_program("share.c", "struct team.threads", 25);
+}
+
+static void lookalikes_are_no_shares(void **state) {
+    (void)state;
+    check_program("lookalike.c", "global:thread_count", 12);
+}
+
+static void work_that_is_taken_is_shared(void **state) {
+    (void)state;
+    check_program("shared.c", "local:main.threads", 15);
+}
+
+static void amounts_follow_the_thread_count(void **state) {
+    (void)state;
+    check_program("amounts.c", "struct options.threads", 12);
+}
+
+static bool is_named(char *const *names, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static const struct facts_monitor *monitor_of(const struct facts *facts, const char *mutex) {
+    for (size_t i = 0; i < facts->n_monitors; i++)
+        if (strcmp(facts->monitors[i].mutex, mutex) == 0)
+            return &facts->monitors[i];
+    fail_msg("no monitor with %s", mutex);
+    return NULL;
+}
+
+/* A NULL operation is not checked. */
+static void check_monitor(const struct facts *facts, const char *mutex,
+                          enum facts_monitor_kind kind, const char *put, const char *get) {
+    const struct facts_monitor *monitor = monitor_of(facts, mutex);
+    assert_string_equal(facts_monitor_kind_name(monitor->kind), facts_monitor_kind_name(kind));
+    if (put)
+        assert_true(is_named(monitor->puts, monitor->n_puts, put));
+    if (get)
+        assert_true(is_named(monitor->gets, monitor->n_gets, get));
+    assert_true(monitor->n_conditions >= 1);
+    assert_true(strlen(monitor->why) > 0);
+}
+
+static void classic_monitors_are_recognised(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("monitors.c");
+    check_marks("monitors.c", facts, 4);
+    check_monitor(facts, "struct ring.mutex", MONITOR_BOUNDED_QUEUE, "ring_put", "ring_get");
+    check_monitor(facts, "struct guard.mutex", MONITOR_BOUNDED_QUEUE, "slot_put", "slot_get");
+    check_monitor(facts, "struct crew.mutex", MONITOR_BOUNDED_QUEUE, "crew_add", "crew_member");
+    check_monitor(facts, "struct crew.mutex", MONITOR_BOUNDED_QUEUE, "crew_try_add", NULL);
+    check_monitor(facts, "struct chain.mutex", MONITOR_UNBOUNDED_QUEUE, "chain_push", "chain_pop");
+    check_monitor(facts, "struct permits.mutex", MONITOR_SEMAPHORE, "permits_release",
+                  "permits_acquire");
+    check_monitor(facts, "struct meeting.mutex", MONITOR_BARRIER, NULL, "meeting_wait");
+    check_monitor(facts, "struct countdown.mutex", MONITOR_LATCH, "countdown_done",
+                  "countdown_wait");
+    check_monitor(facts, "struct turnstile.mutex", MONITOR_OTHER, NULL, "turnstile_pass");
+    facts_free(facts);
+}
+
+static void capacities_are_followed_to_their_constants(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("monitors.c");
+    const struct facts_monitor *ring = monitor_of(facts, "struct ring.mutex");
+    assert_string_equal(ring->capacity, "struct ring.capacity");
+    assert_float_equal(ring->capacity_value, 64, 0);
+    assert_string_equal(ring->count, "struct ring.count");
+    assert_true(is_named(ring->closes, ring->n_closes, "ring_close"));
+    assert_float_equal(monitor_of(facts, "struct guard.mutex")->capacity_value, 1, 0);
+    assert_float_equal(monitor_of(facts, "struct crew.mutex")->capacity_value, 4, 0);
+    assert_null(monitor_of(facts, "struct chain.mutex")->capacity);
+    facts_free(facts);
+}
+
+static void macros_keep_their_use_and_their_text(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("monitors.c");
+    size_t hidden = 0;
+    for (size_t i = 0; i < facts->n_fragments; i++) {
+        const struct facts_fragment *fragment = &facts->fragments[i];
+        if (!strstr(fragment->spelling.file, "wrappers.h") ||
+            strstr(fragment->place.file, "wrappers.h"))
+            continue;
+        hidden++;
+        assert_non_null(strstr(fragment->place.file, "monitors.c"));
+    }
+    assert_true(hidden >= 8);
+    facts_free(facts);
+}
+
+/* Only what is called from the reached functions counts, but all of that. */
+static void analysis_starts_from_the_reached_functions(void **state) {
+    (void)state;
+    char *arguments = memory_format("--functions %s/roots %s/monitors.c", folder, sources);
+    char *path = memory_format("%s/roots", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs("countdown_wait\ncountdown_done\n", out);
+    fclose(out);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_monitors, 1);
+    assert_string_equal(facts->monitors[0].name, "struct countdown");
+    facts_free(facts);
+    free(arguments);
+    free(path);
+}
+
+/* Compiles shared.c with the -D it needs, in a place of its own. */
+static char *build_program(const char *options) {
+    char message[1024];
+    char *program = memory_format("%s/program", folder);
+    char *source = memory_format("%s/program.c", folder);
+    FILE *out = fopen(source, "w");
+    assert_non_null(out);
+    fputs("#include <pthread.h>\n"
+          "static pthread_mutex_t lock;\n"
+          "int main(void) {\n"
+          "#ifdef PARALLEL\n"
+          "    pthread_mutex_lock(&lock);\n"
+          "#endif\n"
+          "    return 0;\n"
+          "}\n",
+          out);
+    fclose(out);
+    char *command = memory_format("cc %s -o %s %s -lpthread", options, program, source);
+    if (run(command, message) != 0)
+        fail_msg("%s", message);
+    free(command);
+    free(source);
+    return program;
+}
+
+static void sources_and_macros_come_from_the_program(void **state) {
+    (void)state;
+    char *program = build_program("-g -O2 -DPARALLEL");
+    char *arguments = memory_format("--binary %s", program);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_files, 1);
+    assert_int_equal(facts->n_fragments, 1);
+    assert_string_equal(facts->fragments[0].object, "global:lock");
+    assert_int_equal(facts->fragments[0].place.line, 5);
+    assert_int_equal(facts->fragments[0].place.column, 5);
+    facts_free(facts);
+    free(arguments);
+    free(program);
+}
+
+static void a_program_without_debug_information_is_refused(void **state) {
+    (void)state;
+    char *program = build_program("-O2 -DPARALLEL");
+    char *arguments = memory_format("--binary %s", program);
+    assert_refused(arguments, "compile it with -g");
+    free(arguments);
+    free(program);
+}
+
+static void a_missing_source_is_named(void **state) {
+    (void)state;
+    char message[1024];
+    char *program = build_program("-g");
+    char *remove = memory_format("rm %s/program.c", folder);
+    assert_int_equal(run(remove, message), 0);
+    char *arguments = memory_format("--binary %s", program);
+    assert_refused(arguments, "source not found");
+    assert_refused("--build-dir /nonexistent", "--build-dir");
+    assert_refused("nonexistent.c", "source not found: nonexistent.c");
+    free(arguments);
+    free(program);
+    free(remove);
+}
+
+static void a_syntax_error_costs_one_file(void **state) {
+    (void)state;
+    char *path = memory_format("%s/broken.c", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs("int f( {\n", out);
+    fclose(out);
+    char *arguments = memory_format("%s %s/shared.c", path, sources);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_problems, 1);
+    assert_non_null(strstr(facts->problems[0], "broken.c"));
+    assert_int_equal(facts->n_files, 1);
+    check_marks("shared.c", facts, 15);
+    facts_free(facts);
+    assert_refused(path, "broken.c");
+    free(arguments);
+    free(path);
+}
+
+static void the_cache_changes_nothing(void **state) {
+    (void)state;
+    char *arguments = memory_format("--cache %s/cache %s/share.c", folder, sources);
+    for (int pass = 0; pass < 2; pass++) {
+        struct facts *facts = analyse(arguments);
+        check_marks("share.c", facts, 25);
+        facts_free(facts);
+    }
+    char message[1024];
+    char *list = memory_format("ls %s/cache/*.ir", folder);
+    assert_int_equal(run(list, message), 0);
+    free(list);
+    free(arguments);
+}
+
+static void refuse_facts(const char *text, const char *expected) {
+    char *path = memory_format("%s/facts.json", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+    struct error error = {""};
+    assert_null(facts_load(path, &error));
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' is not in '%s'", expected, error.text);
+    assert_null(strchr(error.text, '\n'));
+    free(path);
+}
+
+static void malformed_facts_are_refused_with_their_place(void **state) {
+    (void)state;
+    refuse_facts("{", "line 1");
+    refuse_facts("[]", "not a facts file");
+    refuse_facts("{\"version\": 99}", "version 99");
+    refuse_facts("{\"version\": 1}", "fragments is not a list");
+    refuse_facts("{\"version\": 1, \"fragments\": [], \"loops\": [{\"file\": \"a\", \"function\": "
+                 "\"f\", \"first_line\": 1, \"last_line\": 2, \"bound\": \"odd\"}]}",
+                 "loops[0].bound");
+}
+
+static int set_up(void **state) {
+    (void)state;
+    char self[PATH_MAX] = "";
+    const char *build = getenv("PERSIK_BUILD");
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return -1;
+    if (build)
+        snprintf(analyzer, sizeof analyzer, "%s/persik-analyze", build);
+    else
+        snprintf(analyzer, sizeof analyzer, "%s/persik-analyze", dirname(dirname(self)));
+    return realpath("tests/analyzer", sources) && mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    char *command = memory_format("rm -rf %s", folder);
+    int status = system(command); // NOLINT(bugprone-command-processor): our own folder
+    free(command);
+    return status;
+}
+
+/* Sanitizer builds have no analyser: Clang's libraries are not built for them. */
+static int need_analyzer(void **state) {
+    (void)state;
+    if (access(analyzer, X_OK) != 0) {
+        print_message("%s is not there: build it first\n", analyzer);
+        skip();
+    }
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(shares_are_found_in_every_style, need_analyzer),
+        cmocka_unit_test_setup(lookalikes_are_no_shares, need_analyzer),
+        cmocka_unit_test_setup(work_that_is_taken_is_shared, need_analyzer),
+        cmocka_unit_test_setup(amounts_follow_the_thread_count, need_analyzer),
+        cmocka_unit_test_setup(classic_monitors_are_recognised, need_analyzer),
+        cmocka_unit_test_setup(capacities_are_followed_to_their_constants, need_analyzer),
+        cmocka_unit_test_setup(macros_keep_their_use_and_their_text, need_analyzer),
+        cmocka_unit_test_setup(analysis_starts_from_the_reached_functions, need_analyzer),
+        cmocka_unit_test_setup(sources_and_macros_come_from_the_program, need_analyzer),
+        cmocka_unit_test_setup(a_program_without_debug_information_is_refused, need_analyzer),
+        cmocka_unit_test_setup(a_missing_source_is_named, need_analyzer),
+        cmocka_unit_test_setup(a_syntax_error_costs_one_file, need_analyzer),
+        cmocka_unit_test_setup(the_cache_changes_nothing, need_analyzer),
+        cmocka_unit_test(malformed_facts_are_refused_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
