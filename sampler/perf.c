@@ -76,6 +76,8 @@ static struct perf_event_attr make_attributes(double rate_hz, bool exclude_kerne
         .exclude_hv = 1,
         .enable_on_exec = 1,
         .task = 1,
+        .comm = 1,
+        .comm_exec = 1,
         .sample_id_all = 1,
     };
 }
@@ -245,8 +247,24 @@ static void read_birth_or_end(struct perf *perf, enum perf_kind kind, struct cur
     *VECTOR_ADD(&perf->records) = record;
 }
 
-static void read_record(struct perf *perf, uint32_t type, struct cursor cursor) {
-    switch (type) {
+/* A new name of a process, "pid, tid, name, (tid, time as in every record)"; one by exec is marked.
+ */
+static void read_name(struct perf *perf, uint16_t misc, struct cursor cursor) {
+    struct perf_record record = {.kind = PERF_EXEC};
+    if (!(misc & PERF_RECORD_MISC_COMM_EXEC))
+        return;
+    take_ids(&cursor, &record.pid, &record.tid);
+    cursor.at = cursor.end - sizeof record.time_ns;
+    record.time_ns = take_u64(&cursor);
+    *VECTOR_ADD(&perf->records) = record;
+}
+
+static void read_record(struct perf *perf, const struct perf_event_header *header,
+                        struct cursor cursor) {
+    switch (header->type) {
+    case PERF_RECORD_COMM:
+        read_name(perf, header->misc, cursor);
+        break;
     case PERF_RECORD_SAMPLE:
         read_sample(perf, cursor);
         break;
@@ -279,7 +297,7 @@ size_t perf_drain(struct perf *perf, const struct perf_record **records) {
         struct perf_event_header header;
         memcpy(&header, perf->bytes + at, sizeof header);
         struct cursor cursor = {perf->bytes + at + sizeof header, perf->bytes + at + header.size};
-        read_record(perf, header.type, cursor);
+        read_record(perf, &header, cursor);
         at += header.size;
     }
     if (perf->records.count > 1)

@@ -1,4 +1,4 @@
-/* Samples of running threads, and their births and ends, from the kernel's perf rings.
+/* Samples of running threads, their births and ends, and execs, from the kernel's perf rings.
  *
  * One cpu-clock event per CPU, inherited by every thread of the program: the kernel copies a
  * thread's registers and the top of its stack at each sample, so the thread is never stopped. */
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "sampler/registers.h"
 
-enum perf_kind { PERF_SAMPLE, PERF_THREAD_BORN, PERF_THREAD_ENDED };
+enum perf_kind { PERF_SAMPLE, PERF_THREAD_BORN, PERF_THREAD_ENDED, PERF_EXEC };
 
 struct perf_record {
     enum perf_kind kind;

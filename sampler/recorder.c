@@ -1,8 +1,12 @@
 #include "sampler/recorder.h"
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -66,6 +70,17 @@ static int address_id(struct recorder *recorder, uint64_t address) {
     return id;
 }
 
+static void read_program(struct recorder *recorder) {
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)recorder->pid);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    free(recorder->recording.program);
+    recorder->recording.program = memory_strdup(path);
+}
+
 /* Something new may have been loaded. Not too often: there may be code of which nothing is known.
  */
 static bool refresh_modules(struct recorder *recorder, pid_t tid) {
@@ -73,6 +88,7 @@ static bool refresh_modules(struct recorder *recorder, pid_t tid) {
     if (start - recorder->refreshed_ns < REFRESH_SHARE * recorder->refresh_cost_ns)
         return false;
     int status = modules_refresh(&recorder->recording.modules, recorder->pid, tid);
+    read_program(recorder);
     recorder->refreshed_ns = now_ns();
     recorder->refresh_cost_ns = recorder->refreshed_ns - start;
     return status == 0;
@@ -111,6 +127,28 @@ static void take_running(struct recorder *recorder, const struct perf_record *re
     count(recorder, node, thread, false, 1);
 }
 
+static void forget_recording(struct recorder *recorder) {
+    struct recording *recording = &recorder->recording;
+    trie_free(&recording->trie);
+    modules_free(&recording->modules);
+    map_free(&recorder->address_ids);
+    map_free(&recorder->threads);
+    free(recording->addresses.items);
+    free(recording->program);
+    free(recorder->resting.items);
+    memset(recording, 0, sizeof *recording);
+    memset(&recorder->resting, 0, sizeof recorder->resting);
+    recorder->address_ids = recorder->threads = MAP_EMPTY;
+}
+
+/* Exec: what was recorded belongs to a program that is gone, and so do all threads but one. */
+static void start_again(struct recorder *recorder) {
+    forget_recording(recorder);
+    unwinder_forget(recorder->unwinder);
+    recorder->refresh_cost_ns = 0;
+    thread_index(recorder, recorder->pid);
+}
+
 static void take_record(struct recorder *recorder, const struct perf_record *record) {
     if (record->pid != recorder->pid)
         return; /* a child process */
@@ -123,6 +161,9 @@ static void take_record(struct recorder *recorder, const struct perf_record *rec
         break;
     case PERF_THREAD_ENDED:
         map_put(&recorder->threads, (uint64_t)record->tid, -1);
+        break;
+    case PERF_EXEC:
+        start_again(recorder);
         break;
     }
 }
@@ -163,6 +204,7 @@ void sampler_recorder_take(struct recorder *recorder, uint64_t periods) {
     size_t n_records = perf_drain(recorder->perf, &records);
     for (size_t i = 0; i < n_records; i++)
         take_record(recorder, &records[i]);
+    recorder->recording.lost = perf_lost(recorder->perf);
     const struct procfs_thread *threads;
     size_t n_threads = periods > 0 ? procfs_scan(recorder->procfs, &threads) : 0;
     for (size_t i = 0; i < n_threads; i++)
@@ -190,14 +232,9 @@ const struct recording *sampler_recorder_recording(const struct recorder *record
 }
 
 void sampler_recorder_free(struct recorder *recorder) {
-    trie_free(&recorder->recording.trie);
-    modules_free(&recorder->recording.modules);
-    free(recorder->recording.addresses.items);
+    forget_recording(recorder);
     unwinder_free(recorder->unwinder);
     procfs_close(recorder->procfs);
     perf_close(recorder->perf);
-    map_free(&recorder->threads);
-    map_free(&recorder->address_ids);
-    free(recorder->resting.items);
     free(recorder);
 }

@@ -1,4 +1,5 @@
-/* Collects the stacks of a running program into a trie by address. */
+/* Collects the stacks of a running program into a trie by address. A process that becomes another
+ * program by exec (a wrapper script does) is recorded from then on. */
 #ifndef PERSIK_SAMPLER_RECORDER_H
 #define PERSIK_SAMPLER_RECORDER_H
 
@@ -19,9 +20,11 @@ struct recording {
         size_t count, capacity;
     } addresses;
     struct modules modules;
+    char *program;           /* path of the binary that is running; NULL: never seen */
     size_t n_threads;        /* in order of appearance; thread 0 is the first */
     uint64_t failed_unwinds; /* samples whose stack could not be followed to its start */
-    uint64_t skipped;        /* samples lost because the recorder came too late */
+    uint64_t skipped; /* blocked samples not taken: the thread moved while it was looked at */
+    uint64_t lost;    /* records the kernel dropped because nobody came to fetch them */
 };
 
 /* For a process that is about to exec; `rate_hz` only for the running threads, who are sampled by

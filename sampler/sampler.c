@@ -68,13 +68,9 @@ static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct s
 
 /* ---- afterwards ---- */
 
-/* The binary is what was mapped first: below all libraries, or the only one. */
 static const char *program_name(const struct recording *recording) {
-    if (recording->modules.modules.count == 0)
-        return "";
-    const char *path = recording->modules.modules.items[0].path;
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    const char *slash = recording->program ? strrchr(recording->program, '/') : NULL;
+    return slash ? slash + 1 : "";
 }
 
 static void describe(const struct recording *recording, struct sample *sample) {
@@ -103,24 +99,28 @@ static int save(const struct sample *sample, const char *directory, struct error
     return status;
 }
 
+static void tell_losses(const struct recording *recording) {
+    if (recording->lost > 0)
+        log_warning("%llu records of the kernel were lost: samples are missing; use a lower --rate",
+                    (unsigned long long)recording->lost);
+    if (recording->skipped > 0)
+        log_debug("%llu samples of blocked threads were skipped: they woke while looked at",
+                  (unsigned long long)recording->skipped);
+}
+
 static int record(struct launch *launch, const struct sampler_options *options,
-                  struct recorder *recorder, struct error *error) {
-    struct sample *sample = memory_alloc(1, sizeof *sample);
-    sample->rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
+                  struct recorder *recorder, struct sample *sample, struct error *error) {
+    sampler_launch_begin_forwarding(launch);
     int status = sampler_launch_release(launch, options->args[0], error);
-    if (status == 0) {
-        sampler_launch_begin_forwarding(launch);
+    if (status == 0)
         watch(recorder, launch->pid, sample->rate_hz, sample);
-        sampler_launch_end_forwarding();
-        const struct recording *recording = sampler_recorder_recording(recorder);
-        describe(recording, sample);
-        if (recording->skipped > 0)
-            log_debug("%llu samples were skipped: the sampler came too late",
-                      (unsigned long long)recording->skipped);
-        status = save(sample, options->directory, error);
-    }
-    sample_free(sample);
-    return status;
+    sampler_launch_end_forwarding();
+    if (status)
+        return -1;
+    const struct recording *recording = sampler_recorder_recording(recorder);
+    tell_losses(recording);
+    describe(recording, sample);
+    return save(sample, options->directory, error);
 }
 
 int sampler_run(const struct sampler_options *options, struct error *error) {
@@ -134,7 +134,10 @@ int sampler_run(const struct sampler_options *options, struct error *error) {
         sampler_launch_cancel(&launch);
         return -1;
     }
-    int status = record(&launch, options, recorder, error);
+    struct sample *sample = memory_alloc(1, sizeof *sample);
+    sample->rate_hz = rate_hz;
+    int status = record(&launch, options, recorder, sample, error);
+    sample_free(sample);
     sampler_recorder_free(recorder);
     return status;
 }

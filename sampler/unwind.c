@@ -177,6 +177,10 @@ size_t unwinder_run(struct unwinder *unwinder, const struct unwind_input *input,
     return 0;
 }
 
+void unwinder_forget(struct unwinder *unwinder) {
+    unw_flush_cache(unwinder->space, 0, 0); /* all of it */
+}
+
 void unwinder_free(struct unwinder *unwinder) {
     unw_destroy_addr_space(unwinder->space);
     free(unwinder);

@@ -32,6 +32,9 @@ struct unwinder *unwinder_create(const struct modules *modules);
 size_t unwinder_run(struct unwinder *unwinder, const struct unwind_input *input,
                     uint64_t addresses[UNWIND_MAX_FRAMES]);
 
+/* To be called when the modules are others now: drops what was learnt about addresses. */
+void unwinder_forget(struct unwinder *unwinder);
+
 void unwinder_free(struct unwinder *unwinder);
 
 #endif

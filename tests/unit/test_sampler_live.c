@@ -194,6 +194,28 @@ static void a_program_that_is_killed_leaves_its_samples(void **state) {
     sample_free(sample);
 }
 
+/* The program asks for it itself: it signals its parent, which is this process. */
+static void a_signal_to_the_sampler_ends_the_program(void **state) {
+    (void)state;
+    struct sample *sample =
+        sample_program((char *[]){"sh", "-c", "kill -TERM $PPID; sleep 60", NULL});
+    assert_true(WIFSIGNALED(sample->exit_status));
+    assert_int_equal(WTERMSIG(sample->exit_status), SIGTERM);
+    sample_free(sample);
+}
+
+static void a_wrapper_that_execs_leaves_no_trace(void **state) {
+    (void)state;
+    char *binary = compile("sampled_threads", "-O2");
+    struct sample *sample = sample_program((char *[]){
+        "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec \"$0\"", binary, NULL});
+    check_threads(sample, "compute_here");
+    for (size_t i = 0; i < sample->n_nodes; i++)
+        assert_string_not_equal(sample->nodes[i].module, "dash");
+    sample_free(sample);
+    free(binary);
+}
+
 static void assert_refused(const char *program, const char *complaint) {
     char *const args[] = {(char *)program, NULL};
     const struct sampler_options options = {args, folder, RATE_HZ};
@@ -219,6 +241,8 @@ int main(void) {
         cmocka_unit_test(lines_and_files_are_known),
         cmocka_unit_test(no_system_call_is_interrupted),
         cmocka_unit_test(a_program_that_is_killed_leaves_its_samples),
+        cmocka_unit_test(a_signal_to_the_sampler_ends_the_program),
+        cmocka_unit_test(a_wrapper_that_execs_leaves_no_trace),
         cmocka_unit_test(what_cannot_run_is_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
