@@ -278,10 +278,13 @@ static int read_blocks(struct reader *reader, const struct trace_section *sectio
 
 static int read_body(struct reader *reader, const struct trace_section *section, const char *body) {
     bool first = reader->apis == NULL;
+    bool of_thread = section->kind == SECTION_RECORDS || section->kind == SECTION_SLICES;
     if (first != (section->kind == SECTION_HEADER))
         return corrupt(reader, reader->offset, "order of sections");
-    if (!first && section->kind != SECTION_BLOCKS && section->thread >= reader->trace->n_threads)
+    if (section->thread >= (of_thread ? reader->trace->n_threads : 1))
         return corrupt(reader, reader->offset, "thread");
+    if (first && section->items != 1)
+        return corrupt(reader, reader->offset, "number of items");
     switch (section->kind) {
     case SECTION_HEADER:
         return read_header(reader, body, section->bytes);
@@ -318,7 +321,8 @@ static int read_section(struct reader *reader, const struct trace_section *secti
 
 static int check_counts(struct reader *reader, const struct trace_section *end, uint64_t sections) {
     const struct trace *trace = reader->trace;
-    bool whole = end->items == sections && reader->apis && reader->blocks == trace->n_blocks;
+    bool whole = end->items == sections && end->thread + end->bytes + end->stored == 0 &&
+                 reader->apis && reader->blocks == trace->n_blocks;
     for (size_t i = 0; whole && i < trace->n_threads; i++)
         whole = reader->records[i] == trace->threads[i].n_records &&
                 reader->slices[i] == trace->threads[i].n_slices;

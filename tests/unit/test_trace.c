@@ -1,0 +1,331 @@
+/* formats/trace.h: what is saved is loaded again, and nothing damaged is believed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "formats/trace.h"
+#include "formats/trace_file.h"
+
+#define MANY_RECORDS (3 * TRACE_BLOCK_BYTES / sizeof(struct trace_record) + 7)
+
+static char folder[] = P_tmpdir "/persik-trace-XXXXXX";
+static char path[64];
+
+static struct trace_frame make_frame(const char *function, const char *file, int line) {
+    return (struct trace_frame){.function = memory_strdup(function),
+                                .file = memory_strdup(file),
+                                .line = line,
+                                .column = 5,
+                                .module = memory_strdup("program"),
+                                .offset = 0x1000u + (unsigned)line};
+}
+
+static void add_context(struct trace *trace, const char *function, const char *file, int line) {
+    trace->contexts =
+        memory_resize(trace->contexts, trace->n_contexts + 1, sizeof *trace->contexts);
+    struct trace_context *context = &trace->contexts[trace->n_contexts++];
+    context->n_frames = 2;
+    context->frames = memory_alloc(2, sizeof *context->frames);
+    context->frames[0] = make_frame(function, file, line);
+    context->frames[1] = make_frame("main", "/source/main.c", 99);
+}
+
+static void fill_thread(struct trace_thread *thread, int index, size_t n_records) {
+    *thread = (struct trace_thread){.pid = 100,
+                                    .tid = 100 + index,
+                                    .index = index,
+                                    .creator = index - 1,
+                                    .start_routine = memory_strdup(index ? "work" : "main"),
+                                    .creation_context = index ? 1 : TRACE_NO_CONTEXT,
+                                    .start_ns = 10,
+                                    .end_ns = 1u << 30,
+                                    .end_seen = true,
+                                    .lost_records = (uint64_t)index,
+                                    .n_records = n_records,
+                                    .n_slices = 3};
+    thread->records = memory_alloc(n_records, sizeof *thread->records);
+    for (size_t i = 0; i < n_records; i++)
+        thread->records[i] = (struct trace_record){.start_ns = 100 * i,
+                                                   .duration_ns = i % 90,
+                                                   .api = API_pthread_mutex_lock,
+                                                   .object = 0x7fffffffffff,
+                                                   .flags = TRACE_WAITED,
+                                                   .context = i % 3 ? 0 : TRACE_NO_CONTEXT,
+                                                   .value = -(int)i};
+    thread->slices = memory_alloc(3, sizeof *thread->slices);
+    for (size_t i = 0; i < 3; i++)
+        thread->slices[i] = (struct trace_slice){50 * i, 50 * i + 1, 50 * i + 40, 1, i == 2};
+}
+
+static struct trace *make_trace(size_t n_records) {
+    struct trace *trace = memory_alloc(1, sizeof *trace);
+    struct trace_meta *meta = &trace->meta;
+    *meta = (struct trace_meta){.version = TRACE_VERSION,
+                                .n_args = 2,
+                                .exit_status = 9,
+                                .cores = 2,
+                                .start_mono_ns = 1ull << 61,
+                                .run_ns = 123456789,
+                                .untraced_run_ns = 120000000,
+                                .untraced_spread_ns = 7,
+                                .probe_ns = 18.5,
+                                .timed_probe_ns = 30.25,
+                                .lost_records = 1,
+                                .lost_events = 2,
+                                .records = n_records + 1,
+                                .bytes = 32 * (n_records + 1),
+                                .has_slices = true,
+                                .has_blocks = true,
+                                .n_lacks = 1};
+    meta->args = memory_alloc(2, sizeof *meta->args);
+    meta->args[0] = memory_strdup("./program");
+    meta->args[1] = memory_strdup("na\xefve"); /* not UTF-8 */
+    meta->lacks = memory_alloc(1, sizeof *meta->lacks);
+    meta->lacks[0] = memory_strdup("wake-up times: only root may see them");
+    meta->directory = memory_strdup("/source");
+    meta->build_id = memory_strdup("00ff");
+    meta->host = memory_strdup("2 cores");
+    meta->date = memory_strdup("2026-01-02T03:04:05+0000");
+    add_context(trace, "inlined", NULL, 0);
+    add_context(trace, "work", "/source/work.c", 12);
+    trace->n_threads = 2;
+    trace->threads = memory_alloc(2, sizeof *trace->threads);
+    fill_thread(&trace->threads[0], 0, 1);
+    fill_thread(&trace->threads[1], 1, n_records);
+    trace->n_blocks = 1;
+    trace->blocks = memory_alloc(1, sizeof *trace->blocks);
+    trace->blocks[0] = (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD};
+    return trace;
+}
+
+static struct trace *save_and_load(size_t n_records) {
+    struct error error = {0};
+    struct trace *trace = make_trace(n_records);
+    assert_int_equal(trace_save(trace, path, 0, &error), 0);
+    trace_free(trace);
+    struct trace *loaded = trace_load(path, &error);
+    if (!loaded)
+        fail_msg("%s", error.text);
+    return loaded;
+}
+
+/* ---- file helpers ---- */
+
+static char *read_file(size_t *size) {
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    struct stat status;
+    assert_int_equal(fstat(fileno(file), &status), 0);
+    *size = (size_t)status.st_size;
+    char *bytes = memory_alloc(*size, 1);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static void write_file(const char *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+/* Loading must fail with one line that names the file, holds `what` and says what to do. */
+static void assert_refused(const char *what) {
+    struct error error = {0};
+    struct trace *trace = trace_load(path, &error);
+    if (trace) {
+        trace_free(trace);
+        fail_msg("loaded, though it should be refused: %s", what);
+    }
+    if (!strstr(error.text, what) || !strstr(error.text, path) ||
+        !strstr(error.text, "run `persik"))
+        fail_msg("'%s' lacks '%s'", error.text, what);
+    assert_null(strchr(error.text, '\n'));
+}
+
+/* ---- tests ---- */
+
+static void saved_trace_loads_with_every_field(void **state) {
+    (void)state;
+    struct trace *wanted = make_trace(5);
+    struct trace *trace = save_and_load(5);
+    const struct trace_meta *meta = &trace->meta;
+    assert_int_equal(meta->version, TRACE_VERSION);
+    assert_int_equal(meta->n_args, 2);
+    assert_string_equal(meta->args[0], "./program");
+    assert_string_equal(meta->args[1], "na?ve");
+    assert_string_equal(meta->directory, "/source");
+    assert_string_equal(meta->build_id, "00ff");
+    assert_string_equal(meta->host, "2 cores");
+    assert_string_equal(meta->date, "2026-01-02T03:04:05+0000");
+    assert_int_equal(meta->cores, 2);
+    assert_int_equal(meta->exit_status, 9);
+    assert_false(meta->complete);
+    assert_true(meta->start_mono_ns == 1ull << 61);
+    assert_int_equal(meta->run_ns, 123456789);
+    assert_int_equal(meta->untraced_run_ns, 120000000);
+    assert_int_equal(meta->untraced_spread_ns, 7);
+    assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
+    assert_int_equal(meta->lost_records, 1);
+    assert_int_equal(meta->lost_events, 2);
+    assert_int_equal(meta->records, 6);
+    assert_int_equal(meta->bytes, 192);
+    assert_true(meta->has_slices && !meta->has_wakes && meta->has_blocks);
+    assert_int_equal(meta->n_lacks, 1);
+    assert_string_equal(meta->lacks[0], wanted->meta.lacks[0]);
+    assert_int_equal(trace->n_contexts, 2);
+    assert_int_equal(trace->contexts[1].n_frames, 2);
+    const struct trace_frame *frame = &trace->contexts[1].frames[0];
+    assert_string_equal(frame->function, "work");
+    assert_string_equal(frame->file, "/source/work.c");
+    assert_string_equal(frame->module, "program");
+    assert_true(frame->line == 12 && frame->column == 5 && frame->offset == 0x100c);
+    assert_null(trace->contexts[0].frames[0].file);
+    assert_int_equal(trace->n_threads, 2);
+    const struct trace_thread *thread = &trace->threads[1];
+    assert_true(thread->pid == 100 && thread->tid == 101 && thread->index == 1);
+    assert_true(thread->creator == 0 && thread->creation_context == 1 && thread->end_seen);
+    assert_true(thread->start_ns == 10 && thread->end_ns == 1u << 30);
+    assert_int_equal(thread->lost_records, 1);
+    assert_string_equal(thread->start_routine, "work");
+    assert_int_equal(trace->threads[0].creation_context, TRACE_NO_CONTEXT);
+    assert_int_equal(trace->n_blocks, 1);
+    assert_memory_equal(&trace->blocks[0], &wanted->blocks[0], sizeof trace->blocks[0]);
+    trace_free(trace);
+    trace_free(wanted);
+}
+
+static void records_and_slices_survive_in_several_sections(void **state) {
+    (void)state;
+    struct trace *wanted = make_trace(MANY_RECORDS);
+    struct trace *trace = save_and_load(MANY_RECORDS);
+    const struct trace_thread *thread = &trace->threads[1];
+    assert_int_equal(thread->n_records, MANY_RECORDS);
+    assert_memory_equal(thread->records, wanted->threads[1].records,
+                        MANY_RECORDS * sizeof *thread->records);
+    assert_int_equal(thread->n_slices, 3);
+    assert_memory_equal(thread->slices, wanted->threads[1].slices, 3 * sizeof *thread->slices);
+    trace_free(trace);
+    trace_free(wanted);
+}
+
+static void file_is_private_and_compressed(void **state) {
+    (void)state;
+    trace_free(save_and_load(MANY_RECORDS));
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    assert_true((size_t)status.st_size < MANY_RECORDS * sizeof(struct trace_record) / 2);
+}
+
+static void every_truncation_is_refused(void **state) {
+    (void)state;
+    trace_free(save_and_load(40));
+    size_t size;
+    char *bytes = read_file(&size);
+    for (size_t kept = 0; kept < size; kept += kept < 100 ? 1 : 13) {
+        write_file(bytes, kept);
+        char what[64];
+        snprintf(what, sizeof what, "truncated at byte %zu", kept);
+        assert_refused(what);
+    }
+    free(bytes);
+}
+
+static void every_flipped_bit_is_refused(void **state) {
+    (void)state;
+    trace_free(save_and_load(40));
+    size_t size;
+    char *bytes = read_file(&size);
+    for (size_t at = 0; at < size; at += at < 150 ? 1 : 7) {
+        if (at >= offsetof(struct trace_preamble, reserved) && at < sizeof(struct trace_preamble))
+            continue; /* means nothing */
+        bytes[at] ^= 1;
+        write_file(bytes, size);
+        bytes[at] ^= 1;
+        struct error error = {0};
+        struct trace *trace = trace_load(path, &error);
+        if (trace) {
+            trace_free(trace);
+            fail_msg("the flipped byte %zu of %zu goes unnoticed", at, size);
+        }
+        assert_non_null(strstr(error.text, path));
+    }
+    free(bytes);
+}
+
+static void newer_version_is_refused_by_number(void **state) {
+    (void)state;
+    trace_free(save_and_load(1));
+    size_t size;
+    char *bytes = read_file(&size);
+    uint32_t version = TRACE_VERSION + 1;
+    memcpy(bytes + offsetof(struct trace_preamble, version), &version, sizeof version);
+    write_file(bytes, size);
+    free(bytes);
+    char what[64];
+    snprintf(what, sizeof what, "format version %u", version);
+    assert_refused(what);
+}
+
+static void other_files_are_no_traces(void **state) {
+    (void)state;
+    write_file("{\"version\": 1, \"pools\": []}", 27);
+    assert_refused("not a trace");
+    unlink(path);
+    assert_refused("No such file");
+}
+
+static void failed_save_leaves_the_old_trace(void **state) {
+    (void)state;
+    trace_free(save_and_load(5));
+    struct error error = {0};
+    struct trace *trace = make_trace(2);
+    char missing[96];
+    snprintf(missing, sizeof missing, "%s/missing/trace.persik", folder);
+    assert_int_equal(trace_save(trace, missing, 0, &error), -1);
+    assert_non_null(strstr(error.text, missing));
+    trace_free(trace);
+    struct trace *old = trace_load(path, &error);
+    assert_non_null(old);
+    assert_int_equal(old->threads[1].n_records, 5);
+    trace_free(old);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/trace.persik", folder);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saved_trace_loads_with_every_field),
+        cmocka_unit_test(records_and_slices_survive_in_several_sections),
+        cmocka_unit_test(file_is_private_and_compressed),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_flipped_bit_is_refused),
+        cmocka_unit_test(newer_version_is_refused_by_number),
+        cmocka_unit_test(other_files_are_no_traces),
+        cmocka_unit_test(failed_save_leaves_the_old_trace),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
