@@ -470,9 +470,7 @@ class Converter {
         TypeKind type = type_kind(atomic->getType());
         if (load)
             return dereference(std::move(operands[0]), type);
-        if (atomic->getNumSubExprs() > 2 && op != AtomicExpr::AO__c11_atomic_init)
-            operands.push_back(convert(atomic->getVal1()));
-        else if (op == AtomicExpr::AO__c11_atomic_init)
+        if (atomic->getNumSubExprs() > 2 || op == AtomicExpr::AO__c11_atomic_init)
             operands.push_back(convert(atomic->getVal1()));
         if (store)
             return make(ExprKind::Assign, type, "=",
@@ -590,7 +588,7 @@ class Converter {
         Stmt loop = statement(StmtKind::Loop);
         loop.text = text;
         loop.children.push_back(convert_statement(before));
-        if (!always || *always == 0)
+        if (condition && (!always || *always == 0))
             loop.exprs.push_back(convert(condition));
         loop.children.push_back(convert_statement(body));
         loop.children.push_back(convert_statement(step));

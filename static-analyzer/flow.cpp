@@ -123,9 +123,8 @@ class Walker {
         if (!lockable || (size_t)info.object_argument >= expr.children.size())
             return;
         std::string key = program.object(expr.children[(size_t)info.object_argument]);
-        if (info.op >= OP_LOCK && info.op <= OP_TIMEDLOCK)
-            acquire(key);
-        else if (info.op >= OP_RDLOCK && info.op <= OP_TIMEDWRLOCK)
+        if ((info.op >= OP_LOCK && info.op <= OP_TIMEDLOCK) ||
+            (info.op >= OP_RDLOCK && info.op <= OP_TIMEDWRLOCK))
             acquire(key);
         else if (info.op == OP_UNLOCK || info.op == OP_RWUNLOCK)
             release(key);

@@ -393,11 +393,13 @@ class Classifier {
                 continue; /* a helper: the trace never sees it */
             bool puts =
                 put ? alike(operation, operation_of(*put), keys) : operation.changes_any(keys);
-            if (operation.function == get.function)
-                getters.push_back(&operation);
-            else if ((put && operation.function == put->function) || (operation.stores && puts))
+            bool is_get = operation.function == get.function;
+            bool is_put =
+                (put && operation.function == put->function) || (operation.stores && puts);
+            bool gets = operation.reads && alike(operation, operation_of(get), keys);
+            if (!is_get && is_put)
                 putters.push_back(&operation);
-            else if (operation.reads && alike(operation, operation_of(get), keys))
+            else if (is_get || gets)
                 getters.push_back(&operation);
             else
                 rest.push_back(&operation);

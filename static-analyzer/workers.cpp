@@ -129,6 +129,7 @@ bool read_some(Worker &worker) {
 
 void wait_for_output(std::vector<Worker> &workers, std::vector<Worker> &finished) {
     std::vector<pollfd> waiting;
+    waiting.reserve(workers.size());
     for (const Worker &worker : workers)
         waiting.push_back({worker.pipe, POLLIN, 0});
     poll(waiting.data(), waiting.size(), -1);

@@ -29,6 +29,14 @@ static char sources[PATH_MAX]; /* tests/analyzer */
 
 /* ---- running ---- */
 
+/* Sanitizer builds have no analyser: Clang's libraries are not built for them. */
+static void need_analyzer(void) {
+    if (access(analyzer, X_OK) == 0)
+        return;
+    print_message("%s is not there: build it first\n", analyzer);
+    skip();
+}
+
 /* Exit status of a shell command; its standard error is in `message` up to the first 1023 bytes. */
 static int run(const char *command, char message[1024]) {
     char *line = memory_format("{ %s; } 2>%s/err >/dev/null", command, folder);
@@ -55,6 +63,7 @@ static struct facts *load_result(void) {
 }
 
 static struct facts *analyse(const char *arguments) {
+    need_analyzer();
     char message[1024];
     char *command = memory_format("%s --output %s/static.json %s", analyzer, folder, arguments);
     if (run(command, message) != 0)
@@ -72,6 +81,7 @@ static struct facts *analyse_program(const char *name) {
 
 /* The analyser must refuse, in one line that contains `expected`. */
 static void assert_refused(const char *arguments, const char *expected) {
+    need_analyzer();
     char message[1024];
     char *command = memory_format("%s --output %s/static.json %s", analyzer, folder, arguments);
     assert_int_equal(run(command, message), 1);
@@ -316,6 +326,7 @@ static void analysis_starts_from_the_reached_functions(void **state) {
 
 /* Compiles shared.c with the -D it needs, in a place of its own. */
 static char *build_program(const char *options) {
+    need_analyzer();
     char message[1024];
     char *program = memory_format("%s/program", folder);
     char *source = memory_format("%s/program.c", folder);
@@ -324,6 +335,141 @@ static char *build_program(const char *options) {
     fputs("#include <pthread.h>\n"
           "static pthread_mutex_t lock;\n"
           "int main(void) {\n"
+          "#ifdef PARALLEL\n"
+          "    pthread_mutex_lock(&lock);\n"
+          "#endif\n"
+          "    return 0;\n"
+          "}\n",
+          out);
+    fclose(out);
+    char *command = memory_format("cc %s -o %s %s -lpthread", options, program, source);
+    if (run(command, message) != 0)
+        fail_msg("%s", message);
+    free(command);
+    free(source);
+    return program;
+}
+
+static void sources_and_macros_come_from_the_program(void **state) {
+    (void)state;
+    char *program = build_program("-g -O2 -DPARALLEL");
+    char *arguments = memory_format("--binary %s", program);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_files, 1);
+    assert_int_equal(facts->n_fragments, 1);
+    assert_string_equal(facts->fragments[0].object, "global:lock");
+    assert_int_equal(facts->fragments[0].place.line, 5);
+    assert_int_equal(facts->fragments[0].place.column, 5);
+    facts_free(facts);
+    free(arguments);
+    free(program);
+}
+
+static void a_program_without_debug_information_is_refused(void **state) {
+    (void)state;
+    char *program = build_program("-O2 -DPARALLEL");
+    char *arguments = memory_format("--binary %s", program);
+    assert_refused(arguments, "compile it with -g");
+    free(arguments);
+    free(program);
+}
+
+static void a_missing_source_is_named(void **state) {
+    (void)state;
+    char message[1024];
+    char *program = build_program("-g");
+    char *remove = memory_format("rm %s/program.c", folder);
+    assert_int_equal(run(remove, message), 0);
+    char *arguments = memory_format("--binary %s", program);
+    assert_refused(arguments, "source not found");
+    assert_refused("--build-dir /nonexistent", "--build-dir");
+    assert_refused("nonexistent.c", "source not found: nonexistent.c");
+    free(arguments);
+    free(program);
+    free(remove);
+}
+
+static void a_syntax_error_costs_one_file(void **state) {
+    (void)state;
+    char *path = memory_format("%s/broken.c", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs("int f( {\n", out);
+    fclose(out);
+    char *arguments = memory_format("%s %s/shared.c", path, sources);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_problems, 1);
+    assert_non_null(strstr(facts->problems[0], "broken.c"));
+    assert_int_equal(facts->n_files, 1);
+    check_marks("shared.c", facts, 15);
+    facts_free(facts);
+    assert_refused(path, "broken.c");
+    free(arguments);
+    free(path);
+}
+
+static void the_cache_changes_nothing(void **state) {
+    (void)state;
+    char *arguments = memory_format("--cache %s/cache %s/share.c", folder, sources);
+    for (int pass = 0; pass < 2; pass++) {
+        struct facts *facts = analyse(arguments);
+        check_marks("share.c", facts, 25);
+        facts_free(facts);
+    }
+    char message[1024];
+    char *list = memory_format("ls %s/cache/*.ir", folder);
+    assert_int_equal(run(list, message), 0);
+    free(list);
+    free(arguments);
+}
+
+static void refuse_facts(const char *text, const char *expected) {
+    char *path = memory_format("%s/facts.json", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+    struct error error = {""};
+    assert_null(facts_load(path, &error));
+    if (!strstr(error.text, expected))
+        fail_msg("'%s' is not in '%s'", expected, error.text);
+    assert_null(strchr(error.text, '\n'));
+    free(path);
+}
+
+static void malformed_facts_are_refused_with_their_place(void **state) {
+    (void)state;
+    refuse_facts("{", "line 1");
+    refuse_facts("[]", "not a facts file");
+    refuse_facts("{\"version\": 99}", "version 99");
+    refuse_facts("{\"version\": 1}", "fragments is not a list");
+    refuse_facts("{\"version\": 1, \"fragments\": [], \"loops\": [{\"file\": \"a\", \"function\": "
+                 "\"f\", \"first_line\": 1, \"last_line\": 2, \"bound\": \"odd\"}]}",
+                 "loops[0].bound");
+}
+
+static int set_up(void **state) {
+    (void)state;
+    char self[PATH_MAX] = "";
+    const char *build = getenv("PERSIK_BUILD");
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        return -1;
+    if (build)
+        snprintf(analyzer, sizeof analyzer, "%s/persik-analyze", build);
+    else
+        snprintf(analyzer, sizeof analyzer, "%s/persik-analyze", dirname(dirname(self)));
+    return realpath("tests/analyzer", sources) && mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    char *command = memory_format("rm -rf %s", folder);
+    int status = system(command); // NOLINT(bugprone-command-processor): our own folder
+    free(command);
+    return status;
+}
+
+int main(void) {\n"
           "#ifdef PARALLEL\n"
           "    pthread_mutex_lock(&lock);\n"
           "#endif\n"
@@ -470,19 +616,19 @@ static int need_analyzer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(shares_are_found_in_every_style, need_analyzer),
-        cmocka_unit_test_setup(lookalikes_are_no_shares, need_analyzer),
-        cmocka_unit_test_setup(work_that_is_taken_is_shared, need_analyzer),
-        cmocka_unit_test_setup(amounts_follow_the_thread_count, need_analyzer),
-        cmocka_unit_test_setup(classic_monitors_are_recognised, need_analyzer),
-        cmocka_unit_test_setup(capacities_are_followed_to_their_constants, need_analyzer),
-        cmocka_unit_test_setup(macros_keep_their_use_and_their_text, need_analyzer),
-        cmocka_unit_test_setup(analysis_starts_from_the_reached_functions, need_analyzer),
-        cmocka_unit_test_setup(sources_and_macros_come_from_the_program, need_analyzer),
-        cmocka_unit_test_setup(a_program_without_debug_information_is_refused, need_analyzer),
-        cmocka_unit_test_setup(a_missing_source_is_named, need_analyzer),
-        cmocka_unit_test_setup(a_syntax_error_costs_one_file, need_analyzer),
-        cmocka_unit_test_setup(the_cache_changes_nothing, need_analyzer),
+        cmocka_unit_test(shares_are_found_in_every_style),
+        cmocka_unit_test(lookalikes_are_no_shares),
+        cmocka_unit_test(work_that_is_taken_is_shared),
+        cmocka_unit_test(amounts_follow_the_thread_count),
+        cmocka_unit_test(classic_monitors_are_recognised),
+        cmocka_unit_test(capacities_are_followed_to_their_constants),
+        cmocka_unit_test(macros_keep_their_use_and_their_text),
+        cmocka_unit_test(analysis_starts_from_the_reached_functions),
+        cmocka_unit_test(sources_and_macros_come_from_the_program),
+        cmocka_unit_test(a_program_without_debug_information_is_refused),
+        cmocka_unit_test(a_missing_source_is_named),
+        cmocka_unit_test(a_syntax_error_costs_one_file),
+        cmocka_unit_test(the_cache_changes_nothing),
         cmocka_unit_test(malformed_facts_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
