@@ -242,25 +242,33 @@ static void every_truncation_is_refused(void **state) {
     free(bytes);
 }
 
-static void every_flipped_bit_is_refused(void **state) {
+/* Some bits of a zstd frame mean nothing, so a damaged file may also load as it was. */
+static void no_flipped_bit_changes_what_is_loaded(void **state) {
     (void)state;
     trace_free(save_and_load(40));
     size_t size;
     char *bytes = read_file(&size);
+    size_t refused = 0;
     for (size_t at = 0; at < size; at += at < 150 ? 1 : 7) {
-        if (at >= offsetof(struct trace_preamble, reserved) && at < sizeof(struct trace_preamble))
-            continue; /* means nothing */
         bytes[at] ^= 1;
         write_file(bytes, size);
         bytes[at] ^= 1;
         struct error error = {0};
         struct trace *trace = trace_load(path, &error);
-        if (trace) {
-            trace_free(trace);
-            fail_msg("the flipped byte %zu of %zu goes unnoticed", at, size);
+        if (!trace) {
+            assert_non_null(strstr(error.text, path));
+            refused++;
+            continue;
         }
-        assert_non_null(strstr(error.text, path));
+        assert_int_equal(trace_save(trace, path, 0, &error), 0);
+        trace_free(trace);
+        size_t size_again;
+        char *again = read_file(&size_again);
+        if (size_again != size || memcmp(again, bytes, size) != 0)
+            fail_msg("the flipped byte %zu of %zu goes unnoticed", at, size);
+        free(again);
     }
+    assert_true(refused > 300);
     free(bytes);
 }
 
@@ -322,7 +330,7 @@ int main(void) {
         cmocka_unit_test(records_and_slices_survive_in_several_sections),
         cmocka_unit_test(file_is_private_and_compressed),
         cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(every_flipped_bit_is_refused),
+        cmocka_unit_test(no_flipped_bit_changes_what_is_loaded),
         cmocka_unit_test(newer_version_is_refused_by_number),
         cmocka_unit_test(other_files_are_no_traces),
         cmocka_unit_test(failed_save_leaves_the_old_trace),
