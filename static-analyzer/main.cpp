@@ -99,10 +99,7 @@ bool read_sample(const std::string &path, std::vector<std::string> &names, std::
         return false;
     }
     for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *item = json_array_get(list, i);
-        json_t *name = json_is_object(item) ? json_object_get(item, "function") : item;
-        if (!json_is_string(name) && json_is_object(item))
-            name = json_object_get(item, "name");
+        json_t *name = json_object_get(json_array_get(list, i), "name");
         if (json_is_string(name))
             names.push_back(json_string_value(name));
     }

@@ -85,7 +85,9 @@ void resolve_calls(Program &program) {
 }
 
 std::deque<int> root_functions(const Program &program, const std::vector<std::string> &roots) {
-    std::set<std::string> wanted(roots.begin(), roots.end());
+    std::set<std::string> wanted;
+    for (const std::string &name : roots) /* gcc makes work.part.0 out of work */
+        wanted.insert(name.substr(0, name.find('.')));
     std::deque<int> found;
     for (size_t i = 1; i < program.functions.size(); i++)
         if (wanted.count(key_display(program.functions[i].key)))
