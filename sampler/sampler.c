@@ -48,17 +48,24 @@ static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_
     return waitpid(pid, exit_status, WNOHANG) == pid;
 }
 
-/* Blocked threads are looked at once per period. When a look comes late, it counts for all periods
- * since the last one, as running threads are sampled by the kernel without delay. */
+/* Blocked threads are looked at once per period, unless there are so many that this would take more
+ * than a tenth of a core. A look counts for all periods since the last one, as running threads are
+ * sampled by the kernel without delay. */
 static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct sample *sample) {
-    uint64_t start = now_ns(), done = 0;
+    uint64_t start = now_ns(), woken = 0, looked = 0, rest_until = 0;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     double period_ns = 1e9 / rate_hz;
-    while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(done + 1) * period_ns),
+    while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(woken + 1) * period_ns),
                              &sample->exit_status)) {
-        uint64_t due = (uint64_t)((double)(now_ns() - start) / period_ns);
-        sampler_recorder_take(recorder, due - done);
-        done = due;
+        uint64_t now = now_ns();
+        woken = (uint64_t)((double)(now - start) / period_ns);
+        if (now < rest_until) {
+            sampler_recorder_take(recorder, 0);
+            continue;
+        }
+        sampler_recorder_take(recorder, woken - looked);
+        looked = woken;
+        rest_until = now + 10 * (now_ns() - now);
     }
     sample->run_ns = now_ns() - start;
     sampler_recorder_take(recorder, 0);
