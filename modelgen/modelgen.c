@@ -174,7 +174,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                           "the trace");
     struct thread_pools pools = pools_find(trace, facts, cpu_ns);
     write_pools(trace, &pools, model);
-    struct sections sections = sections_find(trace);
+    struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
     struct stream_input input = {.trace = trace,
                                  .facts = facts,

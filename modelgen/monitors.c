@@ -320,13 +320,19 @@ static void judge_weights(struct search *search) {
     struct hypothesis *current = &search->current;
     int complexity = 0, producers = 0;
     for (int i = 0; i < search->n_classes; i++) {
-        complexity += current->weight[i] != 0;
+        const struct section_class *classes = search->monitors->classes;
+        bool counted = false; /* the call site, by another class of it */
+        for (int j = 0; j < i; j++)
+            counted |= current->weight[j] != 0 &&
+                       classes[search->classes[j]].entry == classes[search->classes[i]].entry;
+        complexity += current->weight[i] != 0 && !counted;
         producers += current->weight[i] > 0;
     }
     if (producers == 0)
         return;
     current->take = 1;
-    judge_current(search, complexity);
+    /* Of two equally good ones: whoever waits for something usually takes it. */
+    judge_current(search, complexity + (takes(search->monitors, current) ? 0 : 0.25));
     long batch = whole_batch(search);
     if (current->tries || batch < 2 || !takes(search->monitors, current))
         return;

@@ -46,8 +46,8 @@ struct guard {
     int mutex;
     int condition;   /* -1 when nobody ever waited (proposed by the source) */
     bool tries;      /* the waiters do not wait, they fail */
-    double take;    /* how many a waiter takes at once; 1 for GUARD_LEVEL */
-    double initial; /* tokens at the start */
+    double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double initial;  /* tokens at the start */
     int *weight;     /* per class (index into monitors.classes): what a section adds */
     bool *waits;     /* per class: evaluates the guard */
     int close_class; /* closes it for good; -1 none */

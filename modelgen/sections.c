@@ -76,7 +76,7 @@ static int class_root(const struct sections *sections, int object) {
 
 /* Objects that one call site works on are of one class: the locks of an array's elements. Creation
  * sites do not count: an initialiser function serves unrelated objects. */
-static void find_classes(const struct trace *trace, struct sections *sections) {
+static void find_classes(const struct trace *trace, const int *pool_of, struct sections *sections) {
     struct map first_of_site = MAP_EMPTY;
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
@@ -85,7 +85,8 @@ static void find_classes(const struct trace *trace, struct sections *sections) {
             int object = sections_object(sections, record);
             if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
                 continue;
-            uint64_t site = map_mix(map_mix(2, record->context), record->api);
+            uint64_t site =
+                map_mix(map_mix(map_mix(2, record->context), record->api), (uint64_t)pool_of[t]);
             int first = map_get(&first_of_site, site, -1);
             if (first < 0) {
                 map_put(&first_of_site, site, object);
@@ -235,10 +236,10 @@ static void read_record(struct finder *finder, int thread, size_t index,
     finder->signal_may_follow = closed;
 }
 
-struct sections sections_find(const struct trace *trace) {
+struct sections sections_find(const struct trace *trace, const int *pool_of) {
     struct sections sections = {.object_of = MAP_EMPTY};
     find_objects(trace, &sections);
-    find_classes(trace, &sections);
+    find_classes(trace, pool_of, &sections);
     sections.section_of_lock = memory_alloc(trace->n_threads, sizeof(int *));
     struct finder finder = {.result = &sections};
     for (size_t t = 0; t < trace->n_threads; t++) {

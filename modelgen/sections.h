@@ -58,8 +58,9 @@ struct sections {
     int **section_of_lock; /* [thread][record]: section that this lock opened; -1 */
 };
 
-/* Reads the whole trace. sections_free() ends it. */
-struct sections sections_find(const struct trace *trace);
+/* Reads the whole trace. `pool_of` gives each thread's pool: the same call site is another place in
+ * another pool. sections_free() ends it. */
+struct sections sections_find(const struct trace *trace, const int *pool_of);
 void sections_free(struct sections *sections, const struct trace *trace);
 
 /* Index of the object a record works on, or -1 for calls without one. */

@@ -7,10 +7,13 @@
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
 
-/* A lock is kept when its holders keep it for this share of the run, or waiting for it costs this
- * share of all threads' time: below it even 16 times the load would not make it matter. */
-#define HOLD_SHARE 0.002
+/* A lock is kept when waiting for it costs this share of all threads' time... */
 #define WAIT_SHARE 0.001
+/* ... or when threads that --threads multiplies hold it for this share of the run: 16 times as many
+ * would make it matter ... */
+#define HOLD_SHARE 0.002
+/* ... or others do for this share: their number stays, so contention hardly grows. */
+#define FIXED_HOLD_SHARE 0.1
 /* Waits whose predicate is unknown are kept from this share of all threads' time on. */
 #define FLAG_SHARE 0.005
 /* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
@@ -37,6 +40,7 @@ struct writer {
     double life_ns;           /* of all threads */
     int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
     bool *is_shared;          /* per sync object: used by several threads */
+    bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
     bool *is_flag;            /* per sync object: a condition modelled as a flag */
     int **section_of_unlock;  /* per thread and record */
     int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
@@ -110,7 +114,8 @@ static bool worth_keeping(const struct writer *writer, int index) {
                        "for them is left out");
         return false;
     }
-    return writer->is_shared[index] && (waited || object->hold_ns > HOLD_SHARE * run_ns);
+    double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
+    return writer->is_shared[index] && (waited || object->hold_ns > limit * run_ns);
 }
 
 static int lock_object(struct writer *writer, int index) {
@@ -782,6 +787,7 @@ static void prepare(struct writer *writer) {
     size_t n_loops = in->facts ? in->facts->n_loops : 0;
     writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
     writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->is_multiplied = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
     writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
     writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
@@ -804,6 +810,7 @@ static void prepare(struct writer *writer) {
             if (object < 0 || op == OP_INIT || op == OP_DESTROY)
                 continue;
             writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;
+            writer->is_multiplied[object] |= in->pools->pools[in->pools->pool_of[t]].scales;
             user[object] = (int)t;
         }
     }
@@ -870,6 +877,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.section_of_unlock);
     free(writer.object_of);
     free(writer.is_shared);
+    free(writer.is_multiplied);
     free(writer.is_flag);
     free(writer.work_of_loop);
     free(writer.header_of_loop);

@@ -14,6 +14,8 @@
 
 enum { MUTEX = 0x1000, NOT_EMPTY = 0x2000, NOT_FULL = 0x3000 };
 
+static const int no_pools[BUILDER_THREADS];
+
 /* ---- writing a bounded queue's history ---- */
 
 struct history {
@@ -94,7 +96,7 @@ static struct trace *queue_trace(int capacity, int rounds) {
 static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     (void)state;
     struct trace *trace = queue_trace(5, 7);
-    struct sections sections = sections_find(trace);
+    struct sections sections = sections_find(trace, no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL);
     assert_int_equal(monitors.n_guards, 2);
     bool items = false, slots = false;
@@ -124,7 +126,7 @@ static void waits_that_follow_no_counter_stay_unexplained(void **state) {
         section(&history, b, "get", NOT_EMPTY, (random >> 30 & 1) ? 50 : 0, 0);
     }
     builder_finish(history.trace, history.now_ns);
-    struct sections sections = sections_find(history.trace);
+    struct sections sections = sections_find(history.trace, no_pools);
     struct monitors monitors = monitors_find(history.trace, &sections, NULL);
     assert_int_equal(monitors.n_guards, 0);
     bool unexplained = false;
@@ -140,7 +142,7 @@ static void waits_that_follow_no_counter_stay_unexplained(void **state) {
 static void sections_know_their_waits_signals_and_hold_time(void **state) {
     (void)state;
     struct trace *trace = queue_trace(3, 2);
-    struct sections sections = sections_find(trace);
+    struct sections sections = sections_find(trace, no_pools);
     size_t waits = 0, signals = 0;
     for (size_t s = 0; s < sections.n_sections; s++) {
         waits += sections.sections[s].n_waits;
@@ -162,7 +164,7 @@ static void a_signal_after_the_unlock_belongs_to_the_section(void **state) {
     builder_record(trace, thread, "pthread_mutex_unlock", 20, 0, MUTEX, here, 0);
     builder_record(trace, thread, "pthread_cond_signal", 30, 0, NOT_EMPTY, here, 0);
     builder_finish(trace, 100);
-    struct sections sections = sections_find(trace);
+    struct sections sections = sections_find(trace, no_pools);
     assert_int_equal(sections.n_sections, 1);
     assert_int_equal(sections.sections[0].n_signals, 1);
     sections_free(&sections, trace);
