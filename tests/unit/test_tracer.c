@@ -1,0 +1,412 @@
+/* The pure parts of the tracer: clocks, slices, block requests, blktrace files, tracepoint formats.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/blktrace_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "tracer/blktrace.h"
+#include "tracer/program.h"
+#include "tracer/requests.h"
+#include "tracer/slices.h"
+#include "tracer/timebase.h"
+#include "tracer/tracepoint.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* ---- clocks ---- */
+
+static void ticks_map_linearly_between_pairs_and_beyond(void **state) {
+    (void)state;
+    struct timebase timebase = {0};
+    timebase_add(&timebase, (struct timebase_pair){1000, 500000});
+    assert_int_equal(timebase_to_ns(&timebase, 1500), 0);          /* one pair is not enough */
+    timebase_add(&timebase, (struct timebase_pair){3000, 501000}); /* 2 ticks a ns */
+    timebase_add(&timebase, (struct timebase_pair){4000, 502000}); /* then 1 */
+    assert_int_equal(timebase_to_ns(&timebase, 1000), 500000);
+    assert_int_equal(timebase_to_ns(&timebase, 2000), 500500);
+    assert_int_equal(timebase_to_ns(&timebase, 3000), 501000);
+    assert_int_equal(timebase_to_ns(&timebase, 3250), 501250);
+    assert_int_equal(timebase_to_ns(&timebase, 5000), 503000);
+    assert_int_equal(timebase_to_ns(&timebase, 0), 499500);
+    free(timebase.items);
+}
+
+static void pairs_that_go_back_are_left_out(void **state) {
+    (void)state;
+    struct timebase timebase = {0};
+    timebase_add(&timebase, (struct timebase_pair){1000, 1000});
+    timebase_add(&timebase, (struct timebase_pair){2000, 2000});
+    timebase_add(&timebase, (struct timebase_pair){1500, 3000});
+    timebase_add(&timebase, (struct timebase_pair){3000, 1500});
+    assert_int_equal(timebase.count, 2);
+    free(timebase.items);
+}
+
+static void sampled_pairs_agree_with_the_clock(void **state) {
+    (void)state;
+    struct timebase timebase = {0};
+    timebase_sample(&timebase);
+    usleep(20000);
+    uint64_t before_ns = timebase_mono_ns();
+    uint64_t ticks = __builtin_ia32_rdtsc();
+    uint64_t after_ns = timebase_mono_ns();
+    usleep(20000);
+    timebase_sample(&timebase);
+    uint64_t ns = timebase_to_ns(&timebase, ticks);
+    assert_true(ns + 1000 >= before_ns && ns <= after_ns + 1000);
+    free(timebase.items);
+}
+
+/* ---- slices ---- */
+
+static struct slices build(struct sched_event *events, size_t n, uint32_t tid) {
+    struct slices slices = {0};
+    sched_sort(events, n);
+    size_t found;
+    const struct sched_event *first = sched_find(events, n, tid, &found);
+    slices_build(&slices, first, found, 100, 10000);
+    return slices;
+}
+
+static void assert_slice(const struct slices *slices, size_t index, struct trace_slice wanted) {
+    assert_true(index < slices->count);
+    const struct trace_slice *slice = &slices->items[index];
+    assert_int_equal(slice->wake_ns, wanted.wake_ns);
+    assert_int_equal(slice->on_ns, wanted.on_ns);
+    assert_int_equal(slice->off_ns, wanted.off_ns);
+    assert_int_equal(slice->cpu, wanted.cpu);
+    assert_int_equal(slice->preempted, wanted.preempted);
+}
+
+static void slices_follow_a_thread_from_birth_to_exit(void **state) {
+    (void)state;
+    struct sched_event events[] = {
+        {900, 7, 1, SCHED_EXIT}, /* rings of several CPUs come in no order */
+        {500, 7, 0, SCHED_IN},     {600, 7, 0, SCHED_PREEMPTED}, {700, 7, 1, SCHED_IN},
+        {200, 7, 0, SCHED_BORN},   {210, 7, 0, SCHED_IN},        {300, 7, 0, SCHED_OUT},
+        {450, 7, 1, SCHED_WAKING},
+    };
+    struct slices slices = build(events, LENGTH(events), 7);
+    assert_int_equal(slices.count, 3);
+    assert_slice(&slices, 0, (struct trace_slice){200, 210, 300, 0, 0});
+    assert_slice(&slices, 1, (struct trace_slice){450, 500, 600, 0, 1});
+    assert_slice(&slices, 2, (struct trace_slice){600, 700, 900, 1, 0});
+    assert_int_equal(slices.unpaired, 0);
+    free(slices.items);
+}
+
+static void thread_already_running_is_on_its_core_from_the_start(void **state) {
+    (void)state;
+    struct sched_event events[] = {{300, 5, 1, SCHED_OUT}, {400, 5, 0, SCHED_IN}};
+    struct slices slices = build(events, LENGTH(events), 5);
+    assert_int_equal(slices.count, 2);
+    assert_slice(&slices, 0, (struct trace_slice){0, 100, 300, 1, 0});
+    assert_slice(&slices, 1, (struct trace_slice){0, 400, 10000, 0, 0}); /* never seen to leave */
+    free(slices.items);
+}
+
+static void wake_ups_of_running_threads_and_second_ones_do_not_count(void **state) {
+    (void)state;
+    struct sched_event events[] = {
+        {150, 5, 0, SCHED_IN},     {170, 5, 0, SCHED_WAKING}, {200, 5, 0, SCHED_OUT},
+        {250, 5, 0, SCHED_IN},     {260, 5, 0, SCHED_OUT},    {300, 5, 1, SCHED_WAKING},
+        {310, 5, 1, SCHED_WAKING}, {320, 5, 0, SCHED_IN},     {330, 5, 0, SCHED_OUT},
+    };
+    struct slices slices = build(events, LENGTH(events), 5);
+    assert_int_equal(slices.count, 3);
+    assert_slice(&slices, 1, (struct trace_slice){0, 250, 260, 0, 0});
+    assert_slice(&slices, 2, (struct trace_slice){300, 320, 330, 0, 0});
+    free(slices.items);
+}
+
+static void lost_events_are_counted_and_slices_stay_apart(void **state) {
+    (void)state;
+    struct sched_event events[] = {
+        {110, 5, 0, SCHED_IN},  {200, 5, 0, SCHED_IN}, {300, 5, 0, SCHED_OUT},
+        {400, 5, 0, SCHED_OUT}, {500, 5, 0, SCHED_IN}, {600, 5, 0, SCHED_OUT},
+    };
+    struct slices slices = build(events, LENGTH(events), 5);
+    assert_int_equal(slices.count, 2);
+    assert_slice(&slices, 0, (struct trace_slice){0, 200, 300, 0, 0});
+    assert_slice(&slices, 1, (struct trace_slice){0, 500, 600, 0, 0});
+    assert_int_equal(slices.unpaired, 2);
+    free(slices.items);
+}
+
+static void each_thread_finds_its_own_events(void **state) {
+    (void)state;
+    struct sched_event events[] = {
+        {5, 30, 0, SCHED_IN}, {1, 10, 0, SCHED_IN}, {2, 20, 1, SCHED_IN}, {4, 20, 1, SCHED_OUT}};
+    sched_sort(events, LENGTH(events));
+    size_t n;
+    assert_int_equal(sched_find(events, LENGTH(events), 20, &n)->mono_ns, 2);
+    assert_int_equal(n, 2);
+    sched_find(events, LENGTH(events), 15, &n);
+    assert_int_equal(n, 0);
+    sched_find(events, 0, 15, &n);
+    assert_int_equal(n, 0);
+}
+
+/* ---- block requests ---- */
+
+static struct block_event block_event(uint64_t time_ns, enum block_action action, uint64_t sector,
+                                      uint32_t sectors, int tid) {
+    return (struct block_event){.time_ns = time_ns,
+                                .sector = sector,
+                                .sectors = sectors,
+                                .device = 8u << 20,
+                                .tid = tid,
+                                .action = action,
+                                .kind = BLOCK_WRITE};
+}
+
+static struct block_requests pair(const struct block_event *events, size_t n) {
+    struct block_events list = {0};
+    for (size_t i = 0; i < n; i++)
+        *VECTOR_ADD(&list) = events[i];
+    struct block_requests requests = {0};
+    requests_pair(&requests, &list);
+    free(list.items);
+    return requests;
+}
+
+static void assert_request(const struct block_requests *requests, size_t index,
+                           struct trace_block wanted) {
+    assert_true(index < requests->count);
+    const struct trace_block *block = &requests->items[index].block;
+    assert_int_equal(block->queued_ns, wanted.queued_ns);
+    assert_int_equal(block->issued_ns, wanted.issued_ns);
+    assert_int_equal(block->completed_ns, wanted.completed_ns);
+    assert_int_equal(block->tid, wanted.tid);
+    assert_int_equal(block->bytes, wanted.bytes);
+}
+
+static void merged_request_belongs_to_who_queued_first(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(30, BLOCK_ISSUED, 100, 16, 99), block_event(50, BLOCK_COMPLETED, 100, 16, 0),
+        block_event(10, BLOCK_QUEUED, 100, 8, 1), block_event(20, BLOCK_QUEUED, 108, 8, 2)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 1);
+    assert_request(&requests, 0, (struct trace_block){10, 30, 50, 0, 1, 8192, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void split_range_gives_a_request_for_each_part(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 100, 16, 1), block_event(20, BLOCK_ISSUED, 100, 8, 99),
+        block_event(25, BLOCK_ISSUED, 108, 8, 99), block_event(40, BLOCK_COMPLETED, 108, 8, 0),
+        block_event(45, BLOCK_COMPLETED, 100, 8, 0)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 2);
+    assert_request(&requests, 0, (struct trace_block){10, 20, 45, 0, 1, 4096, BLOCK_WRITE});
+    assert_request(&requests, 1, (struct trace_block){10, 25, 40, 0, 1, 4096, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void request_done_in_parts_ends_with_the_last(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 100, 16, 1), block_event(20, BLOCK_ISSUED, 100, 16, 1),
+        block_event(30, BLOCK_COMPLETED, 100, 8, 0), block_event(40, BLOCK_COMPLETED, 108, 8, 0)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 1);
+    assert_request(&requests, 0, (struct trace_block){10, 20, 40, 0, 1, 8192, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void unseen_ends_of_a_request_are_zero(void **state) {
+    (void)state;
+    const struct block_event events[] = {
+        block_event(10, BLOCK_COMPLETED, 700, 8, 0), /* issued before we looked */
+        block_event(20, BLOCK_ISSUED, 100, 8, 42), block_event(30, BLOCK_QUEUED, 900, 8, 1)};
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 1);
+    assert_request(&requests, 0, (struct trace_block){0, 20, 0, 0, 42, 4096, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void requests_of_other_devices_and_flushes_do_not_mix(void **state) {
+    (void)state;
+    struct block_event events[] = {
+        block_event(10, BLOCK_QUEUED, 0, 0, 1), block_event(11, BLOCK_QUEUED, 0, 8, 2),
+        block_event(12, BLOCK_QUEUED, 0, 8, 3), block_event(20, BLOCK_ISSUED, 0, 8, 9),
+        block_event(21, BLOCK_ISSUED, 0, 0, 9)};
+    events[2].device = 9u << 20;
+    struct block_requests requests = pair(events, LENGTH(events));
+    assert_int_equal(requests.count, 2);
+    assert_request(&requests, 0, (struct trace_block){11, 20, 0, 0, 2, 4096, BLOCK_WRITE});
+    assert_request(&requests, 1, (struct trace_block){10, 21, 0, 0, 1, 0, BLOCK_WRITE});
+    free(requests.items);
+}
+
+static void letters_of_the_kernel_give_the_kind(void **state) {
+    (void)state;
+    static const struct {
+        const char *letters;
+        int kind;
+    } known[] = {{"R", BLOCK_READ},
+                 {"RS", BLOCK_READ},
+                 {"RSM", BLOCK_METADATA},
+                 {"RA", BLOCK_READAHEAD},
+                 {"RAM", BLOCK_READAHEAD},
+                 {"W", BLOCK_WRITE},
+                 {"WSM", BLOCK_WRITE},
+                 {"WFS", BLOCK_WRITE},
+                 {"FWS", BLOCK_WRITE},
+                 {"FWFSM", BLOCK_WRITE},
+                 {"FF", BLOCK_FLUSH},
+                 {"F", BLOCK_FLUSH},
+                 {"D", BLOCK_DISCARD},
+                 {"DE", BLOCK_DISCARD},
+                 {"N", -1},
+                 {"", -1}};
+    for (size_t i = 0; i < LENGTH(known); i++)
+        assert_int_equal(requests_kind(known[i].letters, 10), known[i].kind);
+    assert_int_equal(requests_kind("RSM", 2), BLOCK_READ); /* reads no further than told */
+}
+
+/* ---- blktrace files ---- */
+
+static void put_trace(FILE *file, uint64_t time_ns, uint32_t action, uint64_t sector, uint32_t pid,
+                      const void *data, uint16_t data_bytes) {
+    struct blk_io_trace event = {.magic = BLK_IO_TRACE_MAGIC | BLK_IO_TRACE_VERSION,
+                                 .time = time_ns,
+                                 .sector = sector,
+                                 .bytes = 4096,
+                                 .action = action,
+                                 .pid = pid,
+                                 .device = 8u << 20,
+                                 .pdu_len = data_bytes};
+    assert_int_equal(fwrite(&event, sizeof event, 1, file), 1);
+    assert_int_equal(fwrite(data, 1, data_bytes, file), data_bytes);
+}
+
+static const char *make_blktrace(size_t cut_bytes) {
+    static char path[] = P_tmpdir "/persik-blktrace-XXXXXX";
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    FILE *file = fdopen(descriptor, "wb");
+    static const uint32_t start[2] = {1000, 5};
+    const uint32_t read_class = BLK_TC_ACT(BLK_TC_READ);
+    put_trace(file, 0, BLK_TN_TIMESTAMP, 0, 0, start, sizeof start);
+    put_trace(file, 0, BLK_TN_PROCESS, 0, 77, "reader", 7);
+    put_trace(file, 100, BLK_TA_QUEUE | read_class, 64, 77, "", 0);
+    put_trace(file, 110, BLK_TA_PLUG, 0, 77, "", 0);
+    put_trace(file, 120, BLK_TA_ISSUE | read_class | BLK_TC_ACT(BLK_TC_META), 64, 88, "more", 4);
+    put_trace(file, 300, BLK_TA_COMPLETE | read_class, 64, 0, "", 0);
+    put_trace(file, 400, BLK_TA_QUEUE | BLK_TC_ACT(BLK_TC_WRITE), 128, 77, "", 0);
+    long size = ftell(file);
+    fclose(file);
+    assert_int_equal(truncate(path, size - (long)cut_bytes), 0);
+    return path;
+}
+
+static void blktrace_file_becomes_requests(void **state) {
+    (void)state;
+    struct blktrace blktrace = {0};
+    struct error error = {0};
+    const char *path = make_blktrace(0);
+    assert_int_equal(blktrace_read(&blktrace, path, &error), 0);
+    unlink(path);
+    assert_true(blktrace.wall_start_ns == 1000000000005ull);
+    assert_int_equal(blktrace.events.count, 4);
+    struct block_requests requests = {0};
+    requests_pair(&requests, &blktrace.events);
+    assert_int_equal(requests.count, 1);
+    assert_request(&requests, 0, (struct trace_block){100, 120, 300, 0, 77, 4096, BLOCK_READ});
+    free(requests.items);
+    blktrace_free(&blktrace);
+}
+
+static void blktrace_file_cut_off_gives_what_is_in_it_and_an_error(void **state) {
+    (void)state;
+    struct blktrace blktrace = {0};
+    struct error error = {0};
+    const char *path = make_blktrace(10);
+    assert_int_equal(blktrace_read(&blktrace, path, &error), -1);
+    assert_non_null(strstr(error.text, "truncated"));
+    assert_int_equal(blktrace.events.count, 3);
+    blktrace_free(&blktrace);
+    assert_int_equal(truncate(path, 0), 0);
+    FILE *file = fopen(path, "wb");
+    fprintf(file, "%100s", "text, and enough of it to fill a record");
+    fclose(file);
+    assert_int_equal(blktrace_read(&blktrace, path, &error), -1);
+    assert_non_null(strstr(error.text, "not a blktrace file"));
+    unlink(path);
+}
+
+/* ---- tracepoints ---- */
+
+static void fields_are_found_by_their_whole_name(void **state) {
+    (void)state;
+    static const char format[] = "name: block_rq_issue\nID: 1\nformat:\n"
+                                 "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+                                 "\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:char rwbs[10];\toffset:34;\tsize:10;\tsigned:0;\n"
+                                 "\nprint fmt: \"%d\", REC->sector\n";
+    assert_int_equal(tracepoint_parse_field(format, "sector").offset, 16);
+    assert_int_equal(tracepoint_parse_field(format, "nr_sector").offset, 24);
+    assert_int_equal(tracepoint_parse_field(format, "rwbs").size, 10);
+    assert_int_equal(tracepoint_parse_field(format, "pid").size, 0);
+    uint8_t data[32] = {[24] = 8, [25] = 1};
+    struct tracepoint_field field = tracepoint_parse_field(format, "nr_sector");
+    assert_int_equal(tracepoint_value(data, sizeof data, field), 264);
+    assert_int_equal(tracepoint_value(data, 26, field), 0); /* cut off */
+}
+
+/* ---- programs ---- */
+
+static void programs_that_cannot_be_traced_are_told_apart(void **state) {
+    (void)state;
+    struct program program;
+    struct error error = {0};
+    assert_int_equal(program_find(&program, "sh", &error), 0);
+    assert_true(program.path[0] == '/' && strlen(program.build_id) >= 16);
+    program_free(&program);
+    assert_int_equal(program_find(&program, "no-such-program-here", &error), -1);
+    assert_non_null(strstr(error.text, "no such program"));
+    assert_int_equal(program_find(&program, "./no/such", &error), -1);
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_int_equal(program_find(&program, "/", &error), -1);
+    assert_non_null(strstr(error.text, "not a program"));
+    assert_int_equal(program_find(&program, "/etc/passwd", &error), -1);
+    assert_non_null(strstr(error.text, "not executable"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_map_linearly_between_pairs_and_beyond),
+        cmocka_unit_test(pairs_that_go_back_are_left_out),
+        cmocka_unit_test(sampled_pairs_agree_with_the_clock),
+        cmocka_unit_test(slices_follow_a_thread_from_birth_to_exit),
+        cmocka_unit_test(thread_already_running_is_on_its_core_from_the_start),
+        cmocka_unit_test(wake_ups_of_running_threads_and_second_ones_do_not_count),
+        cmocka_unit_test(lost_events_are_counted_and_slices_stay_apart),
+        cmocka_unit_test(each_thread_finds_its_own_events),
+        cmocka_unit_test(merged_request_belongs_to_who_queued_first),
+        cmocka_unit_test(split_range_gives_a_request_for_each_part),
+        cmocka_unit_test(request_done_in_parts_ends_with_the_last),
+        cmocka_unit_test(unseen_ends_of_a_request_are_zero),
+        cmocka_unit_test(requests_of_other_devices_and_flushes_do_not_mix),
+        cmocka_unit_test(letters_of_the_kernel_give_the_kind),
+        cmocka_unit_test(blktrace_file_becomes_requests),
+        cmocka_unit_test(blktrace_file_cut_off_gives_what_is_in_it_and_an_error),
+        cmocka_unit_test(fields_are_found_by_their_whole_name),
+        cmocka_unit_test(programs_that_cannot_be_traced_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
