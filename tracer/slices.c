@@ -86,8 +86,11 @@ static void walk_event(struct walk *walk, const struct sched_event *event) {
         break;
     case SCHED_WAKING:
         /* The first one counts. A thread that is not off its core was not woken by this. */
-        if (!walk->on && walk->wake_ns == 0)
+        if (!walk->on && walk->wake_ns == 0) {
             walk->wake_ns = event->mono_ns;
+            if (walk->alive)
+                walk->since_ns = event->mono_ns;
+        }
         break;
     case SCHED_EXIT:
         if (walk->on || walk->alive)

@@ -38,7 +38,7 @@ struct slices {
 };
 
 /* Slices of one thread, by time, never overlapping. A thread whose first event is that it left its
- * core runs since it was born or, unseen, since `start_ns`; one that never left it runs until
+ * core runs since it was woken or, unseen, since `start_ns`; one that never left it runs until
  * `end_ns`. A slice after a preemption has the preemption as its wake_ns. */
 void slices_build(struct slices *slices, const struct sched_event *events, size_t n,
                   uint64_t start_ns, uint64_t end_ns);

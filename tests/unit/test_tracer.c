@@ -112,6 +112,11 @@ static void thread_already_running_is_on_its_core_from_the_start(void **state) {
     assert_slice(&slices, 0, (struct trace_slice){0, 100, 300, 1, 0});
     assert_slice(&slices, 1, (struct trace_slice){0, 400, 10000, 0, 0}); /* never seen to leave */
     free(slices.items);
+    struct sched_event woken[] = {{150, 5, 1, SCHED_WAKING}, {300, 5, 1, SCHED_OUT}};
+    slices = build(woken, LENGTH(woken), 5);
+    assert_int_equal(slices.count, 1);
+    assert_slice(&slices, 0, (struct trace_slice){150, 150, 300, 1, 0});
+    free(slices.items);
 }
 
 static void wake_ups_of_running_threads_and_second_ones_do_not_count(void **state) {

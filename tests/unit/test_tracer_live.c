@@ -1,0 +1,370 @@
+/* tracer_run() on a real program: this one, started again with the name of an act below. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/trace.h"
+#include "tracer/tracer.h"
+
+/* ---- acts: what the traced program does ---- */
+
+#define LOCKERS      3
+#define LOCKS        101 /* a prime: no other count comes out as a multiple by chance */
+#define SPIN_NS      150000000ull
+#define NAPS         7
+#define NAP_NS       5000000
+#define DISK_BLOCKS  5
+#define DISK_BYTES   4096
+#define KILLED_LOCKS 11
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *lock_often(void *argument) {
+    for (int i = 0; i < LOCKS; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    return argument;
+}
+enum { LOCK_LINE = __LINE__ - 5 };
+
+static void *spin(void *argument) {
+    struct timespec used;
+    do {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    } while ((uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec < SPIN_NS);
+    return argument;
+}
+
+static void *nap(void *argument) {
+    struct timespec time = {.tv_nsec = NAP_NS};
+    for (int i = 0; i < NAPS; i++)
+        nanosleep(&time, NULL);
+    return argument;
+}
+
+static void run_threads(void *(*const *routines)(void *), int n) {
+    pthread_t threads[LOCKERS];
+    for (int i = 0; i < n; i++)
+        pthread_create(&threads[i], NULL, routines[i], NULL);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static int use_disk(const char *path) {
+    static _Alignas(DISK_BYTES) char block[DISK_BYTES];
+    int file = open(path, O_CREAT | O_TRUNC | O_RDWR | O_DIRECT | O_SYNC, 0600);
+    if (file < 0)
+        return 3;
+    int failed = 0;
+    for (int i = 0; i < DISK_BLOCKS; i++)
+        failed += pwrite(file, block, DISK_BYTES, (off_t)i * DISK_BYTES) != DISK_BYTES;
+    for (int i = 0; i < DISK_BLOCKS; i++)
+        failed += pread(file, block, DISK_BYTES, (off_t)i * DISK_BYTES) != DISK_BYTES;
+    close(file);
+    return failed ? 3 : 0;
+}
+
+static void lock_until_killed(void) {
+    for (int i = 1;; i++) {
+        pthread_mutex_lock(&mutex);
+        if (i == KILLED_LOCKS)
+            raise(SIGKILL);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+static int act(const char *name, const char *argument) {
+    if (strcmp(name, "locks") == 0)
+        run_threads((void *(*const[])(void *)){lock_often, lock_often, lock_often}, LOCKERS);
+    else if (strcmp(name, "spin") == 0)
+        run_threads((void *(*const[])(void *)){spin, nap}, 2);
+    else if (strcmp(name, "disk") == 0)
+        return use_disk(argument);
+    else if (strcmp(name, "killed") == 0)
+        lock_until_killed();
+    return 0;
+}
+
+/* ---- tracing them ---- */
+
+static char self[PATH_MAX];
+static char probe[PATH_MAX];
+static char folder[PATH_MAX];
+
+static struct trace *trace_act(const char *name, const char *argument, int plain_runs) {
+    if (access(probe, R_OK) != 0) {
+        print_message("%s: skipped: the probe library is not built\n", name);
+        skip();
+    }
+    char *args[] = {self, (char *)name, (char *)argument, NULL};
+    struct tracer_options options = {.args = args,
+                                     .directory = folder,
+                                     .probe_library = probe,
+                                     .block_io = argument != NULL,
+                                     .plain_runs = plain_runs};
+    struct error error = {0};
+    if (tracer_run(&options, &error) != 0)
+        fail_msg("%s", error.text);
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/trace.persik", folder);
+    struct trace *trace = trace_load(path, &error);
+    if (!trace)
+        fail_msg("%s", error.text);
+    return trace;
+}
+
+static size_t count_records(const struct trace_thread *thread, enum api api) {
+    size_t n = 0;
+    for (size_t i = 0; i < thread->n_records; i++)
+        n += thread->records[i].api == api;
+    return n;
+}
+
+static const struct trace_thread *find_thread(const struct trace *trace, const char *routine) {
+    for (size_t i = 0; i < trace->n_threads; i++)
+        if (strcmp(trace->threads[i].start_routine, routine) == 0)
+            return &trace->threads[i];
+    fail_msg("no thread runs %s", routine);
+    return NULL;
+}
+
+static uint64_t on_core_ns(const struct trace_thread *thread) {
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < thread->n_slices; i++)
+        sum_ns += thread->slices[i].off_ns - thread->slices[i].on_ns;
+    return sum_ns;
+}
+
+static bool without_slices(struct trace *trace) {
+    if (trace->meta.has_slices)
+        return false;
+    print_message("skipped: scheduling is not permitted here\n");
+    trace_free(trace);
+    return true;
+}
+
+/* ---- tests ---- */
+
+static void every_call_is_recorded_with_thread_and_source_line(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("locks", NULL, 0);
+    assert_true(trace->meta.complete);
+    assert_int_equal(trace->meta.lost_records, 0);
+    assert_int_equal(trace->n_threads, 1 + LOCKERS);
+    assert_string_equal(trace->threads[0].start_routine, "main");
+    assert_int_equal(count_records(&trace->threads[0], API_pthread_create), LOCKERS);
+    for (int i = 1; i <= LOCKERS; i++) {
+        const struct trace_thread *thread = &trace->threads[i];
+        assert_string_equal(thread->start_routine, "lock_often");
+        assert_true(thread->index == i && thread->creator == 0 && thread->end_seen);
+        assert_int_not_equal(thread->creation_context, TRACE_NO_CONTEXT);
+        assert_int_equal(count_records(thread, API_pthread_mutex_lock), LOCKS);
+        assert_int_equal(count_records(thread, API_pthread_mutex_unlock), LOCKS);
+        const struct trace_frame *frame = &trace->contexts[thread->records[0].context].frames[0];
+        assert_string_equal(frame->function, "lock_often");
+        assert_string_equal(basename(frame->file), "test_tracer_live.c");
+        assert_int_equal(frame->line, LOCK_LINE);
+        assert_int_equal(frame->column, 9);
+    }
+    trace_free(trace);
+}
+
+static void records_are_ordered_and_lie_in_their_threads_life(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("locks", NULL, 0);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        uint64_t end_ns = thread->start_ns;
+        assert_true(thread->n_records > 0 && thread->end_ns <= trace->meta.run_ns);
+        for (size_t i = 0; i < thread->n_records; i++) {
+            const struct trace_record *record = &thread->records[i];
+            assert_true(record->start_ns >= end_ns);
+            end_ns = record->start_ns + record->duration_ns;
+        }
+        assert_true(end_ns <= thread->end_ns);
+    }
+    trace_free(trace);
+}
+
+static void slices_are_apart_and_in_their_threads_life(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("spin", NULL, 0);
+    if (without_slices(trace))
+        skip();
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        assert_true(thread->n_slices > 0);
+        uint64_t off_ns = thread->start_ns;
+        for (size_t i = 0; i < thread->n_slices; i++) {
+            const struct trace_slice *slice = &thread->slices[i];
+            assert_true(slice->on_ns >= off_ns && slice->off_ns > slice->on_ns);
+            assert_true(slice->wake_ns <= slice->on_ns);
+            off_ns = slice->off_ns;
+        }
+        assert_true(off_ns <= thread->end_ns);
+    }
+    trace_free(trace);
+}
+
+/* The thread stops by its own CPU clock, so load on the machine does not matter. */
+static void slices_sum_up_to_the_threads_cpu_time(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("spin", NULL, 0);
+    if (without_slices(trace))
+        skip();
+    uint64_t spun_ns = on_core_ns(find_thread(trace, "spin"));
+    assert_true(spun_ns > SPIN_NS / 100 * 98 && spun_ns < SPIN_NS / 100 * 105);
+    const struct trace_thread *napper = find_thread(trace, "nap");
+    assert_true(napper->n_slices >= NAPS);
+    assert_true(on_core_ns(napper) < (napper->end_ns - napper->start_ns) / 4);
+    assert_int_equal(count_records(napper, API_nanosleep), NAPS);
+    trace_free(trace);
+}
+
+/* A timer wakes a sleeper, so this is a wake-up from an interrupt; the sleep is over before the
+ * thread is back from it. */
+static void sleepers_wake_up_before_they_run(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("spin", NULL, 0);
+    if (!trace->meta.has_wakes) {
+        print_message("skipped: wake-ups may not be seen here\n");
+        trace_free(trace);
+        skip();
+    }
+    const struct trace_thread *napper = find_thread(trace, "nap");
+    size_t woken = 0;
+    for (size_t i = 0; i < napper->n_records; i++) {
+        const struct trace_record *record = &napper->records[i];
+        uint64_t end_ns = record->start_ns + record->duration_ns;
+        for (size_t s = 0; s < napper->n_slices; s++)
+            woken += napper->slices[s].wake_ns >= record->start_ns + NAP_NS &&
+                     napper->slices[s].wake_ns < end_ns;
+    }
+    assert_int_equal(woken, NAPS);
+    trace_free(trace);
+}
+
+static void direct_disk_accesses_are_requests_of_their_thread(void **state) {
+    (void)state;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/blocks", folder);
+    struct trace *trace = trace_act("disk", path, 0);
+    unlink(path);
+    const char *reason = NULL;
+    if (!trace->meta.has_blocks)
+        reason = "block I/O may not be seen here";
+    else if (WEXITSTATUS(trace->meta.exit_status) != 0 || trace->n_blocks == 0)
+        reason = "the temporary folder is on no disk";
+    if (reason) {
+        print_message("skipped: %s\n", reason);
+        trace_free(trace);
+        skip();
+    }
+    size_t reads = 0;
+    size_t writes = 0;
+    for (size_t i = 0; i < trace->n_blocks; i++) {
+        const struct trace_block *block = &trace->blocks[i];
+        assert_int_equal(block->tid, trace->threads[0].tid);
+        reads += block->kind == BLOCK_READ && block->bytes == DISK_BYTES;
+        writes += block->kind == BLOCK_WRITE && block->bytes == DISK_BYTES;
+        if (block->kind != BLOCK_READ)
+            continue;
+        assert_true(block->queued_ns <= block->issued_ns);
+        assert_true(block->issued_ns < block->completed_ns);
+    }
+    assert_int_equal(reads, DISK_BLOCKS);
+    assert_true(writes >= DISK_BLOCKS);
+    trace_free(trace);
+}
+
+static void killed_program_leaves_an_incomplete_trace(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("killed", NULL, 0);
+    assert_false(trace->meta.complete);
+    assert_true(WIFSIGNALED(trace->meta.exit_status));
+    assert_int_equal(WTERMSIG(trace->meta.exit_status), SIGKILL);
+    assert_int_equal(count_records(&trace->threads[0], API_pthread_mutex_lock), KILLED_LOCKS);
+    assert_false(trace->threads[0].end_seen);
+    trace_free(trace);
+}
+
+static void plain_runs_are_measured_and_raw_files_deleted(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("spin", NULL, 3);
+    assert_true(trace->meta.untraced_run_ns > SPIN_NS);
+    assert_true(trace->meta.run_ns > SPIN_NS);
+    assert_true(trace->meta.untraced_spread_ns > 0);
+    trace_free(trace);
+    char raw[PATH_MAX + 16];
+    snprintf(raw, sizeof raw, "%s/raw", folder);
+    assert_int_not_equal(access(raw, F_OK), 0);
+}
+
+static void program_that_cannot_start_is_an_error_and_keeps_the_trace(void **state) {
+    (void)state;
+    trace_free(trace_act("locks", NULL, 0));
+    char *args[] = {"no-such-program-here", NULL};
+    struct tracer_options options = {
+        .args = args, .directory = folder, .probe_library = probe, .plain_runs = 2};
+    struct error error = {0};
+    assert_int_equal(tracer_run(&options, &error), -1);
+    assert_non_null(strstr(error.text, "no such program"));
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/trace.persik", folder);
+    assert_int_equal(access(path, R_OK), 0);
+}
+
+static int prepare(void **state) {
+    (void)state;
+    char binary[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (bytes <= 0)
+        return -1;
+    memcpy(binary, self, sizeof binary);
+    snprintf(probe, sizeof probe, "%s/../libpersik-probe.so", dirname(binary));
+    memcpy(binary, self, sizeof binary);
+    /* Beside the binary: the folder for temporary files may be in memory, not on a disk. */
+    snprintf(folder, sizeof folder, "%s/trace-XXXXXX", dirname(binary));
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int clean_up(void **state) {
+    (void)state;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/trace.persik", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(int n_args, char **args) {
+    if (n_args > 1)
+        return act(args[1], n_args > 2 ? args[2] : NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_call_is_recorded_with_thread_and_source_line),
+        cmocka_unit_test(records_are_ordered_and_lie_in_their_threads_life),
+        cmocka_unit_test(slices_are_apart_and_in_their_threads_life),
+        cmocka_unit_test(slices_sum_up_to_the_threads_cpu_time),
+        cmocka_unit_test(sleepers_wake_up_before_they_run),
+        cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
+        cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
+        cmocka_unit_test(plain_runs_are_measured_and_raw_files_deleted),
+        cmocka_unit_test(program_that_cannot_start_is_an_error_and_keeps_the_trace),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean_up);
+}
