@@ -61,10 +61,7 @@ class HeaderReader {
 
     /* Each side of a comparison, but for the moving variable, whose start and step count. */
     void read_limit(const Expr &expr, const Moment &at) {
-        if (expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
-            (expr.text == "&&" || expr.text == "||" || expr.text == "," ||
-             expr.type == TypeKind::Integer) &&
-            is_logical(expr.text)) {
+        if (expr.kind == ExprKind::Operator && expr.children.size() == 2 && is_logical(expr.text)) {
             for (const Expr &child : expr.children)
                 read_limit(child, at);
             return;

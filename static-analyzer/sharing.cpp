@@ -9,6 +9,9 @@ namespace {
 /* Section number of a function's own text when its callers hold the lock, whichever it is. */
 constexpr int bare_section = -1;
 
+/* A taker inside takers further down hands on something else: an error, a buffer for the work. */
+constexpr int max_wrappers = 2;
+
 bool is_state(const std::string &key) {
     return !key.empty() && !key_is_local(key);
 }
@@ -167,12 +170,25 @@ class Outcome {
     const std::vector<const Take *> &takes;
     std::set<std::string> keys; /* locals, and what parameters point at */
 
+    /* What a function makes of a piece of work, status = process(item), is not taken. */
+    bool is_made_of_taken(const Expr &value) const {
+        for (const Take *take : takes)
+            if (take->expr == &value)
+                return true;
+        if (value.kind == ExprKind::Call || value.kind == ExprKind::Indirect)
+            return false;
+        if (value.kind == ExprKind::Variable && keys.count(value.text))
+            return true;
+        return std::any_of(value.children.begin(), value.children.end(),
+                           [&](const Expr &child) { return is_made_of_taken(child); });
+    }
+
     bool comes_out(const Assignment &a) const {
         const std::string &key = a.target->text;
         bool local = key_is_local(key) || key.rfind("*local:", 0) == 0;
         if (!local || a.target->kind != ExprKind::Variable)
             return false;
-        if (decides(*a.value))
+        if (is_made_of_taken(*a.value))
             return true;
         for (const Take *take : takes)
             if (!take->state.empty() && in_section(a.at, take->mutex, take->section) &&
@@ -325,6 +341,7 @@ Handing Sharing::handing_of(const CallSite &site) const {
         auto found = known.find(callee);
         if (found == known.end())
             return;
+        handing.depth = std::max(handing.depth, found->second.depth);
         handing.returns |= found->second.returns;
         handing.parameters.insert(found->second.parameters.begin(), found->second.parameters.end());
     };
@@ -346,6 +363,7 @@ std::vector<Take> Sharing::takes_of(int f) const {
             continue;
         Take take;
         take.at = site.at;
+        take.depth = handing.depth + 1;
         take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
         for (size_t i : handing.parameters) {
@@ -389,7 +407,9 @@ bool Sharing::analyse(int f) {
     const auto &parameters = program.functions[(size_t)f].parameters;
     auto note = [&](std::map<int, Handing> &known, const std::vector<const Take *> &from) {
         Handing handing = hands_on(flow, from, parameters);
-        if (!handing.returns && handing.parameters.empty())
+        for (const Take *take : from)
+            handing.depth = std::max(handing.depth, take->depth);
+        if ((!handing.returns && handing.parameters.empty()) || handing.depth > max_wrappers)
             return;
         changed |= !(known[f] == handing);
         known[f] = handing;

@@ -24,12 +24,14 @@ struct Take {
     int section = 0;             /* which */
     std::set<std::string> state; /* what a section changes */
     std::set<std::string> outs;  /* variables whose address the call gets */
+    int depth = 0;               /* of wrappers around the critical section */
     bool puts = false; /* the section also stores the thread's own data: it may be a put */
     std::string why;
 };
 
 /* How a taker hands on what it took. */
 struct Handing {
+    int depth = 0; /* of wrappers */
     bool returns = false;
     std::set<size_t> parameters; /* numbers of those it stores through */
     bool operator==(const Handing &other) const {

@@ -37,25 +37,31 @@ std::string read_file(const std::string &path) {
     return text.str();
 }
 
-/* Name by content and options. Headers are told apart by the newest change among the files beside
- * the source and in its -I folders: cheap, and wrong only towards analysing once more. */
+void hash_age(llvm::SHA1 &hash, const fs::path &file) {
+    std::error_code ignored;
+    auto changed = fs::last_write_time(file, ignored).time_since_epoch().count();
+    hash.update(file.string() + std::to_string(changed));
+}
+
+/* Name by content, options and this program itself. Of headers it is the time of change of all
+ * that lie beside the source and in its -I folders: cheap, and wrong only towards analysing once
+ * more. */
 std::string cache_name(const Source &source) {
     llvm::SHA1 hash;
+    std::error_code ignored;
+    hash_age(hash, fs::read_symlink("/proc/self/exe", ignored));
+    hash.update(source.file);
     hash.update(read_file(source.file));
     std::vector<fs::path> folders = {fs::path(source.file).parent_path()};
-    hash.update(source.file);
     for (const std::string &option : source.options) {
         hash.update(option);
         if (option.rfind("-I", 0) == 0 && option.size() > 2)
             folders.push_back(fs::path(source.directory) / option.substr(2));
     }
-    std::error_code ignored;
     for (const fs::path &folder : folders)
         for (const auto &entry : fs::directory_iterator(folder, ignored))
             if (entry.path().extension().string().rfind(".h", 0) == 0)
-                hash.update(
-                    entry.path().string() +
-                    std::to_string(entry.last_write_time(ignored).time_since_epoch().count()));
+                hash_age(hash, entry.path());
     return llvm::toHex(hash.final(), true) + ".ir";
 }
 
