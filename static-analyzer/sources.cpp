@@ -75,15 +75,16 @@ bool load_database(const std::string &path, std::vector<Source> &sources, std::s
     return true;
 }
 
-/* Of a database found by chance, only what the program is made of. */
+/* Of a database found by chance, only what the program is made of; what it lacks, as the program
+ * tells it. */
 void keep_files_of(const std::vector<Source> &wanted, std::vector<Source> &sources) {
-    std::set<std::string> names;
-    for (const Source &source : wanted)
-        names.insert(source.file);
     std::vector<Source> kept;
-    for (Source &source : sources)
-        if (names.count(source.file))
-            kept.push_back(std::move(source));
+    for (const Source &source : wanted) {
+        auto known = std::find_if(sources.begin(), sources.end(), [&](const Source &candidate) {
+            return candidate.file == source.file;
+        });
+        kept.push_back(known == sources.end() ? source : *known);
+    }
     sources = std::move(kept);
 }
 
@@ -166,10 +167,8 @@ bool find_sources(const SourceRequest &request, std::vector<Source> &sources,
     }
     if (!database.empty() && !load_database(database, sources, error))
         return false;
-    if (!demanded && !from_binary.empty())
+    if (!demanded && !from_binary.empty()) {
         keep_files_of(from_binary, sources);
-    if (sources.empty() && !demanded) {
-        sources = from_binary;
         problems = binary_problems;
     }
     if (!request.files.empty())
