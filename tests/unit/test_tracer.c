@@ -298,8 +298,8 @@ static void put_trace(FILE *file, uint64_t time_ns, uint32_t action, uint64_t se
 }
 
 static const char *make_blktrace(size_t cut_bytes) {
-    static char path[] = P_tmpdir "/persik-blktrace-XXXXXX";
-    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    static char path[sizeof P_tmpdir "/persik-blktrace-XXXXXX"];
+    snprintf(path, sizeof path, "%s", P_tmpdir "/persik-blktrace-XXXXXX");
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
     FILE *file = fdopen(descriptor, "wb");

@@ -94,7 +94,7 @@ static int act(const char *name, const char *argument) {
         run_threads((void *(*const[])(void *)){lock_often, lock_often, lock_often}, LOCKERS);
     else if (strcmp(name, "spin") == 0)
         run_threads((void *(*const[])(void *)){spin, nap}, 2);
-    else if (strcmp(name, "disk") == 0)
+    else if (strcmp(name, "disk") == 0 && argument)
         return use_disk(argument);
     else if (strcmp(name, "killed") == 0)
         lock_until_killed();
