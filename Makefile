@@ -122,9 +122,12 @@ check: ## install what is missing, build, run every test; ends with the count li
 	@$(MAKE) --no-print-directory -j$(JOBS) all tests
 	@tests/run $(B)
 
-# Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix.
+# Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix. The analyser,
+# a program of its own on Clang's libraries, is tested as it is.
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
+	@ln -sf ../release/persik-analyze build/$*/persik-analyze
 	@tests/run --unit-only build/$*
 
 demo: ## zstd end to end: fetch, build, profile, predict, compare
