@@ -129,7 +129,8 @@ struct edge {
     enum outcome when;
     /* Weight among the edges that fit the outcome (normalised). With `runs` it is the weight by
      * which the NEXT run is chosen, the edge of the run just ended being left out
-     * if there is another. */
+     * if there is another. Whole numbers are counts: each thread deals its choices from a deck of
+     * that composition, so that rare edges come exactly as often as measured. */
     double probability;
     /* With `runs`: weight for a thread's first decision at this node. All 0 = like probability. */
     double first;
@@ -137,6 +138,9 @@ struct edge {
      * chosen: this is a loop's measured iteration count. DIST_NONE = memoryless (probability). */
     struct dist runs;
     struct scaling runs_scaling;
+    /* Leads out of the loop that the node's other edges make up: taken when the node's `stays` are
+     * used up, and never before. */
+    bool leaves;
     struct dist cpu_ns; /* computation on the way */
     struct scaling cpu_scaling;
 };
@@ -150,7 +154,9 @@ struct node {
     int target_pool; /* CREATE, JOIN */
     double count;    /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
-    double timeout_ns;      /* negative: wait for ever; 0: try; else limit */
+    double timeout_ns; /* negative: wait for ever; 0: try; else limit */
+    struct dist stays; /* how often it is left by edges that do not leave, before one that does */
+    struct scaling stays_scaling;
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
     struct dist wait_ns;    /* SLEEP, IO */
     struct dist operations; /* IO with a disk: number of device requests, 0 = cache hit */

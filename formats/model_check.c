@@ -349,6 +349,8 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
     bool may_subtract = node->kind == NODE_RELEASE && isfinite(node->count);
     if ((!may_subtract && check_amount(node->count, "count", place, error)) ||
         check_scaling(model, &node->count_scaling, "count_scaling", place, error) ||
+        check_dist(&node->stays, "stays", place, error) ||
+        check_scaling(model, &node->stays_scaling, "stays_scaling", place, error) ||
         check_dist(&node->cpu_ns, "cpu_ns", place, error) ||
         check_dist(&node->wait_ns, "wait_ns", place, error) ||
         check_dist(&node->operations, "operations", place, error))

@@ -82,6 +82,7 @@ static const struct field edge_fields[] = {
     NUMBER(edge, first, 0),
     DIST(edge, runs),
     RECORD(edge, runs_scaling, scaling_record),
+    FLAG(edge, leaves),
     DIST(edge, cpu_ns),
     RECORD(edge, cpu_scaling, scaling_record),
 };
@@ -96,6 +97,8 @@ static const struct field node_fields[] = {
     NUMBER(node, count, 0),
     RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),
+    DIST(node, stays),
+    RECORD(node, stays_scaling, scaling_record),
     DIST(node, cpu_ns),
     DIST(node, wait_ns),
     DIST(node, operations),

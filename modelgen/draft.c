@@ -27,7 +27,8 @@ int draft_node(struct model *model, enum node_kind kind, char *name) {
                                                  .mutex = MODEL_NONE,
                                                  .target_pool = MODEL_NONE,
                                                  .timeout_ns = -1,
-                                                 .count_scaling.pool = MODEL_NONE};
+                                                 .count_scaling.pool = MODEL_NONE,
+                                                 .stays_scaling.pool = MODEL_NONE};
     return (int)model->n_nodes++;
 }
 

@@ -68,6 +68,7 @@ struct thread {
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
+    double *cards; /* left in the decks that it deals choices from */
 };
 
 struct core {
@@ -140,6 +141,7 @@ struct engine {
     struct bag *bags;          /* by draw */
     double *bag_values;
     struct edge_run *runs;
+    double *cards;
     bool arrivals_ended; /* the last open arrival of some queue has come */
     double tasks;
     struct histogram response;

@@ -28,7 +28,7 @@ struct builder {
         struct plan_choice *items;
         size_t count, capacity;
     } choices;
-    int n_runs;
+    int n_runs, n_cards;
 };
 
 static int add_draw(struct builder *builder, const struct dist *dist) {
@@ -60,26 +60,51 @@ static double scaling_factor(const struct builder *builder, const struct scaling
 }
 
 /* The choices that fit `outcome`, as a group. */
+static bool fits(const struct edge *edge, enum outcome outcome) {
+    return edge->when == OUTCOME_ANY || edge->when == outcome;
+}
+
+static void add_choice(struct builder *builder, const struct edge *edge, int index) {
+    *VECTOR_ADD(&builder->choices) = (struct plan_choice){
+        .edge = index,
+        .weight = edge->probability,
+        .first_weight = edge->first,
+    };
+}
+
 static struct plan_group add_group(struct builder *builder, const struct node *node, int first_edge,
                                    enum outcome outcome) {
-    struct plan_group group = {.first = (int)builder->choices.count, .run = PLAN_NONE};
-    bool has_runs = false;
+    struct plan_group group = {.first = (int)builder->choices.count,
+                               .run = PLAN_NONE,
+                               .stay = PLAN_NONE,
+                               .deck = PLAN_NONE};
+    bool has_runs = false, has_counts = true;
     for (size_t i = 0; i < node->n_edges; i++) {
         const struct edge *edge = &node->edges[i];
-        if (edge->when != OUTCOME_ANY && edge->when != outcome)
+        if (!fits(edge, outcome) || edge->leaves)
             continue;
-        *VECTOR_ADD(&builder->choices) = (struct plan_choice){
-            .edge = first_edge + (int)i,
-            .weight = edge->probability,
-            .first_weight = edge->first,
-        };
+        add_choice(builder, edge, first_edge + (int)i);
         group.n++;
         group.weight += edge->probability;
         group.first_weight += edge->first;
         has_runs |= edge->runs.kind != DIST_NONE;
+        has_counts &= edge->probability >= 1 && edge->probability == floor(edge->probability);
+    }
+    for (size_t i = 0; i < node->n_edges; i++) {
+        const struct edge *edge = &node->edges[i];
+        if (!fits(edge, outcome) || !edge->leaves)
+            continue;
+        add_choice(builder, edge, first_edge + (int)i);
+        group.n_leaving++;
     }
     if (has_runs)
         group.run = builder->n_runs++;
+    if (group.n_leaving > 0)
+        group.stay = builder->n_runs++;
+    if (has_runs && has_counts) {
+        group.deck = builder->n_cards;
+        builder->n_cards += group.n;
+    }
     return group;
 }
 
@@ -100,6 +125,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
         .cpu = add_draw(builder, &node->cpu_ns),
         .wait = add_draw(builder, &node->wait_ns),
         .operations = add_draw(builder, &node->operations),
+        .stays = add_draw(builder, &node->stays),
+        .stays_factor = scaling_factor(builder, &node->stays_scaling),
     };
     int first_edge = (int)builder->edges.count;
     bool depends = false; /* on the outcome */
@@ -271,6 +298,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
         plan->nodes[i] = compile_node(builder, &model->nodes[i]);
 
     plan->n_runs = builder->n_runs;
+    plan->n_cards = builder->n_cards;
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
     plan->draws = builder->draws.items;

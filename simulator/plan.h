@@ -36,10 +36,13 @@ struct plan_choice {
 
 /* The edges that fit one outcome of a node. */
 struct plan_group {
-    int first; /* choice */
-    int n;
-    int run;             /* index of the run each thread keeps here; PLAN_NONE = memoryless */
-    double weight;       /* sums over the choices */
+    int first; /* choice; those that leave the loop stand behind the others */
+    int n;     /* without those that leave */
+    int n_leaving;
+    int run;       /* index of the run each thread keeps here; PLAN_NONE = memoryless */
+    int stay;      /* index of the run that counts down to leaving; PLAN_NONE = no such edges */
+    int deck;      /* index of the first card count; PLAN_NONE = with replacement */
+    double weight; /* sums over the choices that stay */
     double first_weight; /* 0: the first choice is like all others */
 };
 
@@ -49,7 +52,9 @@ struct plan_node {
     double count;              /* at least 1 unless fractional */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */
-    bool says_no;              /* some edge is only for OUTCOME_NO */
+    int stays;
+    double stays_factor;
+    bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
 
@@ -73,7 +78,8 @@ struct plan {
     int cores;
     int n_threads;
     int n_objects, n_pools, n_nodes;
-    int n_runs; /* per thread */
+    int n_runs;  /* per thread */
+    int n_cards; /* per thread */
     int n_draws;
     size_t n_values;
     double quantum_ns, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;

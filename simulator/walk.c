@@ -75,21 +75,40 @@ static enum progress operate(struct engine *engine, struct thread *thread,
     return PROGRESS_YES;
 }
 
+/* What remains of choice `i` in the thread's deck, or its weight where there is no deck. */
+static double weight_of(const struct plan_choice *choices, const struct plan_group *group,
+                        const struct thread *thread, int i) {
+    return group->deck == PLAN_NONE ? choices[i].weight : thread->cards[group->deck + i];
+}
+
+static double sum_weights(const struct plan_choice *choices, const struct plan_group *group,
+                          const struct thread *thread, int except) {
+    double total = 0;
+    for (int i = 0; i < group->n; i++)
+        if (i != except)
+            total += weight_of(choices, group, thread, i);
+    return total;
+}
+
 /* Draws a choice of the group by weight, leaving out number `except` if there is another; those
  * that remain without any weight are equally likely. */
 static int draw_choice(const struct plan_choice *choices, const struct plan_group *group,
-                       int except, struct random_stream *random) {
+                       int except, struct thread *thread) {
     if (group->n == 1)
         return 0;
-    bool leaves_out = except != PLAN_NONE;
-    double total = group->weight - (leaves_out ? choices[except].weight : 0);
+    double total = sum_weights(choices, group, thread, except);
+    if (total <= 0 && group->deck != PLAN_NONE) { /* the deck is dealt: a new one */
+        for (int i = 0; i < group->n; i++)
+            thread->cards[group->deck + i] += choices[i].weight;
+        total = sum_weights(choices, group, thread, except);
+    }
     bool is_equal = total <= 1e-12 * group->weight;
     if (is_equal)
-        total = group->n - leaves_out;
-    double rest = random_unit(random) * total;
+        total = group->n - (except != PLAN_NONE);
+    double rest = random_unit(&thread->random) * total;
     int chosen = PLAN_NONE;
     for (int i = 0; i < group->n; i++) {
-        double weight = is_equal ? 1 : choices[i].weight;
+        double weight = is_equal ? 1 : weight_of(choices, group, thread, i);
         if (i == except || weight <= 0)
             continue;
         chosen = i;
@@ -97,6 +116,8 @@ static int draw_choice(const struct plan_choice *choices, const struct plan_grou
         if (rest < 0)
             break;
     }
+    if (group->deck != PLAN_NONE && thread->cards[group->deck + chosen] > 0)
+        thread->cards[group->deck + chosen]--;
     return chosen;
 }
 
@@ -109,14 +130,16 @@ static double draw_run(struct engine *engine, struct thread *thread, const struc
 }
 
 static int draw_first_choice(const struct plan_choice *choices, const struct plan_group *group,
-                             struct random_stream *random) {
-    double rest = random_unit(random) * group->first_weight;
+                             struct thread *thread) {
+    double rest = random_unit(&thread->random) * group->first_weight;
     int chosen = 0;
     for (int i = 0; i < group->n && rest >= 0; i++) {
         if (choices[i].first_weight > 0)
             chosen = i;
         rest -= choices[i].first_weight;
     }
+    if (group->deck != PLAN_NONE && thread->cards[group->deck + chosen] > 0)
+        thread->cards[group->deck + chosen]--;
     return chosen;
 }
 
@@ -127,8 +150,8 @@ static int follow_run(struct engine *engine, struct thread *thread,
     const struct plan_choice *choices = &engine->plan->choices[group->first];
     for (int i = 0; run->left < 1; i++) {
         bool is_first = run->choice == PLAN_NONE && group->first_weight > 0;
-        run->choice = is_first ? draw_first_choice(choices, group, &thread->random)
-                               : draw_choice(choices, group, run->choice, &thread->random);
+        run->choice = is_first ? draw_first_choice(choices, group, thread)
+                               : draw_choice(choices, group, run->choice, thread);
         run->left = draw_run(engine, thread, &engine->plan->edges[choices[run->choice].edge]);
         if (run->left < 1 && (group->n == 1 || i == MAX_RUN_CHOICES))
             run->left = 1;
@@ -137,11 +160,47 @@ static int follow_run(struct engine *engine, struct thread *thread,
     return run->choice;
 }
 
+/* Has the thread gone round as often as it was to? Then the loop starts afresh next time. */
+static bool must_leave(struct engine *engine, struct thread *thread, const struct plan_node *node,
+                       const struct plan_group *group) {
+    struct edge_run *stay = &thread->runs[group->stay];
+    if (stay->choice == PLAN_NONE) {
+        double value = engine_draw(engine, node->stays, &thread->random) * node->stays_factor;
+        *stay = (struct edge_run){.choice = 0, .left = random_round(&thread->random, value)};
+    }
+    if (group->n > 0 && stay->left >= 1) {
+        stay->left--;
+        return false;
+    }
+    stay->choice = PLAN_NONE;
+    if (group->run != PLAN_NONE)
+        thread->runs[group->run] = (struct edge_run){.choice = PLAN_NONE};
+    return true;
+}
+
+static int draw_leaving(const struct plan_choice *choices, const struct plan_group *group,
+                        struct thread *thread) {
+    double total = 0;
+    for (int i = 0; i < group->n_leaving; i++)
+        total += choices[group->n + i].weight;
+    double rest = random_unit(&thread->random) * total;
+    int chosen = 0;
+    while (chosen + 1 < group->n_leaving && (rest -= choices[group->n + chosen].weight) >= 0)
+        chosen++;
+    return group->n + chosen;
+}
+
 static const struct plan_edge *choose_edge(struct engine *engine, struct thread *thread,
+                                           const struct plan_node *node,
                                            const struct plan_group *group) {
     const struct plan_choice *choices = &engine->plan->choices[group->first];
-    int choice = group->run == PLAN_NONE ? draw_choice(choices, group, PLAN_NONE, &thread->random)
-                                         : follow_run(engine, thread, group);
+    int choice;
+    if (group->stay != PLAN_NONE && must_leave(engine, thread, node, group))
+        choice = draw_leaving(choices, group, thread);
+    else if (group->run == PLAN_NONE)
+        choice = draw_choice(choices, group, PLAN_NONE, thread);
+    else
+        choice = follow_run(engine, thread, group);
     return &engine->plan->edges[choices[choice].edge];
 }
 
@@ -190,7 +249,7 @@ void walk_thread(struct engine *engine, struct thread *thread) {
         if (progress > PROGRESS_NO)
             return;
         const struct plan_edge *edge =
-            choose_edge(engine, thread, progress == PROGRESS_NO ? &node->no : &node->yes);
+            choose_edge(engine, thread, node, progress == PROGRESS_NO ? &node->no : &node->yes);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
         double demand = engine_draw(engine, edge->cpu, &thread->random) * edge->cpu_factor;
