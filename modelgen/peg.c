@@ -25,6 +25,7 @@ struct draft_edge {
     int from, to;
     enum outcome when;
     double decisions, starts, first;
+    bool leaves; /* its target never leads back */
     struct values cpu_ns, runs;
 };
 
@@ -32,6 +33,7 @@ struct draft_node_values {
     int pool;
     uint32_t context;
     struct values cpu_ns, wait_ns, operations;
+    struct values stays; /* decisions to stay before each one to leave */
 };
 
 struct builder {
@@ -59,7 +61,7 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(map_mix(key, (uint64_t)step->object), (uint64_t)step->mutex);
     key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
     key = map_mix(map_mix(key, (uint64_t)(long)step->count), step->timeout_ns == 0);
-    return map_mix(key, step->within);
+    return map_mix(map_mix(key, step->within), step->retrying);
 }
 
 static char *node_name(const struct builder *builder, const struct step *step, int pool) {
@@ -241,7 +243,9 @@ static bool split_once(struct builder *builder) {
         while (i + n < passages.count && passages.items[i + n].node == passages.items[i].node)
             n++;
         const struct passage *from = &passages.items[i];
-        for (size_t j = 0; j < n; j++) {
+        bool counts =
+            builder->model->nodes[from->node].kind == NODE_PUT; /* ends loops: see drain */
+        for (size_t j = 0; j < n && !counts; j++) {
             if (j > 0 && from[j].before == from[j - 1].before)
                 continue;
             double distance = history_distance(from, n, from[j].before);
@@ -311,6 +315,7 @@ static void read_thread(struct builder *builder, size_t t) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
     struct run *runs = memory_alloc(builder->model->n_nodes * 3, sizeof *runs);
+    double *stays = memory_alloc(builder->model->n_nodes * 3, sizeof *stays);
     for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
         runs[i].edge = -1;
     for (size_t s = 0; s < stream->n_steps; s++) {
@@ -327,10 +332,19 @@ static void read_thread(struct builder *builder, size_t t) {
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
             cpu_between(builder, t, step, &stream->steps[s + 1]);
-        note_decision(builder, &runs[node_of[s] * 3 + (int)step->outcome], edge);
+        int place = node_of[s] * 3 + (int)step->outcome;
+        if (builder->edges.items[edge].leaves) {
+            *VECTOR_ADD(&values->stays) = stays[place];
+            stays[place] = 0;
+            end_run(builder, &runs[place]);
+        } else {
+            stays[place]++;
+            note_decision(builder, &runs[place], edge);
+        }
     }
     for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
         end_run(builder, &runs[i]);
+    free(stays);
     free(runs);
 }
 
@@ -355,8 +369,28 @@ static const struct facts_loop *common_loop(const struct builder *builder, uint3
     return best;
 }
 
+/* How the number of rounds of the loop that the edge stays in follows the threads. */
+static struct scaling scale_rounds(const struct builder *builder, const struct draft_edge *draft,
+                                   int team) {
+    struct scaling scaling = {.pool = MODEL_NONE};
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    const struct draft_node_values *to = &builder->nodes.items[draft->to];
+    size_t index = 0;
+    const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
+    if (!loop || builder->in->streams->loop_is_tokens[index])
+        return scaling;
+    bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
+    if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
+        scaling.share = 1;
+    else if (loop->bound == BOUND_THREADS)
+        scaling.growth = 1;
+    if (scaling.share > 0 || scaling.growth > 0)
+        scaling.pool = team;
+    return scaling;
+}
+
 static void scale_edge(const struct builder *builder, const struct draft_edge *draft,
-                       struct edge *edge) {
+                       struct node *node, struct edge *edge) {
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
     const struct draft_node_values *to = &builder->nodes.items[draft->to];
     const struct thread_pools *pools = builder->in->pools;
@@ -372,17 +406,13 @@ static void scale_edge(const struct builder *builder, const struct draft_edge *d
     edge->cpu_scaling.growth = split.growth;
     if (edge->cpu_scaling.share > 0 || edge->cpu_scaling.growth > 0)
         edge->cpu_scaling.pool = team;
-    size_t index = 0;
-    const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
-    if (!loop || builder->in->streams->loop_is_tokens[index] || edge->runs.kind == DIST_NONE)
+    if (draft->leaves)
         return;
-    bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
-    if (pool->scales && (loop->bound == BOUND_SHARE || drained))
-        edge->runs_scaling.share = 1;
-    else if (loop->bound == BOUND_THREADS)
-        edge->runs_scaling.growth = 1;
-    if (edge->runs_scaling.share > 0 || edge->runs_scaling.growth > 0)
-        edge->runs_scaling.pool = team;
+    struct scaling rounds = scale_rounds(builder, draft, team);
+    if (edge->runs.kind != DIST_NONE)
+        edge->runs_scaling = rounds;
+    else if (node->stays.kind != DIST_NONE && rounds.pool != MODEL_NONE)
+        node->stays_scaling = rounds;
 }
 
 /* ---- into the model ---- */
@@ -396,31 +426,42 @@ static struct dist take_dist(struct values *values) {
     return dist;
 }
 
-static size_t alternatives(const struct builder *builder, const struct draft_edge *edge) {
+/* Edges of the same node and answer that stay in the loop, or that leave it. */
+static size_t alternatives(const struct builder *builder, const struct draft_edge *edge,
+                           bool leaves) {
     size_t n = 0;
     for (size_t e = 0; e < builder->edges.count; e++)
         n += builder->edges.items[e].from == edge->from &&
-             builder->edges.items[e].when == edge->when;
+             builder->edges.items[e].when == edge->when && builder->edges.items[e].leaves == leaves;
     return n;
 }
 
-static void write_edges(struct builder *builder) {
-    for (size_t e = 0; e < builder->edges.count; e++) {
-        struct draft_edge *draft = &builder->edges.items[e];
-        struct node *node = &builder->model->nodes[draft->from];
-        bool choice = alternatives(builder, draft) > 1;
-        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-        struct edge *edge = &node->edges[node->n_edges++];
-        *edge = (struct edge){.to = draft->to,
-                              .when = draft->when,
-                              .probability = choice ? draft->starts : 1,
-                              .first = choice ? draft->first : 0,
-                              .cpu_ns = take_dist(&draft->cpu_ns)};
-        if (choice)
-            edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
-        free(draft->runs.items);
-        scale_edge(builder, draft, edge);
+static void write_edge(struct builder *builder, struct draft_edge *draft) {
+    struct node *node = &builder->model->nodes[draft->from];
+    bool loop = alternatives(builder, draft, false) > 0;
+    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+    struct edge *edge = &node->edges[node->n_edges++];
+    *edge = (struct edge){.to = draft->to,
+                          .when = draft->when,
+                          .probability = 1,
+                          .leaves = draft->leaves && loop,
+                          .cpu_ns = take_dist(&draft->cpu_ns)};
+    if (draft->leaves && alternatives(builder, draft, true) > 1)
+        edge->probability = draft->decisions;
+    if (!draft->leaves && alternatives(builder, draft, false) > 1) {
+        edge->probability = draft->starts;
+        edge->first = draft->first;
+        edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
     }
+    free(draft->runs.items);
+    scale_edge(builder, draft, node, edge);
+}
+
+static void write_edges(struct builder *builder) {
+    for (size_t n = 0; n < builder->nodes.count; n++)
+        builder->model->nodes[n].stays = take_dist(&builder->nodes.items[n].stays);
+    for (size_t e = 0; e < builder->edges.count; e++)
+        write_edge(builder, &builder->edges.items[e]);
 }
 
 static bool takes_part(const struct node *node) {
@@ -487,11 +528,105 @@ static void write_nodes(struct builder *builder) {
     }
 }
 
+/* ---- loops and how they end ---- */
+
+/* can_reach[a * n + b]: the graph leads from node a to node b. */
+static bool *find_reachable(const struct builder *builder) {
+    size_t n = builder->model->n_nodes;
+    bool *can_reach = memory_alloc(n * n, sizeof *can_reach);
+    int *stack = memory_alloc(n, sizeof *stack);
+    for (size_t start = 0; start < n; start++) {
+        size_t depth = 0;
+        bool *seen = can_reach + start * n;
+        stack[depth++] = (int)start;
+        while (depth > 0) {
+            int node = stack[--depth];
+            for (size_t e = 0; e < builder->edges.count; e++) {
+                const struct draft_edge *edge = &builder->edges.items[e];
+                if (edge->from != node || seen[edge->to])
+                    continue;
+                seen[edge->to] = true;
+                stack[depth++] = edge->to;
+            }
+        }
+    }
+    free(stack);
+    return can_reach;
+}
+
+static void find_edges(struct builder *builder) {
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        free(builder->edges.items[e].cpu_ns.items);
+        free(builder->edges.items[e].runs.items);
+    }
+    builder->edges.count = 0;
+    map_free(&builder->edge_of);
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        for (size_t s = 0; s + 1 < stream->n_steps; s++)
+            find_edge(builder, builder->node_of[t][s], stream->steps[s].outcome,
+                      builder->node_of[t][s + 1]);
+    }
+}
+
+/* Removes steps [from, to) of a thread; their probes count for the step after. */
+static void remove_steps(struct builder *builder, size_t t, size_t from, size_t to) {
+    struct stream *stream = &builder->in->streams->streams[t];
+    int *node_of = builder->node_of[t];
+    for (size_t s = from; s < to; s++)
+        stream->steps[to].records += stream->steps[s].records;
+    size_t rest = stream->n_steps - to;
+    memmove(&stream->steps[from], &stream->steps[to], rest * sizeof *stream->steps);
+    memmove(&node_of[from], &node_of[to], rest * sizeof *node_of);
+    stream->n_steps = from + rest;
+}
+
+/* A loop that produces work and retries failed attempts goes round more or less often with
+ * other numbers of threads; what stays the same is how much it produces. So it ends with its last
+ * put: what the thread did in the loop after that (waiting for what is still under way) is taken
+ * out, and the put becomes the place that leaves the loop. */
+static void end_loop_with_last_put(struct builder *builder, size_t t, const bool *can_reach) {
+    struct stream *stream = &builder->in->streams->streams[t];
+    const int *node_of = builder->node_of[t];
+    size_t n = builder->model->n_nodes, last = stream->n_steps;
+    bool retries = false;
+    for (size_t s = 0; s < stream->n_steps; s++)
+        retries |= stream->steps[s].retrying;
+    for (size_t s = stream->n_steps; retries && s-- > 0;)
+        if (stream->steps[s].settles && can_reach[(size_t)node_of[s] * n + (size_t)node_of[s]]) {
+            last = s;
+            break;
+        }
+    if (last == stream->n_steps)
+        return;
+    size_t out = last + 1;
+    while (out < stream->n_steps && can_reach[(size_t)node_of[out] * n + (size_t)node_of[last]])
+        out++;
+    if (out < stream->n_steps && out > last + 1)
+        remove_steps(builder, t, last + 1, out);
+}
+
+static void find_leaving_edges(struct builder *builder) {
+    find_edges(builder);
+    bool *can_reach = find_reachable(builder);
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++)
+        end_loop_with_last_put(builder, t, can_reach);
+    free(can_reach);
+    find_edges(builder);
+    can_reach = find_reachable(builder);
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        struct draft_edge *edge = &builder->edges.items[e];
+        edge->leaves = !can_reach[(size_t)edge->to * builder->model->n_nodes + (size_t)edge->from];
+    }
+    free(can_reach);
+}
+
 void peg_build(const struct peg_input *input, struct model *model) {
     struct builder builder = {.in = input, .model = model};
     number_nodes(&builder);
     while (model->n_nodes < input->max_nodes && split_once(&builder))
         continue;
+    find_leaving_edges(&builder);
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);

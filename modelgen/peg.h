@@ -11,8 +11,8 @@ struct peg_input {
     const struct sample *sample; /* NULL without */
     const struct thread_pools *pools;
     const struct timeline *timelines;
-    const struct stream_result *streams;
-    size_t max_nodes; /* splitting nodes by their history stops here */
+    struct stream_result *streams; /* steps that only drain a finished loop are taken out */
+    size_t max_nodes;              /* splitting nodes by their history stops here */
 };
 
 /* Appends nodes and edges; sets each pool's entry. The model's pools are there already, in

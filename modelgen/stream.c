@@ -55,6 +55,7 @@ struct writer {
     struct open_section open[OPEN_LIMIT];
     int n_open;
     bool in_task;
+    bool retrying;    /* see struct step */
     int pending_work; /* loop whose decision follows the unlock being written; -1 */
 };
 
@@ -296,6 +297,7 @@ static struct step *add_step(struct writer *writer, enum node_kind kind, size_t 
                       .target_pool = MODEL_NONE,
                       .timeout_ns = -1,
                       .context = has_record ? thread->records[record].context : TRACE_NO_CONTEXT};
+    step->retrying = writer->retrying;
     if (writer->n_open > 0)
         step->within = writer->open[writer->n_open - 1].answer;
     if (has_record && record + 1 > writer->last_step_record) {
@@ -372,6 +374,8 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         step->count = guard->take > 1 ? guard->take : 0;
         step->count_per_thread =
             guard->take > 1 && pool_of_amount(writer, guard, guard->take) != MODEL_NONE;
+        if (guard->tries)
+            writer->retrying = outcome == OUTCOME_NO;
         if (writer->n_open > 0)
             writer->open[writer->n_open - 1].answer = outcome;
         if (is_task_source(guard))
@@ -388,6 +392,10 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
     uint64_t time = writer->in->sections->sections[section_index].release_ns;
+    bool succeeded = false; /* in an attempt */
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        succeeded |=
+            monitors->guards[g].tries && monitors->guards[g].outcome[section_index] == OUTCOME_YES;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
         int weight = guard->weight[class_index];
@@ -401,6 +409,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         struct step *step = add_step(writer, kind, record, time, time);
         step->object = object;
         step->count = kind == NODE_RELEASE ? weight : 0;
+        step->settles = kind == NODE_PUT && succeeded;
     }
 }
 
@@ -833,6 +842,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->last_step_record = 0;
     writer->n_open = 0;
     writer->in_task = false;
+    writer->retrying = false;
     writer->pending_work = -1;
     add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
     for (size_t r = 0; r < thread->n_records; r++)

@@ -198,20 +198,34 @@ static double waiting_since(const struct thread *thread) {
     return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
 }
 
-void engine_break_stall(struct engine *engine) {
+static struct thread *longest_waiter(struct engine *engine, bool only_flags) {
     struct thread *longest = NULL;
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
-        if (is_waiting(thread) && (!longest || waiting_since(thread) < waiting_since(longest)))
+        bool at_flag = engine->plan->nodes[thread->node].kind == NODE_WAIT;
+        if (is_waiting(thread) && (at_flag || !only_flags) &&
+            (!longest || waiting_since(thread) < waiting_since(longest)))
             longest = thread;
     }
+    return longest;
+}
+
+/* A flag stands for a predicate that is not known. When nothing else in the program can move, the
+ * real predicate must have come true, or the real program would have hung: such a wait ends, and
+ * that is no stall. */
+void engine_break_stall(struct engine *engine) {
+    struct thread *longest = longest_waiter(engine, true);
+    bool at_flag = longest != NULL;
+    if (!longest)
+        longest = longest_waiter(engine, false);
     if (!longest) {
         snprintf(engine->failure, sizeof engine->failure,
                  "nothing is left to happen, but the run has not ended: the model never creates "
                  "some of its threads, build it again");
         return;
     }
-    engine_note_stall(engine, longest, "everyone waits");
+    if (!at_flag)
+        engine_note_stall(engine, longest, "everyone waits");
     if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {
         longest->phase = longest->after_retake; /* without the mutex */
     } else {
