@@ -6,8 +6,6 @@
 
 #include "base/memory.h"
 
-#define RING_BYTES (512u << 10)
-
 static const char *const point_names[BLOCK_ACTIONS] = {
     [BLOCK_QUEUED] = "block_bio_queue",
     [BLOCK_ISSUED] = "block_rq_issue",
@@ -23,38 +21,33 @@ static bool is_kernel(const char *command, size_t size) {
     return false;
 }
 
-static bool has_field(const struct recorder_sample *sample, struct tracepoint_field field) {
-    return field.size > 0 && (uint32_t)field.offset + field.size <= sample->bytes;
+static bool has_field(const struct ftrace_event *event, struct tracepoint_field field) {
+    return field.size > 0 && (uint32_t)field.offset + field.size <= event->bytes;
 }
 
-static void handle(const struct perf_event_header *record, void *context) {
+static void handle(const struct ftrace_event *event, void *context) {
     const struct block_point *point = context;
-    struct block *block = point->block;
-    block->lost += recorder_lost(record);
-    if (record->type != PERF_RECORD_SAMPLE)
-        return;
-    struct recorder_sample sample = recorder_sample(record);
-    const char *data = sample.data;
-    int kind = has_field(&sample, point->rwbs)
+    const char *data = event->data;
+    int kind = has_field(event, point->rwbs)
                    ? requests_kind(data + point->rwbs.offset, point->rwbs.size)
                    : -1;
     if (kind < 0)
         return;
-    uint64_t sector = tracepoint_value(data, sample.bytes, point->sector);
-    *VECTOR_ADD(&block->events) = (struct block_event){
-        .time_ns = sample.stamp.mono_ns,
+    uint64_t sector = tracepoint_value(data, event->bytes, point->sector);
+    *VECTOR_ADD(&point->block->events) = (struct block_event){
+        .time_ns = event->mono_ns,
         .sector = sector == UINT64_MAX ? 0 : sector, /* how the kernel says "no sector" */
-        .sectors = (uint32_t)tracepoint_value(data, sample.bytes, point->sectors),
-        .device = (uint32_t)tracepoint_value(data, sample.bytes, point->device),
-        .tid = (int)sample.stamp.tid,
+        .sectors = (uint32_t)tracepoint_value(data, event->bytes, point->sectors),
+        .device = (uint32_t)tracepoint_value(data, event->bytes, point->device),
+        .tid = event->tid,
         .action = point->action,
         .kind = (enum trace_block_kind)kind,
-        .kernel = has_field(&sample, point->command) &&
+        .kernel = has_field(event, point->command) &&
                   is_kernel(data + point->command.offset, point->command.size),
     };
 }
 
-static int attach_point(struct block *block, enum block_action action, struct recorder *recorder) {
+static int attach_point(struct block *block, enum block_action action, struct ftrace *ftrace) {
     struct tracepoint tracepoint;
     int cause = tracepoint_open(&tracepoint, "block", point_names[action]);
     if (cause)
@@ -67,20 +60,15 @@ static int attach_point(struct block *block, enum block_action action, struct re
                                   .sectors = tracepoint_field(&tracepoint, "nr_sector"),
                                   .rwbs = tracepoint_field(&tracepoint, "rwbs"),
                                   .command = tracepoint_field(&tracepoint, "comm")};
-    struct perf_event_attr attributes;
-    recorder_attributes(&attributes);
-    attributes.type = PERF_TYPE_TRACEPOINT;
-    attributes.config = tracepoint.id;
-    attributes.sample_type |= PERF_SAMPLE_RAW;
-    attributes.sample_period = 1;
+    cause = ftrace_add(ftrace, &tracepoint, handle, point);
     tracepoint_close(&tracepoint);
-    return recorder_add(recorder, attributes, -1, RING_BYTES, handle, point);
+    return cause;
 }
 
-void block_attach(struct block *block, struct recorder *recorder, struct lacks *lacks) {
+void block_attach(struct block *block, struct ftrace *ftrace, struct lacks *lacks) {
     int cause = 0;
     for (int action = 0; action < BLOCK_ACTIONS && !cause; action++)
-        cause = attach_point(block, (enum block_action)action, recorder);
+        cause = attach_point(block, (enum block_action)action, ftrace);
     block->attached = cause == 0;
     if (cause == EACCES || cause == EPERM)
         lacks_add(lacks, "block I/O: only root may see it");

@@ -1,13 +1,13 @@
-/* Source of block I/O: the kernel's block tracepoints by perf_event_open. Machine-wide, since a
- * request is issued and completed in whatever context comes along, and so for root only. */
+/* Source of block I/O: the kernel's block tracepoints through ftrace. Machine-wide, since a request
+ * is issued and completed in whatever context comes along, and so for root only. */
 #ifndef PERSIK_TRACER_BLOCK_H
 #define PERSIK_TRACER_BLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tracer/ftrace.h"
 #include "tracer/lacks.h"
-#include "tracer/recorder.h"
 #include "tracer/requests.h"
 #include "tracer/tracepoint.h"
 
@@ -15,7 +15,6 @@ enum { BLOCK_ACTIONS = BLOCK_COMPLETED + 1 };
 
 struct block {
     bool attached;
-    uint64_t lost;
     struct block_events events; /* CLOCK_MONOTONIC, in no order */
     struct block_point {
         struct block *block;
@@ -24,9 +23,9 @@ struct block {
     } points[BLOCK_ACTIONS];
 };
 
-/* Adds the tracepoints to `recorder`; `block` must stay where it is until recorder_stop(). What is
- * not permitted goes to `lacks`. */
-void block_attach(struct block *block, struct recorder *recorder, struct lacks *lacks);
+/* Adds the tracepoints to `ftrace`; `block` must stay where it is until its last drain. What is not
+ * permitted goes to `lacks`. */
+void block_attach(struct block *block, struct ftrace *ftrace, struct lacks *lacks);
 
 void block_free(struct block *block);
 

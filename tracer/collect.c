@@ -26,6 +26,7 @@ struct collection {
     struct lacks lacks;
     struct timebase timebase;
     struct recorder *recorder;
+    struct ftrace *ftrace;
     struct sched sched;
     struct block block;
     struct launch launch; /* of the traced run */
@@ -101,6 +102,10 @@ static char **environment_with(char *const *variables) {
     return environment;
 }
 
+static void drain_ftrace(void *context) {
+    ftrace_drain(context);
+}
+
 static int run_in(struct collection *collection, char *const *environment, struct error *error) {
     struct launch *launch = &collection->launch;
     *launch = (struct launch){.path = collection->program.path,
@@ -109,13 +114,18 @@ static int run_in(struct collection *collection, char *const *environment, struc
     if (launch_prepare(launch, error) != 0)
         return -1;
     collection->recorder = recorder_new(&collection->timebase);
-    sched_attach(&collection->sched, collection->recorder, launch->pid, &collection->lacks);
+    collection->ftrace = ftrace_open();
+    sched_attach(&collection->sched, collection->recorder, collection->ftrace, launch->pid,
+                 &collection->lacks);
     if (collection->options->block_io)
-        block_attach(&collection->block, collection->recorder, &collection->lacks);
+        block_attach(&collection->block, collection->ftrace, &collection->lacks);
+    recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
     int status = launch_finish(launch, error);
     recorder_stop(collection->recorder);
     recorder_free(collection->recorder);
+    collection->sched.lost += ftrace_lost(collection->ftrace);
+    ftrace_close(collection->ftrace);
     return status;
 }
 
@@ -165,7 +175,7 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;
     meta->run_ns = launch->end_mono_ns - launch->start_mono_ns;
-    meta->lost_events = collection->sched.lost + collection->block.lost;
+    meta->lost_events = collection->sched.lost;
     meta->has_slices = collection->sched.has_switches;
     meta->has_wakes = collection->sched.has_wakes;
     meta->has_blocks = collection->block.attached;

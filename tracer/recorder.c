@@ -33,6 +33,8 @@ struct recorder {
         size_t count, capacity;
         struct ring *items;
     } rings;
+    recorder_drain *drain; /* NULL: no other source */
+    void *drain_context;
     struct timebase *timebase;
     pthread_t thread;
     bool running;
@@ -54,15 +56,6 @@ struct recorder_stamp recorder_stamp(const struct perf_event_header *record) {
     struct recorder_stamp stamp;
     memcpy(&stamp, (const char *)record + record->size - sizeof stamp, sizeof stamp);
     return stamp;
-}
-
-struct recorder_sample recorder_sample(const struct perf_event_header *record) {
-    struct recorder_sample sample;
-    const char *from = (const char *)(record + 1);
-    memcpy(&sample.stamp, from, sizeof sample.stamp);
-    memcpy(&sample.bytes, from + sizeof sample.stamp, sizeof sample.bytes);
-    sample.data = from + sizeof sample.stamp + sizeof sample.bytes;
-    return sample;
 }
 
 uint64_t recorder_lost(const struct perf_event_header *record) {
@@ -160,6 +153,13 @@ static void empty_ring(struct recorder *recorder, struct ring *ring) {
 static void empty_rings(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->rings.count; i++)
         empty_ring(recorder, &recorder->rings.items[i]);
+    if (recorder->drain)
+        recorder->drain(recorder->drain_context);
+}
+
+void recorder_add_source(struct recorder *recorder, recorder_drain *drain, void *context) {
+    recorder->drain = drain;
+    recorder->drain_context = context;
 }
 
 /* ---- thread ---- */

@@ -17,11 +17,14 @@ struct recorder;
 /* `record` is whole and aligned, valid during the call. */
 typedef void recorder_handler(const struct perf_event_header *record, void *context);
 
+/* Takes what another source of events has. */
+typedef void recorder_drain(void *context);
+
 /* What is common to our events: CLOCK_MONOTONIC stamps, thread and CPU in every record (see
  * recorder_stamp), records and not counts. */
 void recorder_attributes(struct perf_event_attr *attributes);
 
-/* Thread, time and CPU at the end of every record but PERF_RECORD_SAMPLE. */
+/* Thread, time and CPU at the end of every record. */
 struct recorder_stamp {
     uint32_t pid, tid;
     uint64_t mono_ns;
@@ -29,15 +32,6 @@ struct recorder_stamp {
 };
 
 struct recorder_stamp recorder_stamp(const struct perf_event_header *record);
-
-/* A tracepoint's event: a PERF_RECORD_SAMPLE with PERF_SAMPLE_RAW besides the above. */
-struct recorder_sample {
-    struct recorder_stamp stamp; /* of the thread and CPU in which it happened */
-    uint32_t bytes;
-    const void *data; /* the tracepoint's fields; inside the record */
-};
-
-struct recorder_sample recorder_sample(const struct perf_event_header *record);
 
 /* Events that a PERF_RECORD_LOST tells of; 0 for any other record. */
 uint64_t recorder_lost(const struct perf_event_header *record);
@@ -49,6 +43,9 @@ struct recorder *recorder_new(struct timebase *timebase);
  * or the errno of the failure; then nothing is left open. Before recorder_start() only. */
 int recorder_add(struct recorder *recorder, struct perf_event_attr attributes, pid_t pid,
                  size_t ring_bytes, recorder_handler *handler, void *context);
+
+/* Has `drain` called as often as the rings are emptied, and after them. One at most. */
+void recorder_add_source(struct recorder *recorder, recorder_drain *drain, void *context);
 
 /* Starts and ends the thread. The end empties the rings once more; no handler runs after it. */
 void recorder_start(struct recorder *recorder);

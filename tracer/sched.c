@@ -8,7 +8,6 @@
 
 /* Room for some 100,000 switches, a second of a program that does nothing else. */
 #define SWITCH_RING_BYTES (4u << 20)
-#define WAKING_RING_BYTES (4u << 20)
 
 static void add(struct sched *sched, enum sched_kind kind, uint64_t mono_ns, uint32_t tid,
                 uint32_t cpu) {
@@ -46,15 +45,11 @@ static void handle_switch(const struct perf_event_header *record, void *context)
     }
 }
 
-static void handle_waking(const struct perf_event_header *record, void *context) {
+static void handle_waking(const struct ftrace_event *event, void *context) {
     struct sched *sched = context;
-    sched->lost += recorder_lost(record);
-    if (record->type != PERF_RECORD_SAMPLE)
-        return;
-    struct recorder_sample sample = recorder_sample(record);
-    uint32_t tid = (uint32_t)tracepoint_value(sample.data, sample.bytes, sched->woken);
-    if (map_get(&sched->threads, tid, 0)) /* its birth came through a ring emptied before ours */
-        add(sched, SCHED_WAKING, sample.stamp.mono_ns, tid, sample.stamp.cpu);
+    uint32_t tid = (uint32_t)tracepoint_value(event->data, event->bytes, sched->woken);
+    if (map_get(&sched->threads, tid, 0)) /* the rings, which told its birth, are emptied first */
+        add(sched, SCHED_WAKING, event->mono_ns, tid, event->cpu);
 }
 
 static void attach_switches(struct sched *sched, struct recorder *recorder, pid_t pid,
@@ -79,33 +74,26 @@ static void attach_switches(struct sched *sched, struct recorder *recorder, pid_
         lacks_add(lacks, "scheduling: %s", strerror(cause));
 }
 
-/* A wake-up happens in the context of the waker, often an interrupt, so only an event of the whole
- * machine sees them all. It is also cheaper for the program than one attached to its threads, which
- * the kernel has to move along at each of their switches. */
-static int add_waking(struct sched *sched, struct recorder *recorder) {
+/* A wake-up happens in the context of the waker, often an interrupt, so all of the machine's have
+ * to be looked at. */
+static int add_waking(struct sched *sched, struct ftrace *ftrace) {
     struct tracepoint waking;
     int cause = tracepoint_open(&waking, "sched", "sched_waking");
     if (cause)
         return cause;
     sched->woken = tracepoint_field(&waking, "pid");
-    struct perf_event_attr attributes;
-    recorder_attributes(&attributes);
-    attributes.type = PERF_TYPE_TRACEPOINT;
-    attributes.config = waking.id;
-    attributes.sample_type |= PERF_SAMPLE_RAW;
-    attributes.sample_period = 1;
+    cause = sched->woken.size ? ftrace_add(ftrace, &waking, handle_waking, sched) : ENOTSUP;
     tracepoint_close(&waking);
-    if (sched->woken.size == 0)
-        return ENOTSUP;
-    return recorder_add(recorder, attributes, -1, WAKING_RING_BYTES, handle_waking, sched);
+    return cause;
 }
 
-void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, struct lacks *lacks) {
+void sched_attach(struct sched *sched, struct recorder *recorder, struct ftrace *ftrace, pid_t pid,
+                  struct lacks *lacks) {
     map_put(&sched->threads, (uint64_t)pid, 1);
     attach_switches(sched, recorder, pid, lacks);
     if (!sched->has_switches)
         return;
-    int cause = add_waking(sched, recorder);
+    int cause = add_waking(sched, ftrace);
     sched->has_wakes = cause == 0;
     if (cause == EACCES || cause == EPERM)
         lacks_add(lacks, "wake-up times: only root may see them");

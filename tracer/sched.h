@@ -1,5 +1,6 @@
 /* Source of scheduling events: perf's context-switch records of the program's threads, and, for
- * those who may, the sched_waking tracepoint. Other sources would fill the same sched_events. */
+ * those who may, the sched_waking tracepoint through ftrace. Other sources would fill the same
+ * sched_events. */
 #ifndef PERSIK_TRACER_SCHED_H
 #define PERSIK_TRACER_SCHED_H
 
@@ -7,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/map.h"
+#include "tracer/ftrace.h"
 #include "tracer/lacks.h"
 #include "tracer/recorder.h"
 #include "tracer/slices.h"
@@ -16,17 +18,18 @@ struct sched {
     struct {
         size_t count, capacity;
         struct sched_event *items;
-    } events; /* in no order until sched_sort() */
+    } events;           /* in no order until sched_sort() */
     struct map threads; /* the program's, by tid */
     uint64_t lost;
     bool has_switches, has_wakes;
     struct tracepoint_field woken; /* the woken thread in sched_waking's data */
 };
 
-/* Adds to `recorder` what the kernel permits us to see of `pid`, which is to exec, and all threads
- * and processes it will create. What it does not permit goes to `lacks`. `sched` must stay where it
- * is until recorder_stop(). */
-void sched_attach(struct sched *sched, struct recorder *recorder, pid_t pid, struct lacks *lacks);
+/* Adds to `recorder` and `ftrace` what the kernel permits us to see of `pid`, which is to exec, and
+ * all threads and processes it will create. What it does not permit goes to `lacks`. `sched` must
+ * stay where it is until recorder_stop(). */
+void sched_attach(struct sched *sched, struct recorder *recorder, struct ftrace *ftrace, pid_t pid,
+                  struct lacks *lacks);
 
 void sched_free(struct sched *sched);
 

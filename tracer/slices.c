@@ -43,12 +43,17 @@ struct walk {
     bool alive; /* it may be on a core without our having seen it get there */
     uint64_t since_ns;
     uint64_t wake_ns; /* of the time on a core, or of the next one; 0 unknown */
+    bool woken_early; /* a wake-up came while it was on a core, or on its way off */
+    uint64_t off_ns;  /* when it left a core last */
     uint32_t cpu;
 };
 
 static void get_on(struct walk *walk, const struct sched_event *event) {
     if (walk->on)
         walk->slices->unpaired++; /* when it left is lost, so this slice is too */
+    if (walk->wake_ns == 0 && walk->woken_early)
+        walk->wake_ns = walk->off_ns; /* it was runnable again before it had quite left */
+    walk->woken_early = false;
     walk->on = true;
     walk->alive = false;
     walk->since_ns = event->mono_ns;
@@ -68,6 +73,7 @@ static void get_off(struct walk *walk, uint64_t off_ns, uint32_t cpu, bool preem
                                                          .preempted = preempted};
     walk->on = false;
     walk->alive = false;
+    walk->off_ns = off_ns;
     walk->wake_ns = preempted ? off_ns : 0;
 }
 
@@ -85,8 +91,9 @@ static void walk_event(struct walk *walk, const struct sched_event *event) {
         get_off(walk, event->mono_ns, event->cpu, event->kind == SCHED_PREEMPTED);
         break;
     case SCHED_WAKING:
-        /* The first one counts. A thread that is not off its core was not woken by this. */
-        if (!walk->on && walk->wake_ns == 0) {
+        if (walk->on)
+            walk->woken_early = true;
+        if (!walk->on && walk->wake_ns == 0) { /* the first one counts */
             walk->wake_ns = event->mono_ns;
             if (walk->alive)
                 walk->since_ns = event->mono_ns;

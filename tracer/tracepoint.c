@@ -25,7 +25,7 @@ static char *read_small(const char *path) {
     return text;
 }
 
-static int mount_tracefs(void) {
+int tracepoint_mount(void) {
     if (access(TRACEFS "/events", F_OK) == 0)
         return 0;
     if (errno == EACCES)
@@ -36,8 +36,8 @@ static int mount_tracefs(void) {
 }
 
 int tracepoint_open(struct tracepoint *tracepoint, const char *group, const char *name) {
-    *tracepoint = (struct tracepoint){0};
-    int cause = mount_tracefs();
+    *tracepoint = (struct tracepoint){.group = group, .name = name};
+    int cause = tracepoint_mount();
     if (cause)
         return cause;
     char path[256];

@@ -10,12 +10,16 @@ struct tracepoint_field {
 };
 
 struct tracepoint {
-    uint64_t id;  /* perf_event_attr.config */
+    const char *group, *name; /* as given */
+    uint64_t id;
     char *format; /* text of its format file */
 };
 
-/* Reads `group`/`name`, for example "sched"/"sched_waking". As root, mounts tracefs at its usual
- * place when it is not. Returns 0 or an errno (EACCES for users without rights). */
+/* As root, mounts tracefs at its usual place when it is not. 0 or an errno. */
+int tracepoint_mount(void);
+
+/* Reads `group`/`name`, for example "sched"/"sched_waking"; both strings must outlive it. Mounts
+ * tracefs if need be. Returns 0 or an errno (EACCES for users without rights). */
 int tracepoint_open(struct tracepoint *tracepoint, const char *group, const char *name);
 void tracepoint_close(struct tracepoint *tracepoint);
 

@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "tracer/blktrace.h"
+#include "tracer/ftrace.h"
 #include "tracer/program.h"
 #include "tracer/requests.h"
 #include "tracer/slices.h"
@@ -119,17 +120,30 @@ static void thread_already_running_is_on_its_core_from_the_start(void **state) {
     free(slices.items);
 }
 
-static void wake_ups_of_running_threads_and_second_ones_do_not_count(void **state) {
+static void first_of_several_wake_ups_counts(void **state) {
     (void)state;
     struct sched_event events[] = {
-        {150, 5, 0, SCHED_IN},     {170, 5, 0, SCHED_WAKING}, {200, 5, 0, SCHED_OUT},
-        {250, 5, 0, SCHED_IN},     {260, 5, 0, SCHED_OUT},    {300, 5, 1, SCHED_WAKING},
-        {310, 5, 1, SCHED_WAKING}, {320, 5, 0, SCHED_IN},     {330, 5, 0, SCHED_OUT},
+        {150, 5, 0, SCHED_IN},  {200, 5, 0, SCHED_OUT},    {250, 5, 0, SCHED_IN},
+        {260, 5, 0, SCHED_OUT}, {300, 5, 1, SCHED_WAKING}, {310, 5, 1, SCHED_WAKING},
+        {320, 5, 0, SCHED_IN},  {330, 5, 0, SCHED_OUT},
     };
     struct slices slices = build(events, LENGTH(events), 5);
     assert_int_equal(slices.count, 3);
     assert_slice(&slices, 1, (struct trace_slice){0, 250, 260, 0, 0});
     assert_slice(&slices, 2, (struct trace_slice){300, 320, 330, 0, 0});
+    free(slices.items);
+}
+
+static void thread_woken_on_its_way_off_its_core_is_runnable_from_there(void **state) {
+    (void)state;
+    struct sched_event events[] = {{150, 5, 0, SCHED_IN},  {199, 5, 1, SCHED_WAKING},
+                                   {200, 5, 0, SCHED_OUT}, {250, 5, 1, SCHED_IN},
+                                   {260, 5, 1, SCHED_OUT}, {270, 5, 1, SCHED_IN},
+                                   {280, 5, 1, SCHED_OUT}};
+    struct slices slices = build(events, LENGTH(events), 5);
+    assert_int_equal(slices.count, 3);
+    assert_slice(&slices, 1, (struct trace_slice){200, 250, 260, 1, 0});
+    assert_slice(&slices, 2, (struct trace_slice){0, 270, 280, 1, 0});
     free(slices.items);
 }
 
@@ -373,6 +387,59 @@ static void fields_are_found_by_their_whole_name(void **state) {
     assert_int_equal(tracepoint_value(data, 26, field), 0); /* cut off */
 }
 
+struct pages {
+    size_t n;
+    struct ftrace_event events[8];
+    uint32_t last[8]; /* the last word of each event's data */
+};
+
+static void take_event(const struct ftrace_event *event, void *context) {
+    struct pages *pages = context;
+    assert_true(pages->n < LENGTH(pages->events));
+    const char *end = (const char *)event->data + event->bytes;
+    memcpy(&pages->last[pages->n], end - sizeof *pages->last, sizeof *pages->last);
+    pages->events[pages->n++] = *event;
+}
+
+static void ftrace_page_gives_events_with_times(void **state) {
+    (void)state;
+    const uint64_t start_ns = 5ull << 60;
+    uint32_t words[64] = {0};
+    size_t n = 4;              /* after time and length */
+    words[n++] = 10u << 5 | 3; /* 10 ns later, 3 words */
+    words[n++] = 77, words[n++] = 1001, words[n++] = 11;
+    words[n++] = 5u << 5 | 30, words[n++] = 2;  /* time goes on by 5 + 2 * 2^27 */
+    words[n++] = 1u << 5 | 29, words[n++] = 12; /* taken back: 12 bytes to skip */
+    words[n++] = 99, words[n++] = 99;
+    words[n++] = 0u << 5 | 0, words[n++] = 4 + 12; /* long form */
+    words[n++] = 77, words[n++] = 1002, words[n++] = 22;
+    words[n++] = 7u << 5 | 31, words[n++] = 3; /* absolute: 7 + 3 * 2^27 */
+    words[n++] = 1u << 5 | 3;
+    words[n++] = 77, words[n++] = 1003, words[n++] = 33;
+    uint64_t length = (n - 4) * sizeof *words | 1u << 31; /* and: events were lost */
+    memcpy(words, &start_ns, sizeof start_ns);
+    memcpy(words + 2, &length, sizeof length);
+    struct pages pages = {0};
+    ftrace_parse_page(words, sizeof words, take_event, &pages);
+    assert_int_equal(pages.n, 3);
+    const uint64_t wanted_ns[] = {start_ns + 10, start_ns + 16 + (2ull << 27),
+                                  start_ns + 8 + (3ull << 27)};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(pages.events[i].mono_ns == wanted_ns[i]);
+        assert_int_equal(pages.events[i].tid, 1001 + i);
+        assert_int_equal(pages.events[i].bytes, 12);
+        assert_int_equal(pages.last[i], 11 * (i + 1));
+    }
+    for (size_t cut = 0; cut < n * sizeof *words; cut++) { /* never reads beyond the page */
+        char *page = memory_alloc(cut, 1);
+        memcpy(page, words, cut);
+        pages.n = 0;
+        ftrace_parse_page(page, cut, take_event, &pages);
+        assert_true(pages.n < 3);
+        free(page);
+    }
+}
+
 /* ---- programs ---- */
 
 static void programs_that_cannot_be_traced_are_told_apart(void **state) {
@@ -399,7 +466,8 @@ int main(void) {
         cmocka_unit_test(sampled_pairs_agree_with_the_clock),
         cmocka_unit_test(slices_follow_a_thread_from_birth_to_exit),
         cmocka_unit_test(thread_already_running_is_on_its_core_from_the_start),
-        cmocka_unit_test(wake_ups_of_running_threads_and_second_ones_do_not_count),
+        cmocka_unit_test(first_of_several_wake_ups_counts),
+        cmocka_unit_test(thread_woken_on_its_way_off_its_core_is_runnable_from_there),
         cmocka_unit_test(lost_events_are_counted_and_slices_stay_apart),
         cmocka_unit_test(each_thread_finds_its_own_events),
         cmocka_unit_test(merged_request_belongs_to_who_queued_first),
@@ -411,6 +479,7 @@ int main(void) {
         cmocka_unit_test(blktrace_file_becomes_requests),
         cmocka_unit_test(blktrace_file_cut_off_gives_what_is_in_it_and_an_error),
         cmocka_unit_test(fields_are_found_by_their_whole_name),
+        cmocka_unit_test(ftrace_page_gives_events_with_times),
         cmocka_unit_test(programs_that_cannot_be_traced_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
