@@ -1,9 +1,9 @@
 /* Tracepoints of the whole machine through ftrace, for root: an instance of our own in tracefs, so
  * that nobody's tracing is disturbed, stamped with CLOCK_MONOTONIC and read as binary pages.
  *
- * Not through perf_event_open: perf drops tracepoints that fire in interrupts of an idle CPU when
- * that CPU's recursion guard is stuck (seen on Linux 6.18, where most block completions were lost),
- * and a record costs the program about twice as much. */
+ * Not through perf_event_open: where the recursion guard of a CPU's idle task is stuck (seen on
+ * Linux 6.18), perf drops tracepoints that fire in interrupts of that CPU while it idles, and with
+ * them most completions of block requests. */
 #ifndef PERSIK_TRACER_FTRACE_H
 #define PERSIK_TRACER_FTRACE_H
 
