@@ -9,6 +9,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/machine.h"
 #include "modelgen/peg.h"
+#include "modelgen/source.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -176,7 +177,9 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     write_pools(trace, &pools, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
+    uint32_t *places = source_places(trace);
     struct stream_input input = {.trace = trace,
+                                 .places = places,
                                  .facts = facts,
                                  .pools = &pools,
                                  .sections = &sections,
@@ -188,6 +191,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 model);
     write_rules(&pools, facts != NULL, model);
+    free(places);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     pools_free(&pools);

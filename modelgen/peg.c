@@ -436,11 +436,15 @@ static size_t alternatives(const struct builder *builder, const struct draft_edg
     return n;
 }
 
+static struct edge *add_edge(struct node *node) {
+    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+    return &node->edges[node->n_edges++];
+}
+
 static void write_edge(struct builder *builder, struct draft_edge *draft) {
     struct node *node = &builder->model->nodes[draft->from];
     bool loop = alternatives(builder, draft, false) > 0;
-    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-    struct edge *edge = &node->edges[node->n_edges++];
+    struct edge *edge = add_edge(node);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
@@ -475,22 +479,55 @@ static bool is_closed(const struct model *model, int object) {
     return false;
 }
 
-/* An edge for an answer that the trace never showed, to the end of the pool's threads. */
-static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
+static struct dist copy_dist(const struct dist *dist) {
+    struct dist copy = *dist;
+    copy.values = dist->n_values ? memory_alloc(dist->n_values, sizeof(double)) : NULL;
+    if (dist->n_values)
+        memcpy(copy.values, dist->values, dist->n_values * sizeof(double));
+    return copy;
+}
+
+/* Copies the edges for `when` from the same pool's node of the same kind on the same object. */
+static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
     struct model *model = builder->model;
-    struct node *node = &model->nodes[n];
     for (size_t m = 0; m < model->n_nodes; m++) {
-        if (model->nodes[m].kind != NODE_END ||
+        const struct node *from = &model->nodes[m];
+        bool found = false;
+        if (m == n || from->kind != model->nodes[n].kind ||
+            from->object != model->nodes[n].object ||
             builder->nodes.items[m].pool != builder->nodes.items[n].pool)
             continue;
-        node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-        node->edges[node->n_edges++] = (struct edge){.to = (int)m,
-                                                     .when = when,
-                                                     .probability = 1,
-                                                     .runs_scaling.pool = MODEL_NONE,
-                                                     .cpu_scaling.pool = MODEL_NONE};
-        return;
+        for (size_t e = 0; e < from->n_edges; e++) {
+            if (from->edges[e].when != when || from->edges[e].leaves)
+                continue;
+            struct edge copy = from->edges[e];
+            copy.cpu_ns = copy_dist(&copy.cpu_ns);
+            copy.runs = copy_dist(&copy.runs);
+            *add_edge(&model->nodes[n]) = copy;
+            found = true;
+        }
+        if (found)
+            return true;
     }
+    return false;
+}
+
+/* An edge for an answer that the trace never showed here: as at a like node, or to the end of the
+ * pool's threads. */
+static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
+    struct model *model = builder->model;
+    if (borrow_edges(builder, n, when))
+        return;
+    for (size_t m = 0; m < model->n_nodes; m++)
+        if (model->nodes[m].kind == NODE_END &&
+            builder->nodes.items[m].pool == builder->nodes.items[n].pool) {
+            *add_edge(&model->nodes[n]) = (struct edge){.to = (int)m,
+                                                        .when = when,
+                                                        .probability = 1,
+                                                        .runs_scaling.pool = MODEL_NONE,
+                                                        .cpu_scaling.pool = MODEL_NONE};
+            return;
+        }
 }
 
 /* A node whose trace never showed one of its answers still needs a way on for it. */

@@ -5,19 +5,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-
-/* Two contexts are the same place when their functions and lines are; addresses may differ
- * where the compiler unrolled or cloned. */
-static uint64_t place_hash(const struct trace *trace, uint32_t context) {
-    uint64_t hash = 5;
-    if (context == TRACE_NO_CONTEXT)
-        return hash;
-    for (size_t i = 0; i < trace->contexts[context].n_frames; i++) {
-        const struct trace_frame *frame = &trace->contexts[context].frames[i];
-        hash = map_mix(map_mix_text(hash, frame->function), (uint64_t)frame->line);
-    }
-    return hash;
-}
+#include "modelgen/source.h"
 
 struct pool_list {
     struct thread_pool *items;
@@ -117,11 +105,14 @@ struct thread_pools pools_find(const struct trace *trace, const struct facts *fa
     struct thread_pools pools = {0};
     struct pool_list list = {0};
     struct map known = MAP_EMPTY;
+    uint32_t *places = source_places(trace);
     pools.pool_of = memory_alloc(trace->n_threads, sizeof(int));
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
         int creator = thread->creator >= 0 ? pools.pool_of[thread->creator] : -1;
-        uint64_t key = map_mix(place_hash(trace, thread->creation_context), (uint64_t)creator);
+        uint32_t context = thread->creation_context;
+        uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
+        uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
         key = map_mix_text(key, thread->start_routine);
         int index = map_get(&known, key, -1);
         if (index < 0) {
@@ -139,6 +130,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct facts *fa
         pools.pool_of[t] = index;
     }
     map_free(&known);
+    free(places);
     name_pools(&list);
     for (size_t i = 0; i < list.count; i++)
         list.items[i].size = pool_size(trace, &list.items[i]);

@@ -3,6 +3,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/map.h"
+#include "base/memory.h"
+
 bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
     return frame->line >= loop->first_line && frame->line <= loop->last_line &&
            strcmp(frame->function, loop->function) == 0;
@@ -17,6 +20,29 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
         if (source_frame_in_loop(&calls->frames[i], loop))
             return true;
     return false;
+}
+
+static uint64_t place_hash(const struct trace_context *calls) {
+    uint64_t hash = 5;
+    for (size_t i = 0; i < calls->n_frames; i++) {
+        hash = map_mix_text(hash, calls->frames[i].function);
+        hash = map_mix(hash, (uint64_t)calls->frames[i].line);
+        if (calls->frames[i].line == 0) /* no debug information: only the address tells */
+            hash = map_mix(hash, calls->frames[i].offset);
+    }
+    return hash;
+}
+
+uint32_t *source_places(const struct trace *trace) {
+    uint32_t *places = memory_alloc(trace->n_contexts, sizeof *places);
+    struct map first = MAP_EMPTY;
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        uint64_t hash = place_hash(&trace->contexts[c]);
+        places[c] = (uint32_t)map_get(&first, hash, (int)c);
+        map_put(&first, hash, (int)places[c]);
+    }
+    map_free(&first);
+    return places;
 }
 
 /* Lines of one function that may run between two places of it. After a backward step that is the

@@ -17,6 +17,10 @@ bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_lo
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);
 
+/* Which contexts are one place: equal functions and lines, whatever the addresses (the compiler may
+ * have copied the code). Gives for each context the first one of its place; the caller frees. */
+uint32_t *source_places(const struct trace *trace);
+
 /* How the computation between two calls depends on the thread count. */
 struct source_split {
     double share;    /* 0..1 of it is a fixed total split among the threads */

@@ -63,6 +63,11 @@ static double ns(uint64_t value) {
     return (double)value;
 }
 
+static uint32_t place_of(const struct writer *writer, const struct trace_record *record) {
+    return record->context == TRACE_NO_CONTEXT ? TRACE_NO_CONTEXT
+                                               : writer->in->places[record->context];
+}
+
 /* ---- names ---- */
 
 /* Lock wrappers hide the interesting place: name the function that is not the API itself. */
@@ -288,15 +293,15 @@ static struct step *add_step(struct writer *writer, enum node_kind kind, size_t 
     const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
     bool has_record = record < thread->n_records;
     struct step *step = VECTOR_ADD(&writer->list);
-    *step =
-        (struct step){.start_ns = start_ns,
-                      .end_ns = end_ns,
-                      .kind = kind,
-                      .object = MODEL_NONE,
-                      .mutex = MODEL_NONE,
-                      .target_pool = MODEL_NONE,
-                      .timeout_ns = -1,
-                      .context = has_record ? thread->records[record].context : TRACE_NO_CONTEXT};
+    *step = (struct step){.start_ns = start_ns,
+                          .end_ns = end_ns,
+                          .kind = kind,
+                          .object = MODEL_NONE,
+                          .mutex = MODEL_NONE,
+                          .target_pool = MODEL_NONE,
+                          .timeout_ns = -1,
+                          .context = has_record ? place_of(writer, &thread->records[record])
+                                                : TRACE_NO_CONTEXT};
     step->retrying = writer->retrying;
     if (writer->n_open > 0)
         step->within = writer->open[writer->n_open - 1].answer;
@@ -424,8 +429,9 @@ static uint32_t find_header(const struct writer *writer, size_t thread_index, co
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
     for (size_t r = 0; r < thread->n_records; r++)
         if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
-            return api_catalog[thread->records[r].api].op == OP_LOCK ? thread->records[r].context
-                                                                     : TRACE_NO_CONTEXT;
+            return api_catalog[thread->records[r].api].op == OP_LOCK
+                       ? place_of(writer, &thread->records[r])
+                       : TRACE_NO_CONTEXT;
     return TRACE_NO_CONTEXT;
 }
 
@@ -434,7 +440,7 @@ static bool header_has_guard(const struct writer *writer, size_t thread_index, u
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
     for (size_t r = 0; r < thread->n_records; r++) {
         int section = writer->in->sections->section_of_lock[thread_index][r];
-        if (thread->records[r].context != header || section < 0)
+        if (place_of(writer, &thread->records[r]) != header || section < 0)
             continue;
         for (size_t g = 0; g < writer->in->monitors->n_guards; g++)
             if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
@@ -452,7 +458,8 @@ static void count_rounds(const struct writer *writer, size_t thread_index, const
     for (size_t r = 0; r < thread->n_records; r++) {
         uint32_t context = thread->records[r].context;
         bool here = context != TRACE_NO_CONTEXT && in_loop[context];
-        if (here && context == header && api_catalog[thread->records[r].api].op == OP_LOCK) {
+        if (here && place_of(writer, &thread->records[r]) == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK) {
             if (inside)
                 *rounds += 1;
             else
@@ -523,7 +530,7 @@ static bool goes_round_again(const struct writer *writer, size_t record, int loo
     const struct trace_thread *thread = &trace->threads[writer->thread];
     uint32_t header = writer->header_of_loop[loop];
     for (size_t r = record + 1; r < thread->n_records; r++) {
-        if (thread->records[r].context == header &&
+        if (place_of(writer, &thread->records[r]) == header &&
             api_catalog[thread->records[r].api].op == OP_LOCK)
             return true;
         if (!source_context_in_loop(trace, thread->records[r].context,
@@ -564,7 +571,7 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
         writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
     write_takes(writer, index, section, mutex);
     if (writer->pending_work < 0)
-        writer->pending_work = loop_decided_by(writer, record->context);
+        writer->pending_work = loop_decided_by(writer, place_of(writer, record));
 }
 
 static void write_unlock(struct writer *writer, size_t index, const struct trace_record *record,

@@ -46,6 +46,7 @@ struct stream_input {
     const struct sections *sections;
     struct monitors *monitors; /* guards get their model objects */
     const struct timeline *timelines;
+    const uint32_t *places;     /* per context: see source_places */
     double insignificant_share; /* of the run */
 };
 

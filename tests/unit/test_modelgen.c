@@ -227,9 +227,8 @@ static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
     bool exact = false;
     for (size_t n = 0; n < model->n_nodes; n++)
         for (size_t e = 0; e < model->nodes[n].n_edges; e++)
-            exact |= model->nodes[n].kind == NODE_BARRIER &&
-                     model->nodes[n].edges[e].to == (int)n &&
-                     dist_mean(&model->nodes[n].edges[e].runs) == 4;
+            exact |= model->nodes[n].kind == NODE_BARRIER && model->nodes[n].edges[e].leaves &&
+                     dist_mean(&model->nodes[n].stays) == 4;
     assert_true(exact);
     model_free(model);
     trace_free(trace);
