@@ -178,8 +178,10 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
     uint32_t *places = source_places(trace);
+    struct disks disks = disks_find(trace);
     struct stream_input input = {.trace = trace,
                                  .places = places,
+                                 .disks = &disks,
                                  .facts = facts,
                                  .pools = &pools,
                                  .sections = &sections,
@@ -192,6 +194,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                 model);
     write_rules(&pools, facts != NULL, model);
     free(places);
+    disks_free(&disks);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     pools_free(&pools);

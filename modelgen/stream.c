@@ -37,16 +37,19 @@ struct open_section {
 struct writer {
     const struct stream_input *in;
     struct model *model;
-    double life_ns;           /* of all threads */
-    int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
-    bool *is_shared;          /* per sync object: used by several threads */
-    bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
-    bool *is_flag;            /* per sync object: a condition modelled as a flag */
-    int **section_of_unlock;  /* per thread and record */
-    int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
-    uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
-    struct map kept_sites;    /* (context, api) of timed calls worth keeping */
-    int *created, *joined;    /* per pool, to find the first of each generation */
+    double life_ns;            /* of all threads */
+    int *object_of;            /* per sync object: model object, MODEL_NONE, UNDECIDED */
+    bool *is_shared;           /* per sync object: used by several threads */
+    bool *is_multiplied;       /* per sync object: used by threads that --threads multiplies */
+    bool *is_flag;             /* per sync object: a condition modelled as a flag */
+    int **section_of_unlock;   /* per thread and record */
+    int *work_of_loop;         /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
+    uint32_t *header_of_loop;  /* per facts loop: context of the deciding lock */
+    struct map kept_sites;     /* (context, api) of timed calls worth keeping */
+    struct map device_of_site; /* of those that reached a block device */
+    struct map disk_of;        /* device -> model object */
+    bool *feeds_tasks;         /* per guard: the task pool takes from it */
+    int *created, *joined;     /* per pool, to find the first of each generation */
     int task_pool;
     /* the thread being written */
     size_t thread;
@@ -411,6 +414,11 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
                               : guard->kind == GUARD_QUEUE && weight > 0 ? NODE_PUT
                                                                          : NODE_RELEASE;
         int object = guard_object(writer, guard);
+        /* A task is born when it is put where the busiest pool takes it. */
+        bool born = kind == NODE_PUT && writer->feeds_tasks[g] &&
+                    writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+        if (born)
+            add_step(writer, NODE_TASK_BEGIN, record, time, time);
         struct step *step = add_step(writer, kind, record, time, time);
         step->object = object;
         step->count = kind == NODE_RELEASE ? weight : 0;
@@ -654,10 +662,49 @@ static bool site_is_kept(const struct writer *writer, const struct trace_record 
     return map_get(&writer->kept_sites, site, 0) != 0;
 }
 
+/* The model's object for a block device. */
+static int disk_object(struct writer *writer, uint32_t device) {
+    int object = map_get(&writer->disk_of, device, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    object = draft_object(writer->model, OBJECT_DISK,
+                          memory_format("disk %u:%u", device >> 20, device & 0xfffff));
+    writer->model->objects[object].service_ns = disks_service(writer->in->disks, device);
+    writer->model->objects[object].evidence =
+        memory_strdup("block requests of the traced run, issue to completion");
+    map_put(&writer->disk_of, device, object);
+    return object;
+}
+
+/* Is this call one whose site ever reached a block device? Then every call there is disk I/O, those
+ * without requests being cache hits; else it is a wait on something outside. */
+static void write_io(struct writer *writer, size_t index, const struct trace_record *record) {
+    uint64_t end = record->start_ns + record->duration_ns;
+    uint32_t device = 0;
+    size_t operations =
+        disks_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
+    uint64_t site = map_mix(map_mix(7, record->context), record->api);
+    int known = map_get(&writer->device_of_site, site, -1);
+    struct step *step = add_step(writer, NODE_IO, index, record->start_ns, end);
+    step->cpu_ns = cpu_inside(writer, record->start_ns, end);
+    if (known < 0) {
+        step->wait_ns = blocked_inside(writer, record);
+        return;
+    }
+    int object = disk_object(writer, operations ? device : (uint32_t)known);
+    step = &writer->list.items[writer->list.count - 1];
+    step->object = object;
+    step->operations = (double)operations;
+}
+
 static void write_timed_call(struct writer *writer, size_t index, const struct trace_record *record,
                              enum node_kind kind) {
     if (!site_is_kept(writer, record))
         return;
+    if (kind == NODE_IO) {
+        write_io(writer, index, record);
+        return;
+    }
     uint64_t end = record->start_ns + record->duration_ns;
     struct step *step = add_step(writer, kind, index, record->start_ns, end);
     step->wait_ns = blocked_inside(writer, record);
@@ -786,6 +833,10 @@ static void choose_sites(struct writer *writer) {
                         *VECTOR_ADD(&blocked) = 0;
                     }
                     blocked.items[at] += blocked_inside(writer, record);
+                    uint32_t device;
+                    if (disks_requests(writer->in->disks, t, record->start_ns,
+                                       record->start_ns + record->duration_ns, &device))
+                        map_put(&writer->device_of_site, site, (int)device);
                 } else if (blocked.items[at] >
                            writer->in->insignificant_share * ns(trace->meta.run_ns)) {
                     map_put(&writer->kept_sites, site, 1);
@@ -794,6 +845,18 @@ static void choose_sites(struct writer *writer) {
         }
     map_free(&number);
     free(blocked.items);
+}
+
+/* Which queues bring the busiest pool its tasks. */
+static void find_task_queues(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    const struct monitors *monitors = writer->in->monitors;
+    writer->feeds_tasks = memory_alloc(monitors->n_guards, sizeof(bool));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int pool = writer->in->pools->pool_of[sections->sections[s].thread];
+        for (size_t g = 0; pool == writer->task_pool && g < monitors->n_guards; g++)
+            writer->feeds_tasks[g] |= monitors->guards[g].waits[monitors->class_of[s]];
+    }
 }
 
 static void prepare(struct writer *writer) {
@@ -840,6 +903,7 @@ static void prepare(struct writer *writer) {
             writer->task_pool = (int)p;
     choose_sites(writer);
     find_flags(writer);
+    find_task_queues(writer);
 }
 
 static void write_thread(struct writer *writer, size_t t) {
@@ -900,7 +964,10 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.header_of_loop);
     free(writer.created);
     free(writer.joined);
+    free(writer.feeds_tasks);
     map_free(&writer.kept_sites);
+    map_free(&writer.device_of_site);
+    map_free(&writer.disk_of);
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "formats/model.h"
+#include "modelgen/disks.h"
 #include "modelgen/monitors.h"
 #include "modelgen/pools.h"
 #include "modelgen/timeline.h"
@@ -46,6 +47,7 @@ struct stream_input {
     const struct sections *sections;
     struct monitors *monitors; /* guards get their model objects */
     const struct timeline *timelines;
+    const struct disks *disks;
     const uint32_t *places;     /* per context: see source_places */
     double insignificant_share; /* of the run */
 };

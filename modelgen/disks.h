@@ -1,0 +1,30 @@
+/* Which requests to block devices stand behind a thread's I/O calls, and how long they take.
+ *
+ * Both logs have one clock and name the thread that queued the request, so the match is direct:
+ * a request belongs to the call during which its thread queued it. A call without requests was
+ * served from the page cache. */
+#ifndef PERSIK_MODELGEN_DISKS_H
+#define PERSIK_MODELGEN_DISKS_H
+
+#include "formats/model.h"
+#include "formats/trace.h"
+
+struct disks {
+    const struct trace *trace;
+    size_t **requests;  /* per thread: indexes into trace->blocks, by queued_ns */
+    size_t *n_requests; /* per thread */
+};
+
+/* `trace` must outlive it. disks_free() ends it. */
+struct disks disks_find(const struct trace *trace);
+void disks_free(struct disks *disks);
+
+/* Number of requests that thread number `thread` queued in [from, to); `device` gets that of the
+ * first one and is left alone when there is none. */
+size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns, uint64_t to_ns,
+                      uint32_t *device);
+
+/* Distribution of the time from issue to completion on the device. */
+struct dist disks_service(const struct disks *disks, uint32_t device);
+
+#endif
