@@ -572,6 +572,50 @@ static void test_created_threads_start_then_and_join_waits_for_all(void **state)
     assert_close(run_ns(model, config), 33 * MS, 1e-9);
 }
 
+/* Fork and join in every round: the pool's threads start over each time. */
+static void test_a_pool_created_in_every_round_runs_in_every_round(void **state) {
+    (void)state;
+    struct model *model = build_team(2, 2);
+    end_after(model, model->pools[1].entry, constant(10 * MS));
+    int create = model->nodes[model->pools[0].entry].edges[0].to;
+    int join = model->nodes[create].edges[0].to;
+    struct edge *out = &model->nodes[join].edges[0];
+    out->leaves = true;
+    build_edge(model, join, create)->cpu_ns = constant(1 * MS);
+    model->nodes[join].stays = constant(4);
+    assert_close(run_ns(model, (struct sim_config){0}), (5 * 10 + 4) * MS, 1e-9);
+}
+
+/* Three parts are owed before anybody can take one: "wait until all three are done". */
+static void test_tokens_may_be_owed(void **state) {
+    (void)state;
+    struct model *model = build_model(4);
+    int tokens = build_object(model, OBJECT_TOKENS, -2);
+    int waiter = build_pool(model, 1, true);
+    int take = build_next(model, model->pools[waiter].entry, constant(0), NODE_ACQUIRE, tokens);
+    end_after(model, take, constant(1 * MS));
+    int workers = build_pool(model, 3, true);
+    int give =
+        build_next(model, model->pools[workers].entry, constant(7 * MS), NODE_RELEASE, tokens);
+    end_after(model, give, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 8 * MS, 1e-9);
+}
+
+static void test_a_wait_on_a_flag_ends_when_nothing_else_can_move(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int getter = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[getter].entry, constant(0), NODE_GET, queue);
+    end_after(model, get, constant(2 * MS));
+    int putter = build_pool(model, 1, true);
+    int wait = build_next(model, model->pools[putter].entry, constant(3 * MS), NODE_WAIT, flag);
+    int put = build_next(model, wait, constant(0), NODE_PUT, queue);
+    end_after(model, put, constant(0));
+    assert_close(run_ns(model, (struct sim_config){0}), 5 * MS, 1e-9);
+}
+
 /* A main thread that is one of the workers, with one helper fewer than --threads. */
 static void test_a_pool_that_follows_another_may_have_no_threads(void **state) {
     (void)state;
@@ -695,6 +739,58 @@ static void test_runs_of_edges_alternate(void **state) {
     assert_close(result.tasks.mean, 100, 0.01);
     sim_result_free(&result);
     model_free(model);
+}
+
+/* Of 400 decisions the rare edge gets its 4 in every run, not 4 on average. */
+static void test_edges_with_counts_are_dealt_from_a_deck(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 1, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(400), &leave);
+    int fork = build_next(model, body, constant(0), NODE_STEP, MODEL_NONE);
+    int rare = build_node(model, NODE_TASK_END, MODEL_NONE);
+    for (int i = 0; i < 2; i++) {
+        int usual = build_node(model, NODE_STEP, MODEL_NONE);
+        struct edge *edge = build_edge(model, fork, usual);
+        edge->runs = constant(1);
+        edge->probability = 198;
+        build_edge(model, usual, head);
+    }
+    struct edge *edge = build_edge(model, fork, rare);
+    edge->runs = constant(1);
+    edge->probability = 4;
+    build_edge(model, rare, head);
+    end_after(model, leave, constant(1 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 4, 1e-9);
+    assert_true(result.tasks.half_width < 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 2, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    for (int i = 0; i < 2; i++) {
+        int body = build_node(model, NODE_STEP, MODEL_NONE);
+        struct edge *edge = build_edge(model, head, body);
+        edge->runs = exponential(3);
+        edge->cpu_ns = constant(1 * MS);
+        build_edge(model, body, head);
+    }
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    struct edge *out = build_edge(model, head, end);
+    out->leaves = true;
+    out->cpu_ns = constant(5 * MS);
+    model->nodes[head].stays = constant(30);
+    model->nodes[head].stays_scaling = (struct scaling){.share = 1, .pool = pool};
+    const int alone[] = {1};
+    assert_close(simulate(model, (struct sim_config){0}).run_ns.mean, 2 * 35 * MS, 1e-9);
+    assert_close(run_ns(model, (struct sim_config){.pool_threads = alone}), 65 * MS, 1e-9);
 }
 
 static void test_memoryless_edges_are_taken_by_probability(void **state) {
@@ -994,12 +1090,17 @@ int main(void) {
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
+        cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
+        cmocka_unit_test(test_tokens_may_be_owed),
+        cmocka_unit_test(test_a_wait_on_a_flag_ends_when_nothing_else_can_move),
         cmocka_unit_test(test_a_pool_that_follows_another_may_have_no_threads),
         cmocka_unit_test(test_the_run_ends_with_the_main_thread_even_if_workers_still_wait),
         cmocka_unit_test(test_a_loop_with_a_measured_count_runs_exactly_that_often),
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_runs_of_edges_alternate),
+        cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
+        cmocka_unit_test(test_a_loop_with_branches_is_left_after_its_stays),
         cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
         cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
