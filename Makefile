@@ -150,6 +150,9 @@ format: ## clang-format over all sources, in place
 format-check: ## fails when clang-format would change a file
 	@clang-format --dry-run -Werror $(C_FILES) $(CXX_FILES)
 
+# Quotes inside a JSON string inside a shell string.
+CXXFLAGS_IN_JSON = $(subst "',\\\"',$(subst '",'\\\",$(CXXFLAGS)))
+
 # One entry per source with the flags it is built with; no compiler wrapper needed.
 compile_entry = printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}\n' \
                 "$$sep" "$(CURDIR)" "$$f" "$(1)" "$$f"; sep=,
@@ -158,12 +161,12 @@ compile_commands.json: ## for clang-tidy, clangd and persik analyze
 	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC); do \
 	    $(call compile_entry,$(CC) $(CPPFLAGS) -DPERSIK_VERSION='\\\"$(VERSION)\\\"' $(CFLAGS)); done; \
 	  for f in $(SAMPLE_SRC); do $(call compile_entry,$(CC) -std=c11 -g -O2 $(WARN)); done; \
-	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS)); done; \
+	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS_IN_JSON)); done; \
 	  echo ']'; } > $@
 
 tidy: compile_commands.json ## clang-tidy over all sources
 	@printf '%s\n' $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(SAMPLE_SRC) \
-	    $(ANALYZE_SRC) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p .
+	    $(ANALYZE_SRC) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p .
 
 # ---- install ----
 

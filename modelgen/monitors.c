@@ -1,5 +1,6 @@
 #include "modelgen/monitors.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static void find_section_classes(const struct trace *trace, const struct section
             class.first_ns = section->acquire_ns;
             *VECTOR_ADD(&list) = class;
         }
+        assert(list.items); /* the map knows only what is in the list */
         struct section_class *known = &list.items[index];
         known->count++;
         known->broadcasts |= class.broadcasts;
@@ -393,7 +395,8 @@ static int choose_classes(const struct monitors *monitors, int mutex, int close_
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (monitors->classes[c].mutex == mutex && (int)c != close_class)
             *VECTOR_ADD(&all) = (int)c;
-    qsort_r(all.items, all.count, sizeof *all.items, compare_class_counts, monitors->classes);
+    if (all.count)
+        qsort_r(all.items, all.count, sizeof *all.items, compare_class_counts, monitors->classes);
     int n = 0;
     for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
         chosen[n] = all.items[n];

@@ -1,6 +1,6 @@
 #include "modelgen/peg.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +168,7 @@ static struct passages count_passages(const struct builder *builder) {
                 map_put(&known, key, at);
                 *VECTOR_ADD(&passages) = passage;
             }
+            assert(passages.items); /* the map knows only what is in the list */
             passages.items[at].count++;
         }
     }

@@ -1,5 +1,6 @@
 #include "modelgen/pools.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct facts *fa
                                                       .creator = creator,
                                                       .why = "one place creates it, always alike"};
         }
+        assert(list.items); /* the map knows only what is in the list */
         struct thread_pool *pool = &list.items[index];
         pool->threads = memory_resize(pool->threads, pool->n_threads + 1, sizeof(size_t));
         pool->threads[pool->n_threads++] = t;

@@ -1,5 +1,6 @@
 #include "modelgen/sections.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -62,6 +63,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
                                                           .context = record->context,
                                                           .parties = -1};
             }
+            assert(list.items); /* the map knows only what is in the list */
             note_operation(&list.items[index], record);
         }
     sections->objects = list.items;
@@ -69,6 +71,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
 }
 
 static int class_root(const struct sections *sections, int object) {
+    assert(sections->objects);
     while (sections->objects[object].class_id != object)
         object = sections->objects[object].class_id;
     return object;
@@ -97,6 +100,7 @@ static void find_classes(const struct trace *trace, const int *pool_of, struct s
                 sections->objects[a > b ? a : b].class_id = a < b ? a : b;
         }
     map_free(&first_of_site);
+    assert(sections->objects || sections->n_objects == 0);
     int *members = memory_alloc(sections->n_objects, sizeof *members);
     for (size_t i = 0; i < sections->n_objects; i++) {
         sections->objects[i].class_id = class_root(sections, (int)i);
