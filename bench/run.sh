@@ -17,6 +17,7 @@ measure() {
 }
 
 measure bench/probe-cost.sh "$build"
+measure bench/simulator.sh "$build"
 measure bench/perturbation.sh
 measure bench/accuracy.sh
 
