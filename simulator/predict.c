@@ -16,10 +16,10 @@
 #include "simulator/simulator.h"
 
 #define DEFAULT_PRECISION 0.01
-#define DEFAULT_MIN       5
+#define DEFAULT_MIN       3
 #define DEFAULT_MAX       200
 #define DEFAULT_EVENTS    3e7
-#define BATCH             5
+#define BATCH             3
 #define MAX_WORKERS       256
 
 struct study {

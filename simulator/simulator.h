@@ -18,7 +18,7 @@ struct sim_config {
     uint64_t seed;
     double precision;       /* stop when the running time's (open load: response time's) 95 %
                              * half-width is below this share of its mean; 0 = 0.01 */
-    int min_replications;   /* 0 = 5; at least 2, since one run has no interval */
+    int min_replications;   /* 0 = 3; at least 2, since one run has no interval */
     int max_replications;   /* 0 = 200 */
     double max_events;      /* after so many no further batch of replications is begun, however
                              * wide the intervals still are; 0 = 3e7, about a second */
