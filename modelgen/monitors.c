@@ -404,18 +404,16 @@ static int choose_classes(const struct monitors *monitors, int mutex, int close_
     return n;
 }
 
-/* The class that ends the condition's life: broadcasts to its waiters, hardly ever runs. */
+/* The class that ends the condition's life: broadcasts to its waiters, and runs once. Of several,
+ * the last one. -1 none. */
 static int find_close_class(const struct monitors *monitors, int mutex, int condition) {
     int found = -1;
-    double waits = 0;
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        if (monitors->classes[c].mutex == mutex)
-            waits += monitors->classes[c].waits;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex || !class->broadcasts || !class_signals(class, condition))
+        if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
+            !class_signals(class, condition))
             continue;
-        if (class->count == 1 && (found < 0 || monitors->classes[found].first_ns < class->first_ns))
+        if (found < 0 || monitors->classes[found].first_ns < class->first_ns)
             found = (int)c;
     }
     return found;
