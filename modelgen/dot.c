@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "modelgen/draft.h"
+
 /* Quotes for DOT: the only special characters inside "..." are the quote and the backslash. */
 static void write_quoted(FILE *out, const char *text) {
     fputc('"', out);
@@ -87,12 +89,6 @@ static void write_edges(const struct model *model, size_t n, FILE *out) {
                 node->object);
 }
 
-/* The pool whose graph a node belongs to: its name stands before the colon. */
-static bool node_in_pool(const struct node *node, const struct pool *pool) {
-    size_t length = strlen(pool->name);
-    return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
-}
-
 int modelgen_write_dot(const struct model *model, FILE *out) {
     fprintf(out, "digraph persik {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n"
                  "  edge [fontname=\"Helvetica\", fontsize=9];\n  labelloc=t;\n  label=");
@@ -103,7 +99,7 @@ int modelgen_write_dot(const struct model *model, FILE *out) {
         write_quoted(out, model->pools[p].name);
         fprintf(out, ";\n");
         for (size_t n = 0; n < model->n_nodes; n++)
-            if (node_in_pool(&model->nodes[n], &model->pools[p]))
+            if (draft_node_in_pool(&model->nodes[n], &model->pools[p]))
                 write_node(model, n, out);
         fprintf(out, "  }\n");
     }

@@ -32,6 +32,11 @@ int draft_node(struct model *model, enum node_kind kind, char *name) {
     return (int)model->n_nodes++;
 }
 
+bool draft_node_in_pool(const struct node *node, const struct pool *pool) {
+    size_t length = strlen(pool->name);
+    return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
+}
+
 void draft_note(struct model *model, const char *format, ...) {
     char *text = NULL;
     va_list arguments;

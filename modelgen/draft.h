@@ -2,12 +2,17 @@
 #ifndef PERSIK_MODELGEN_DRAFT_H
 #define PERSIK_MODELGEN_DRAFT_H
 
+#include <stdbool.h>
+
 #include "formats/model.h"
 
 /* Appends and gives the index. `name` is taken over (freed with the model). */
 int draft_object(struct model *model, enum object_kind kind, char *name);
 int draft_pool(struct model *model, char *name);
 int draft_node(struct model *model, enum node_kind kind, char *name);
+
+/* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
+bool draft_node_in_pool(const struct node *node, const struct pool *pool);
 
 /* Appends to the "not modelled exactly" list; a line already there is not repeated. */
 void draft_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));

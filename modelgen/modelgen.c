@@ -80,6 +80,19 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
     }
 }
 
+static bool splits(const struct scaling *scaling, int pool) {
+    return scaling->pool == pool && scaling->share > 0;
+}
+
+/* Is anything at the node, a demand or a number of rounds, split among the pool's threads? */
+static bool node_splits(const struct node *node, int pool) {
+    bool found = splits(&node->stays_scaling, pool);
+    for (size_t e = 0; e < node->n_edges; e++)
+        found |=
+            splits(&node->edges[e].cpu_scaling, pool) || splits(&node->edges[e].runs_scaling, pool);
+    return found;
+}
+
 /* One line for the reader: how the pool's work follows its number of threads. */
 static void write_rules(const struct thread_pools *pools, bool has_facts, struct model *model) {
     for (size_t p = 0; p < model->n_pools; p++) {
@@ -87,20 +100,10 @@ static void write_rules(const struct thread_pools *pools, bool has_facts, struct
         bool tokens = false, share = false;
         for (size_t n = 0; n < model->n_nodes; n++) {
             const struct node *node = &model->nodes[n];
-            for (size_t e = 0; e < node->n_edges; e++)
-                share |= node->edges[e].cpu_scaling.pool == (int)p &&
-                         (node->edges[e].cpu_scaling.share > 0);
-            for (size_t e = 0; e < node->n_edges; e++)
-                share |= node->edges[e].runs_scaling.pool == (int)p &&
-                         node->edges[e].runs_scaling.share > 0;
-        }
-        const size_t name_length = strlen(pool->name);
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            const struct node *node = &model->nodes[n];
-            bool mine =
-                strncmp(node->name, pool->name, name_length) == 0 && node->name[name_length] == ':';
-            tokens |= mine && (node->kind == NODE_GET ||
-                               (node->kind == NODE_ACQUIRE && node->timeout_ns == 0));
+            bool takes =
+                node->kind == NODE_GET || (node->kind == NODE_ACQUIRE && node->timeout_ns == 0);
+            tokens |= takes && draft_node_in_pool(node, pool);
+            share |= node_splits(node, (int)p);
         }
         const char *work = tokens && share ? "takes work from a common supply; splits fixed work"
                            : tokens        ? "takes work from a common supply"

@@ -71,6 +71,11 @@ static uint32_t place_of(const struct writer *writer, const struct trace_record 
                                                : writer->in->places[record->context];
 }
 
+/* Key of a call site. */
+static uint64_t site_of(const struct trace_record *record) {
+    return map_mix(map_mix(7, record->context), record->api);
+}
+
 /* ---- names ---- */
 
 /* Lock wrappers hide the interesting place: name the function that is not the API itself. */
@@ -353,10 +358,6 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
         add_step(writer, NODE_TASK_BEGIN, record, time_ns, time_ns);
 }
 
-static bool is_task_source(const struct guard *guard) {
-    return guard->kind == GUARD_QUEUE;
-}
-
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
@@ -386,7 +387,7 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
             writer->retrying = outcome == OUTCOME_NO;
         if (writer->n_open > 0)
             writer->open[writer->n_open - 1].answer = outcome;
-        if (is_task_source(guard))
+        if (guard->kind == GUARD_QUEUE)
             mark_task(writer, record, end, step);
         if (guard->kind == GUARD_LEVEL && outcome == OUTCOME_YES) {
             struct step *back = add_step(writer, NODE_RELEASE, record, end, end);
@@ -658,7 +659,7 @@ static void write_thread_call(struct writer *writer, size_t index,
 }
 
 static bool site_is_kept(const struct writer *writer, const struct trace_record *record) {
-    uint64_t site = map_mix(map_mix(7, record->context), record->api);
+    uint64_t site = site_of(record);
     return map_get(&writer->kept_sites, site, 0) != 0;
 }
 
@@ -683,7 +684,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     uint32_t device = 0;
     size_t operations =
         disks_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
-    uint64_t site = map_mix(map_mix(7, record->context), record->api);
+    uint64_t site = site_of(record);
     int known = map_get(&writer->device_of_site, site, -1);
     struct step *step = add_step(writer, NODE_IO, index, record->start_ns, end);
     step->cpu_ns = cpu_inside(writer, record->start_ns, end);
@@ -691,9 +692,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
         step->wait_ns = blocked_inside(writer, record);
         return;
     }
-    int object = disk_object(writer, operations ? device : (uint32_t)known);
-    step = &writer->list.items[writer->list.count - 1];
-    step->object = object;
+    step->object = disk_object(writer, operations ? device : (uint32_t)known);
     step->operations = (double)operations;
 }
 
@@ -711,22 +710,12 @@ static void write_timed_call(struct writer *writer, size_t index, const struct t
     step->cpu_ns = cpu_inside(writer, record->start_ns, end);
 }
 
-static void write_rwlock(struct writer *writer, size_t index, const struct trace_record *record,
-                         int sync_object, enum node_kind kind, bool try) {
-    int object = lock_object(writer, sync_object);
+/* A call on an object of the model; `try` never waits and tells by its result whether it got it. */
+static void write_object_call(struct writer *writer, size_t index,
+                              const struct trace_record *record, int object, enum node_kind kind,
+                              bool try) {
     if (object == MODEL_NONE)
         return;
-    uint64_t end = record->start_ns + record->duration_ns;
-    struct step *step = add_step(writer, kind, index, record->start_ns, end);
-    step->object = object;
-    step->timeout_ns = try ? 0 : -1;
-    if (try)
-        step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
-}
-
-static void write_semaphore(struct writer *writer, size_t index, const struct trace_record *record,
-                            int sync_object, enum node_kind kind, bool try) {
-    int object = semaphore_object(writer, sync_object);
     uint64_t end = record->start_ns + record->duration_ns;
     struct step *step = add_step(writer, kind, index, record->start_ns, end);
     step->object = object;
@@ -770,23 +759,27 @@ static void write_record(struct writer *writer, size_t index, const struct trace
     case OP_ACQUIRE:
     case OP_TRYACQUIRE:
     case OP_TIMEDACQUIRE:
-        write_semaphore(writer, index, record, object, NODE_ACQUIRE, info->op == OP_TRYACQUIRE);
+        write_object_call(writer, index, record, semaphore_object(writer, object), NODE_ACQUIRE,
+                          info->op == OP_TRYACQUIRE);
         break;
     case OP_RELEASE:
-        write_semaphore(writer, index, record, object, NODE_RELEASE, false);
+        write_object_call(writer, index, record, semaphore_object(writer, object), NODE_RELEASE,
+                          false);
         break;
     case OP_RDLOCK:
     case OP_TRYRDLOCK:
     case OP_TIMEDRDLOCK:
-        write_rwlock(writer, index, record, object, NODE_RDLOCK, info->op == OP_TRYRDLOCK);
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_RDLOCK,
+                          info->op == OP_TRYRDLOCK);
         break;
     case OP_WRLOCK:
     case OP_TRYWRLOCK:
     case OP_TIMEDWRLOCK:
-        write_rwlock(writer, index, record, object, NODE_WRLOCK, info->op == OP_TRYWRLOCK);
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_WRLOCK,
+                          info->op == OP_TRYWRLOCK);
         break;
     case OP_RWUNLOCK:
-        write_rwlock(writer, index, record, object, NODE_RWUNLOCK, false);
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_RWUNLOCK, false);
         break;
     case OP_CREATE:
         write_thread_call(writer, index, record, NODE_CREATE, writer->created);
@@ -824,7 +817,7 @@ static void choose_sites(struct writer *writer) {
                 if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
                     info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
                     continue;
-                uint64_t site = map_mix(map_mix(7, record->context), record->api);
+                uint64_t site = site_of(record);
                 int at = map_get(&number, site, -1);
                 if (pass == 0) {
                     if (at < 0) {

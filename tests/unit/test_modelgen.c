@@ -194,8 +194,8 @@ static void every_nanosecond_belongs_to_one_part(void **state) {
     trace_free(trace);
 }
 
-static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
-    (void)state;
+/* Main and two workers meet at a barrier five times. */
+static struct trace *barrier_trace(void) {
     struct trace *trace = builder_new(2);
     int threads[3] = {builder_thread(trace, "main", -1), builder_thread(trace, "worker", 0),
                       builder_thread(trace, "worker", 0)};
@@ -211,6 +211,12 @@ static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
     for (int t = 0; t < 3; t++)
         builder_slice(trace, threads[t], 0, 6000);
     builder_finish(trace, 6000);
+    return trace;
+}
+
+static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
+    (void)state;
+    struct trace *trace = barrier_trace();
     struct error error = {""};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
@@ -234,6 +240,25 @@ static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
     trace_free(trace);
 }
 
+static void a_pool_whose_rounds_are_split_says_so(void **state) {
+    (void)state;
+    struct trace *trace = barrier_trace();
+    struct facts_loop loop = {.file = "t.c",
+                              .function = "thread",
+                              .first_line = 90,
+                              .last_line = 110,
+                              .bound = BOUND_SHARE,
+                              .has_fragments = true};
+    struct facts facts = {.version = FACTS_VERSION, .n_loops = 1, .loops = &loop};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_non_null(model);
+    assert_true(model->pools[1].scales);
+    assert_non_null(strstr(model->pools[1].rule, "splits a fixed total"));
+    model_free(model);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
@@ -242,6 +267,7 @@ int main(void) {
         cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
+        cmocka_unit_test(a_pool_whose_rounds_are_split_says_so),
     };
     return cmocka_run_group_tests_name("modelgen", tests, NULL, NULL);
 }
