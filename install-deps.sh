@@ -4,7 +4,7 @@
 set -eu
 
 packages="gcc libc6-dev make pkg-config
-    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev
+    libunwind-dev libdw-dev libelf-dev libjansson-dev libzstd-dev libgsl-dev libcapstone-dev
     clang-14 libclang-14-dev llvm-14-dev
     graphviz gnuplot-nox libcmocka-dev xz-utils"
 

@@ -8,6 +8,9 @@ const struct api_info api_catalog[API_COUNT] = {
     [API_##name] = {#name,          CLASS_##class_,  ON_##object_,                                 \
                     OP_##op_,       PROBE_##probe_,  object_argument,                              \
                     mutex_argument, amount_argument, timeout_argument},
+#define ROLE(name, class_, object_, op_)                                                           \
+    [ROLE_##name] = {                                                                              \
+        "user:" #name, CLASS_##class_, ON_##object_, OP_##op_, PROBE_TIMED, -1, -1, -1, -1},
 #include "formats/catalog.def"
 #undef API
 };
@@ -73,6 +76,10 @@ const char *api_op_name(enum api_op op) {
         [OP_CONNECT] = "connect",
         [OP_SEND] = "send",
         [OP_RECEIVE] = "receive",
+        [OP_PUT] = "put",
+        [OP_TRYPUT] = "tryput",
+        [OP_GET] = "get",
+        [OP_TRYGET] = "tryget",
     };
     return names[op];
 }

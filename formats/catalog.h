@@ -66,6 +66,11 @@ enum api_op {
     OP_CONNECT,
     OP_SEND,
     OP_RECEIVE,
+    /* queues of items in memory */
+    OP_PUT,
+    OP_TRYPUT,
+    OP_GET,
+    OP_TRYGET,
     OP_COUNT
 };
 
@@ -83,6 +88,8 @@ enum api_object {
     ON_FILE, /* descriptor or FILE * */
     ON_SOCKET,
     ON_QUEUE, /* message queue */
+    ON_ITEMS, /* queue of items in memory */
+    ON_EVENT, /* happens once and stays */
 };
 
 /* How the probe handles the call (tracer/probe):
@@ -93,7 +100,8 @@ enum api_object {
 enum api_probe { PROBE_PLAIN, PROBE_TRY, PROBE_TIMED, PROBE_SPECIAL };
 
 enum api {
-#define API(name, ...) API_##name,
+#define API(name, ...)  API_##name,
+#define ROLE(name, ...) ROLE_##name,
 #include "formats/catalog.def"
 #undef API
     API_COUNT

@@ -14,6 +14,8 @@ const api_info catalog[] = {
             timeout_argument, ...)                                                                 \
     {#name,           CLASS_##class_, ON_##object_,    OP_##op_,        PROBE_##probe_,            \
      object_argument, mutex_argument, amount_argument, timeout_argument},
+#define ROLE(name, class_, object_, op_)                                                           \
+    {"user:" #name, CLASS_##class_, ON_##object_, OP_##op_, PROBE_TIMED, -1, -1, -1, -1},
 #include "formats/catalog.def"
 #undef API
 };
