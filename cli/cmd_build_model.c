@@ -7,22 +7,26 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/drawing.h"
+#include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/workspace.h"
 #include "modelgen/modelgen.h"
 
-enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT };
+enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
 
 struct build_options {
     struct common_options common;
     struct modelgen_options modelgen;
+    const char *explain; /* NULL: the usual summary */
 };
 
 static const struct argp_option options_list[] = {
     {"max-nodes", KEY_MAX_NODES, "N", 0, "simplify the graph until it has no more (100)", 1},
     {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
      "drop code fragments below this share of the run (0.05%)", 1},
+    {"explain", KEY_EXPLAIN, "OBJECT", 0,
+     "say what the hand-made object is and how persik knows; a part of its name will do", 1},
     {0},
 };
 
@@ -40,6 +44,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
         if (quantity_parse(argument, UNIT_SHARE, &options->modelgen.insignificant_share) < 0 ||
             options->modelgen.insignificant_share < 0 || options->modelgen.insignificant_share >= 1)
             usage_error("--insignificant %s: give a share such as 0.1%%", argument);
+        return 0;
+    case KEY_EXPLAIN:
+        options->explain = argument;
         return 0;
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",
@@ -59,7 +66,8 @@ static const struct argp build_argp = {
         "the profiled configuration itself and prints measured against simulated.\v"
         "Examples:\n"
         "  persik build-model\n"
-        "  persik build-model -i run1 --max-nodes 50\n",
+        "  persik build-model -i run1 --max-nodes 50\n"
+        "  persik build-model --explain queue\n",
     .children = children,
 };
 
@@ -199,7 +207,9 @@ static int build(const struct build_options *options, const struct recording *re
     int status = check_itself(model, recording->trace, error);
     if (status == 0)
         status = save(model, options->common.directory, error);
-    if (status == 0) {
+    if (status == 0 && options->explain) {
+        status = explanation_print(model, options->explain, error);
+    } else if (status == 0) {
         print_summary(model);
         warn_of_checks(model);
         log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/drawing.h"
+#include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
 
@@ -61,7 +62,8 @@ static const struct argp graph_argp = {
     .options = options_list,
     .parser = parse_graph,
     .doc = "Lists the model's thread pools (the names that --threads POOL=N takes), its shared "
-           "objects with how persik knows what they are, and what is not modelled exactly.\v"
+           "objects with how persik knows what they are, the objects that the program made itself "
+           "from mutexes and conditions, and what is not modelled exactly.\v"
            "Examples:\n"
            "  persik graph\n"
            "  persik graph --svg > model.svg\n",
@@ -112,19 +114,6 @@ static struct table *pool_table(const struct model *model) {
 
 /* ---- objects ---- */
 
-/* "2 + 1*worker": a quantity that follows the number of threads. */
-static char *describe_linear(const struct model *model, const struct linear *linear) {
-    char *text = memory_format("%g", linear->base);
-    for (size_t i = 0; i < linear->n_terms; i++) {
-        const struct linear_term *term = &linear->terms[i];
-        char *longer =
-            memory_format("%s + %g*%s", text, term->factor, model->pools[term->pool].name);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 static char *describe_amount(const struct model *model, const struct object *object) {
     const char *what = object->kind == OBJECT_TOKENS                     ? "count"
                        : object->kind == OBJECT_BARRIER                  ? "parties"
@@ -132,7 +121,7 @@ static char *describe_amount(const struct model *model, const struct object *obj
                                                                          : NULL;
     if (!what)
         return memory_strdup(object->kind == OBJECT_QUEUE ? "unbounded" : "");
-    char *amount = describe_linear(model, &object->amount);
+    char *amount = explanation_of_amount(model, &object->amount);
     char *text = memory_format("%s %s", what, amount);
     free(amount);
     return text;
@@ -159,6 +148,38 @@ static struct table *object_table(const struct model *model) {
     return table;
 }
 
+/* ---- hand-made objects ---- */
+
+static const struct table_column monitor_columns[] = {
+    {"monitor", "hand-made object"}, {"kind", "kind"},         {"amount", "amount"},
+    {"operations", "operations"},    {"replayed", "replayed"}, {"violations", "violations"},
+    {"confidence", "confidence"},    {"how", "modelled"},      {"why", "why"},
+};
+
+static struct table *monitor_table(const struct model *model) {
+    struct table *table =
+        table_new(monitor_columns, sizeof monitor_columns / sizeof *monitor_columns);
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        const struct hand_made *monitor = &model->monitors[i];
+        bool has_amount = monitor->amount.base != 0 || monitor->amount.n_terms > 0;
+        char *amount =
+            has_amount ? explanation_of_amount(model, &monitor->amount) : memory_strdup("");
+        char *operations = explanation_of_operations(monitor);
+        table_add_text(table, monitor->name);
+        table_add_text(table, hand_made_kind_name(monitor->kind));
+        table_add_text(table, amount);
+        table_add_text(table, operations);
+        table_add_integer(table, (long)monitor->replayed);
+        table_add_integer(table, (long)monitor->violations);
+        table_add_number(table, monitor->confidence, UNIT_NONE);
+        table_add_text(table, modelled_name(monitor->how));
+        table_add_text(table, monitor->why);
+        free(amount);
+        free(operations);
+    }
+    return table;
+}
+
 /* ---- printing ---- */
 
 static json_t *notes_json(const struct model *model) {
@@ -171,16 +192,22 @@ static json_t *notes_json(const struct model *model) {
 static void print_graph(const struct model *model, enum table_format format) {
     struct table *pools = pool_table(model);
     struct table *objects = object_table(model);
+    struct table *monitors = monitor_table(model);
     if (format == FORMAT_JSON) {
-        table_print_json(json_pack("{s:s, s:o, s:o, s:o}", "program",
+        table_print_json(json_pack("{s:s, s:o, s:o, s:o, s:o}", "program",
                                    model->program ? model->program : "", "pools", table_json(pools),
-                                   "objects", table_json(objects), "notes", notes_json(model)),
+                                   "objects", table_json(objects), "monitors", table_json(monitors),
+                                   "notes", notes_json(model)),
                          stdout);
     } else {
         table_print_text(pools, stdout);
         if (model->n_objects > 0) {
             putchar('\n');
             table_print_text(objects, stdout);
+        }
+        if (model->n_monitors > 0) {
+            putchar('\n');
+            table_print_text(monitors, stdout);
         }
         if (model->n_notes > 0)
             printf("\nNot modelled exactly:\n");
@@ -189,6 +216,7 @@ static void print_graph(const struct model *model, enum table_format format) {
     }
     table_free(pools);
     table_free(objects);
+    table_free(monitors);
 }
 
 int command_graph(int argc, char **argv) {

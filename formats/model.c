@@ -85,6 +85,36 @@ const char *node_kind_name(enum node_kind kind) {
     return model_node_kinds[kind];
 }
 
+const char *hand_made_kind_name(enum hand_made_kind kind) {
+    return model_monitor_kinds[kind];
+}
+
+const char *hand_made_role_name(enum hand_made_role role) {
+    return model_monitor_roles[role];
+}
+
+const char *modelled_name(enum modelled how) {
+    return model_modelled[how];
+}
+
+static void free_texts(char **texts, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void free_monitor(struct hand_made *monitor) {
+    for (size_t i = 0; i < monitor->n_operations; i++)
+        free(monitor->operations[i].function);
+    free_texts(monitor->evidence, monitor->n_evidence);
+    free_texts(monitor->rejected, monitor->n_rejected);
+    free(monitor->operations);
+    free(monitor->made_of);
+    free(monitor->amount.terms);
+    free(monitor->name);
+    free(monitor->why);
+}
+
 static void free_object(struct object *object) {
     free(object->name);
     free(object->amount.terms);
@@ -117,12 +147,15 @@ void model_free(struct model *model) {
         return;
     for (size_t i = 0; i < model->n_objects; i++)
         free_object(&model->objects[i]);
+    for (size_t i = 0; i < model->n_monitors; i++)
+        free_monitor(&model->monitors[i]);
+    for (size_t i = 0; i < model->n_waiting; i++)
+        free(model->waiting[i].what);
     for (size_t i = 0; i < model->n_pools; i++)
         free_pool(&model->pools[i]);
     for (size_t i = 0; i < model->n_nodes; i++)
         free_node(&model->nodes[i]);
-    for (size_t i = 0; i < model->n_notes; i++)
-        free(model->notes[i]);
+    free_texts(model->notes, model->n_notes);
     for (size_t i = 0; i < model->n_checks; i++)
         free(model->checks[i].what);
     free(model->program);
@@ -131,9 +164,10 @@ void model_free(struct model *model) {
     free(model->build_id);
     free(model->machine.wake_latency_ns.values);
     free(model->objects);
+    free(model->monitors);
+    free(model->waiting);
     free(model->pools);
     free(model->nodes);
-    free(model->notes);
     free(model->checks);
     free(model);
 }

@@ -91,6 +91,77 @@ struct object {
     char *evidence;              /* how modelgen knows what it is; may be NULL */
 };
 
+/* What programs make themselves from a mutex, conditions and a few variables. */
+enum hand_made_kind {
+    HAND_MADE_BOUNDED_QUEUE,
+    HAND_MADE_UNBOUNDED_QUEUE,
+    HAND_MADE_SEMAPHORE,
+    HAND_MADE_BARRIER,
+    HAND_MADE_EVENT,      /* latch, one-shot event, flag, future */
+    HAND_MADE_COMPLETION, /* wait until all work is done */
+    HAND_MADE_RWLOCK,
+    HAND_MADE_TOKEN_POOL,  /* a list of free buffers, ... */
+    HAND_MADE_HAND_OVER,   /* wait for my turn */
+    HAND_MADE_THREAD_POOL, /* a queue of tasks with its dispatcher */
+    HAND_MADE_OTHER,       /* understood, but none of these */
+};
+
+enum hand_made_role {
+    ROLE_PUT,
+    ROLE_GET,
+    ROLE_CLOSE,
+    ROLE_ACQUIRE,
+    ROLE_RELEASE,
+    ROLE_WAIT,
+    ROLE_SIGNAL,
+    ROLE_ARRIVE,
+    ROLE_READ_LOCK,
+    ROLE_WRITE_LOCK,
+    ROLE_UNLOCK,
+    ROLE_SUBMIT,
+    ROLE_RUN,
+};
+
+/* How well the model does something. */
+enum modelled {
+    MODELLED_EXACTLY,     /* by an object of the same semantics */
+    MODELLED_BY_FALLBACK, /* by one that is only alike */
+    MODELLED_NOT,         /* left out */
+};
+
+struct hand_made_operation {
+    enum hand_made_role as;
+    char *function;
+};
+
+struct hand_made_part {
+    int object; /* of the model */
+};
+
+/* A hand-made object as a person would see it. The simulator runs the objects it is made of. */
+struct hand_made {
+    char *name;
+    enum hand_made_kind kind;
+    struct linear amount; /* capacity, initial count or parties; 0: none, or not known */
+    size_t n_made_of, n_operations, n_evidence, n_rejected;
+    struct hand_made_part *made_of; /* model objects; none when all of it is left out */
+    struct hand_made_operation *operations;
+    double replayed;   /* critical sections of the traced run held against its semantics */
+    double violations; /* how many of them contradicted it */
+    double confidence; /* 0..1 */
+    enum modelled how;
+    char *why;       /* how we know, or why it is not exact */
+    char **evidence; /* one line each */
+    char **rejected; /* what else it might have been, and why it is not */
+};
+
+/* Where the program's threads waited, in all, and how well the model does that. */
+struct waiting_share {
+    char *what; /* object */
+    enum modelled how;
+    double wait_ns; /* of all threads */
+};
+
 /* ---- tier 2: thread pools and their PEGs ---- */
 
 enum node_kind {
@@ -203,8 +274,10 @@ struct model {
     double probe_ns;        /* measured cost of one record */
     double lost_events;
     struct machine machine;
-    size_t n_objects, n_pools, n_nodes, n_notes, n_checks;
+    size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;
     struct object *objects;
+    struct hand_made *monitors;
+    struct waiting_share *waiting; /* the longest first */
     struct pool *pools;
     struct node *nodes;
     char **notes; /* "not modelled exactly", one line each */
@@ -238,5 +311,8 @@ void model_free(struct model *model);
 /* The names used in the file, NULL-free: "mutex", "lock", ... */
 const char *object_kind_name(enum object_kind kind);
 const char *node_kind_name(enum node_kind kind);
+const char *hand_made_kind_name(enum hand_made_kind kind);
+const char *hand_made_role_name(enum hand_made_role role);
+const char *modelled_name(enum modelled how);
 
 #endif

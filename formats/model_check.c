@@ -332,6 +332,33 @@ static int check_node_references(const struct model *model, const struct node *n
     return 0;
 }
 
+static int check_monitor(const struct model *model, size_t i, struct error *error) {
+    const struct hand_made *monitor = &model->monitors[i];
+    const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "monitors"), i);
+    if (!monitor->name)
+        return violation(PLACE_KEY(place, "name"), error, "missing");
+    for (size_t k = 0; k < monitor->n_made_of; k++) {
+        const struct place *part = PLACE_INDEX(PLACE_KEY(place, "made_of"), k);
+        if (check_index(monitor->made_of[k].object, model->n_objects, "an object",
+                        PLACE_KEY(part, "object"), error))
+            return -1;
+    }
+    if (!(monitor->confidence >= 0 && monitor->confidence <= 1))
+        return violation(PLACE_KEY(place, "confidence"), error, "%g is not between 0 and 1",
+                         monitor->confidence);
+    if (check_amount(monitor->replayed, "replayed", place, error) ||
+        check_amount(monitor->violations, "violations", place, error))
+        return -1;
+    return check_linear(model, &monitor->amount, "amount", place, error);
+}
+
+static int check_waiting(const struct model *model, size_t i, struct error *error) {
+    const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "waiting"), i);
+    if (!model->waiting[i].what)
+        return violation(PLACE_KEY(place, "what"), error, "missing");
+    return check_amount(model->waiting[i].wait_ns, "wait_ns", place, error);
+}
+
 static int check_node(const struct model *model, size_t i, struct error *error) {
     const struct node *node = &model->nodes[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "nodes"), i);
@@ -391,6 +418,14 @@ int model_check(const struct model *model, struct error *error) {
         return -1;
     for (size_t i = 0; i < model->n_objects; i++) {
         if (check_object(model, i, error))
+            return -1;
+    }
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        if (check_monitor(model, i, error))
+            return -1;
+    }
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        if (check_waiting(model, i, error))
             return -1;
     }
     bool has_start = false;

@@ -15,6 +15,16 @@ const char *const model_outcomes[] = {"any", "yes", "no", NULL};
 const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
                                         "exponential", "uniform",  NULL};
 
+const char *const model_monitor_kinds[] = {
+    "bounded queue", "unbounded queue", "semaphore", "barrier",     "event", "completion",
+    "rwlock",        "token pool",      "hand-over", "thread pool", "other", NULL};
+
+const char *const model_monitor_roles[] = {"put",    "get",    "close",  "acquire",   "release",
+                                           "wait",   "signal", "arrive", "read lock", "write lock",
+                                           "unlock", "submit", "run",    NULL};
+
+const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
+
 #define AT(owner, member) .key = #member, .offset = offsetof(struct owner, member)
 #define TEXT(owner, member)                                                                        \
     { AT(owner, member), .type = FIELD_TEXT }
@@ -37,6 +47,10 @@ const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
         AT(owner, member), .type = FIELD_LIST, .record = &(shape),                                 \
                            .count_offset = offsetof(struct owner, n_##member)                      \
     }
+#define NAME(owner, member, names_)                                                                \
+    { AT(owner, member), .type = FIELD_NAME, .required = true, .names = (names_) }
+#define TEXTS(owner, member)                                                                       \
+    { AT(owner, member), .type = FIELD_TEXTS, .count_offset = offsetof(struct owner, n_##member) }
 #define SHAPE(owner, table)                                                                        \
     {                                                                                              \
         .bytes = sizeof(struct owner), .n_fields = sizeof(table) / sizeof *(table),                \
@@ -52,7 +66,7 @@ static const struct record scaling_record = SHAPE(scaling, scaling_fields);
 
 static const struct field object_fields[] = {
     NEEDED(object, name, FIELD_TEXT),
-    {AT(object, kind), .type = FIELD_NAME, .required = true, .names = model_object_kinds},
+    NAME(object, kind, model_object_kinds),
     LINEAR(object, amount),
     FLAG(object, bounded),
     NUMBER(object, initial_items, 0),
@@ -62,6 +76,40 @@ static const struct field object_fields[] = {
     {AT(object, evidence), .type = FIELD_TEXT_OR_NULL},
 };
 static const struct record object_record = SHAPE(object, object_fields);
+
+static const struct field part_fields[] = {
+    {AT(hand_made_part, object), .type = FIELD_INDEX, .required = true, .refers = TARGET_OBJECT},
+};
+static const struct record part_record = SHAPE(hand_made_part, part_fields);
+
+static const struct field operation_fields[] = {
+    NAME(hand_made_operation, as, model_monitor_roles),
+    NEEDED(hand_made_operation, function, FIELD_TEXT),
+};
+static const struct record operation_record = SHAPE(hand_made_operation, operation_fields);
+
+static const struct field monitor_fields[] = {
+    NEEDED(hand_made, name, FIELD_TEXT),
+    NAME(hand_made, kind, model_monitor_kinds),
+    LINEAR(hand_made, amount),
+    LIST(hand_made, made_of, part_record),
+    LIST(hand_made, operations, operation_record),
+    NUMBER(hand_made, replayed, 0),
+    NUMBER(hand_made, violations, 0),
+    NUMBER(hand_made, confidence, 0),
+    NAME(hand_made, how, model_modelled),
+    TEXT(hand_made, why),
+    TEXTS(hand_made, evidence),
+    TEXTS(hand_made, rejected),
+};
+static const struct record monitor_record = SHAPE(hand_made, monitor_fields);
+
+static const struct field waiting_fields[] = {
+    NEEDED(waiting_share, what, FIELD_TEXT),
+    NAME(waiting_share, how, model_modelled),
+    NEEDED(waiting_share, wait_ns, FIELD_NUMBER),
+};
+static const struct record waiting_record = SHAPE(waiting_share, waiting_fields);
 
 static const struct field pool_fields[] = {
     NEEDED(pool, name, FIELD_TEXT),
@@ -90,7 +138,7 @@ static const struct record edge_record = SHAPE(edge, edge_fields);
 
 static const struct field node_fields[] = {
     NEEDED(node, name, FIELD_TEXT),
-    {AT(node, kind), .type = FIELD_NAME, .required = true, .names = model_node_kinds},
+    NAME(node, kind, model_node_kinds),
     INDEX(node, object, TARGET_OBJECT),
     INDEX(node, mutex, TARGET_OBJECT),
     INDEX(node, target_pool, TARGET_POOL),
@@ -133,9 +181,11 @@ static const struct field model_fields[] = {
     NUMBER(model, lost_events, 0),
     {AT(model, machine), .type = FIELD_RECORD, .required = true, .record = &machine_record},
     LIST(model, objects, object_record),
+    LIST(model, monitors, monitor_record),
+    LIST(model, waiting, waiting_record),
     LIST(model, pools, pool_record),
     LIST(model, nodes, node_record),
-    {AT(model, notes), .type = FIELD_TEXTS, .count_offset = offsetof(struct model, n_notes)},
+    TEXTS(model, notes),
     LIST(model, checks, check_record),
 };
 const struct record model_record = SHAPE(model, model_fields);

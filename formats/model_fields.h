@@ -53,6 +53,9 @@ extern const char *const model_object_kinds[];
 extern const char *const model_node_kinds[];
 extern const char *const model_outcomes[];
 extern const char *const model_dist_kinds[];
+extern const char *const model_monitor_kinds[];
+extern const char *const model_monitor_roles[];
+extern const char *const model_modelled[];
 
 /* The name of object, pool or node number `index`; NULL when there is none. */
 const char *model_target_name(const struct model *model, enum field_target target, int index);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/hand_made.h"
 #include "modelgen/machine.h"
 #include "modelgen/peg.h"
 #include "modelgen/source.h"
@@ -195,6 +196,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                                                             : INSIGNIFICANT_SHARE};
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 model);
+    hand_made_write(&input, model);
     write_rules(&pools, facts != NULL, model);
     free(places);
     disks_free(&disks);

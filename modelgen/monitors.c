@@ -479,11 +479,18 @@ static struct guard guard_empty(const struct monitors *monitors, const struct se
                           .outcome = memory_alloc(sections->n_sections, sizeof(enum outcome))};
 }
 
+static void note_contradiction(struct guard *guard, const struct event *event, double counter) {
+    if (guard->n_contradictions < CONTRADICTIONS_SHOWN)
+        guard->contradictions[guard->n_contradictions++] = (struct contradiction){
+            event->time_ns, event->section, event->kind == EVENT_WAITS, counter};
+}
+
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
  * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
 static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
                           const struct history *history) {
     double counter = guard->initial;
+    guard->n_contradictions = 0;
     uint64_t closed_ns =
         guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
     for (size_t i = 0; i < history->count; i++) {
@@ -499,6 +506,10 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
             bool closed = counter < guard->take - 0.5 &&
                           (event->time_ns >= closed_ns || guard->condition < 0);
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
+            if (*outcome == OUTCOME_YES && counter < guard->take - 0.5)
+                note_contradiction(guard, event, counter);
+        } else if (waiter && counter >= guard->take - 0.5 && event->time_ns < closed_ns) {
+            note_contradiction(guard, event, counter);
         }
     }
 }

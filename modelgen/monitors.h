@@ -41,6 +41,16 @@ enum guard_kind {
     GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
 };
 
+#define CONTRADICTIONS_SHOWN 3
+
+/* An evaluation that the guard does not explain. */
+struct contradiction {
+    uint64_t time_ns;
+    size_t section; /* index into sections */
+    bool waited;    /* although it need not have; else it went on although it should not */
+    double counter;
+};
+
 struct guard {
     enum guard_kind kind;
     int mutex;
@@ -53,6 +63,8 @@ struct guard {
     int close_class; /* closes it for good; -1 none */
     const struct facts_monitor *proposal; /* NULL: found in the trace alone */
     double evaluations, waited, violations;
+    size_t n_contradictions; /* those that are kept, the first ones */
+    struct contradiction contradictions[CONTRADICTIONS_SHOWN];
     enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
     int object;            /* model object; filled by the stream */
 };

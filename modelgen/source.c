@@ -45,6 +45,31 @@ uint32_t *source_places(const struct trace *trace) {
     return places;
 }
 
+char *source_place(const struct trace *trace, uint32_t context) {
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &trace->contexts[context].frames[0];
+    if (!frame->file)
+        return memory_strdup(frame->function);
+    const char *file = strrchr(frame->file, '/');
+    return memory_format("%s (%s:%d)", frame->function, file ? file + 1 : frame->file, frame->line);
+}
+
+const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
+                        enum api_object on) {
+    if (!facts || context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return NULL;
+    const struct trace_frame *call = &trace->contexts[context].frames[0];
+    for (size_t i = 0; i < facts->n_fragments; i++) {
+        const struct facts_fragment *fragment = &facts->fragments[i];
+        if (fragment->object && fragment->place.line == call->line &&
+            api_catalog[fragment->api].object == on &&
+            strcmp(fragment->place.function, call->function) == 0)
+            return fragment->object;
+    }
+    return NULL;
+}
+
 /* Lines of one function that may run between two places of it. After a backward step that is the
  * rest of the innermost common loop and its beginning. */
 struct stretch {

@@ -21,6 +21,14 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
  * have copied the code). Gives for each context the first one of its place; the caller frees. */
 uint32_t *source_places(const struct trace *trace);
 
+/* "put (queue.c:31)": the innermost frame of the context, or "?". The caller frees. */
+char *source_place(const struct trace *trace, uint32_t context);
+
+/* The access path of the object that the call at `context` works on, as the source names it; NULL
+ * without facts, or when they do not have it. Belongs to the facts. */
+const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
+                        enum api_object on);
+
 /* How the computation between two calls depends on the thread count. */
 struct source_split {
     double share;    /* 0..1 of it is a fixed total split among the threads */

@@ -78,37 +78,11 @@ static uint64_t site_of(const struct trace_record *record) {
 
 /* ---- names ---- */
 
-/* Lock wrappers hide the interesting place: name the function that is not the API itself. */
-static char *place_name(const struct trace *trace, uint32_t context) {
-    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
-        return memory_strdup("?");
-    const struct trace_frame *frame = &trace->contexts[context].frames[0];
-    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
-    if (!frame->file)
-        return memory_format("%s", frame->function);
-    return memory_format("%s (%s:%d)", frame->function, file ? file + 1 : frame->file, frame->line);
-}
-
-/* The access path of the source for the object used at this place, if the facts have it. */
-static const char *source_name(const struct writer *writer, uint32_t context, enum api_object on) {
-    const struct facts *facts = writer->in->facts;
-    if (!facts || context == TRACE_NO_CONTEXT)
-        return NULL;
-    const struct trace_context *calls = &writer->in->trace->contexts[context];
-    for (size_t i = 0; i < facts->n_fragments && calls->n_frames; i++) {
-        const struct facts_fragment *fragment = &facts->fragments[i];
-        if (fragment->object && fragment->place.line == calls->frames[0].line &&
-            api_catalog[fragment->api].object == on &&
-            strcmp(fragment->place.function, calls->frames[0].function) == 0)
-            return fragment->object;
-    }
-    return NULL;
-}
-
 static char *object_name(const struct writer *writer, int index, const char *what) {
     const struct sync_object *object = &writer->in->sections->objects[index];
-    char *place = place_name(writer->in->trace, object->context);
-    const char *path = source_name(writer, object->context, object->kind);
+    char *place = source_place(writer->in->trace, object->context);
+    const char *path =
+        source_path(writer->in->trace, writer->in->facts, object->context, object->kind);
     char *name =
         path ? memory_format("%s %s, %s", what, path, place) : memory_format("%s, %s", what, place);
     free(place);

@@ -88,6 +88,29 @@ static struct model *build_rich_model(void) {
     edge->when = OUTCOME_NO;
     edge->probability = 0.25;
     build_edge(model, io, lock);
+    model->n_monitors = 1;
+    model->monitors = memory_alloc(1, sizeof *model->monitors);
+    struct hand_made *monitor = model->monitors;
+    *monitor = (struct hand_made){.name = memory_strdup("bounded queue struct q, put (q.c:1)"),
+                                  .kind = HAND_MADE_BOUNDED_QUEUE,
+                                  .amount = {.base = 8},
+                                  .n_made_of = 1,
+                                  .n_operations = 1,
+                                  .n_evidence = 1,
+                                  .replayed = 120,
+                                  .violations = 2,
+                                  .confidence = 0.75,
+                                  .how = MODELLED_BY_FALLBACK,
+                                  .why = memory_strdup("found in the trace")};
+    monitor->made_of = memory_alloc(1, sizeof *monitor->made_of);
+    monitor->made_of[0].object = queue;
+    monitor->operations = memory_alloc(1, sizeof *monitor->operations);
+    monitor->operations[0] = (struct hand_made_operation){ROLE_WRITE_LOCK, memory_strdup("wrlock")};
+    monitor->evidence = memory_alloc(1, sizeof *monitor->evidence);
+    monitor->evidence[0] = memory_strdup("items: 0 at the start");
+    model->n_waiting = 1;
+    model->waiting = memory_alloc(1, sizeof *model->waiting);
+    model->waiting[0] = (struct waiting_share){memory_strdup("queue"), MODELLED_NOT, 5e8};
     model->n_notes = 1;
     model->notes = memory_alloc(1, sizeof *model->notes);
     model->notes[0] = memory_strdup("epoll_wait is a timed fragment");
@@ -162,6 +185,16 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         }
     }
     assert_string_equal(back->notes[0], model->notes[0]);
+    assert_int_equal(back->n_monitors, 1);
+    assert_int_equal(back->monitors[0].kind, HAND_MADE_BOUNDED_QUEUE);
+    assert_int_equal(back->monitors[0].how, MODELLED_BY_FALLBACK);
+    assert_int_equal(back->monitors[0].made_of[0].object, model->monitors[0].made_of[0].object);
+    assert_int_equal(back->monitors[0].operations[0].as, ROLE_WRITE_LOCK);
+    assert_string_equal(back->monitors[0].operations[0].function, "wrlock");
+    assert_string_equal(back->monitors[0].evidence[0], "items: 0 at the start");
+    assert_true(back->monitors[0].violations == 2);
+    assert_int_equal(back->n_waiting, 1);
+    assert_int_equal(back->waiting[0].how, MODELLED_NOT);
     assert_string_equal(back->checks[0].what, "running time");
     model_free(model);
     model_free(back);
@@ -277,6 +310,7 @@ static void test_indices_out_of_range_are_refused(void **state) {
     REFUSED("nodes[2].mutex", model->nodes[2].mutex = 77);
     REFUSED("pools[0].entry", model->pools[0].entry = 12);
     REFUSED("objects[1].amount.per_thread[0].pool", model->objects[1].amount.terms[0].pool = 1);
+    REFUSED("monitors[0].made_of[0].object", model->monitors[0].made_of[0].object = 3);
     REFUSED("nodes[2].edges[0].runs_scaling.pool",
             model->nodes[2].edges[0].runs_scaling.pool = MODEL_NONE);
 }
@@ -519,6 +553,9 @@ static void test_names_are_those_of_the_file(void **state) {
     assert_string_equal(node_kind_name(NODE_START), "start");
     assert_string_equal(node_kind_name(NODE_RWUNLOCK), "rwunlock");
     assert_string_equal(node_kind_name(NODE_TASK_END), "task_end");
+    assert_string_equal(hand_made_kind_name(HAND_MADE_OTHER), "other");
+    assert_string_equal(hand_made_role_name(ROLE_RUN), "run");
+    assert_string_equal(modelled_name(MODELLED_NOT), "none");
 }
 
 static int make_folder(void **state) {

@@ -1,0 +1,95 @@
+#include "cli/explanation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+char *explanation_of_amount(const struct model *model, const struct linear *amount) {
+    char *text = memory_format("%g", amount->base);
+    for (size_t i = 0; i < amount->n_terms; i++) {
+        const struct linear_term *term = &amount->terms[i];
+        char *longer =
+            memory_format("%s + %g*%s", text, term->factor, model->pools[term->pool].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+char *explanation_of_operations(const struct hand_made *monitor) {
+    char *text = memory_strdup("");
+    for (size_t i = 0; i < monitor->n_operations; i++) {
+        const struct hand_made_operation *operation = &monitor->operations[i];
+        bool same = i > 0 && monitor->operations[i - 1].as == operation->as;
+        char *longer = memory_format("%s%s%s%s%s", text,
+                                     i == 0 ? ""
+                                     : same ? ", "
+                                            : "; ",
+                                     same ? "" : hand_made_role_name(operation->as),
+                                     same ? "" : " ", operation->function);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void print_lines(const char *title, char *const *lines, size_t n) {
+    if (n > 0)
+        printf("%s\n", title);
+    for (size_t i = 0; i < n; i++)
+        printf("  %s\n", lines[i]);
+}
+
+static void print_monitor(const struct model *model, const struct hand_made *monitor) {
+    char *operations = explanation_of_operations(monitor);
+    printf("%s\n", monitor->name);
+    printf("is a        %s", hand_made_kind_name(monitor->kind));
+    if (monitor->amount.base != 0 || monitor->amount.n_terms > 0) {
+        char *amount = explanation_of_amount(model, &monitor->amount);
+        printf(" of %s", amount);
+        free(amount);
+    }
+    printf("\noperations  %s\n", operations);
+    printf("confidence  %.0f %%: %s\n", 100 * monitor->confidence, monitor->why);
+    printf("replayed    %.0f decisions, %.0f of them against it\n", monitor->replayed,
+           monitor->violations);
+    printf("modelled    %s%s\n", modelled_name(monitor->how), monitor->n_made_of ? " by" : "");
+    for (size_t i = 0; i < monitor->n_made_of; i++) {
+        const struct object *object = &model->objects[monitor->made_of[i].object];
+        printf("  %s (%s)\n", object->name, object_kind_name(object->kind));
+    }
+    print_lines("evidence", monitor->evidence, monitor->n_evidence);
+    print_lines("rejected", monitor->rejected, monitor->n_rejected);
+    free(operations);
+}
+
+static bool is_meant(const struct model *model, const struct hand_made *monitor, const char *name) {
+    bool found = strstr(monitor->name, name) != NULL;
+    for (size_t i = 0; i < monitor->n_made_of; i++)
+        found |= strstr(model->objects[monitor->made_of[i].object].name, name) != NULL;
+    for (size_t i = 0; i < monitor->n_operations; i++)
+        found |= strcmp(monitor->operations[i].function, name) == 0;
+    return found;
+}
+
+int explanation_print(const struct model *model, const char *name, struct error *error) {
+    size_t found = 0;
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        if (!is_meant(model, &model->monitors[i], name))
+            continue;
+        if (found++)
+            putchar('\n');
+        print_monitor(model, &model->monitors[i]);
+    }
+    if (found)
+        return 0;
+    char known[400] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < model->n_monitors && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s'%s'", i ? ", " : "",
+                                 model->monitors[i].name);
+    return error_set(error, "--explain %s: no such hand-made object: %s%s", name,
+                     model->n_monitors ? "there are " : "this program has none", known);
+}

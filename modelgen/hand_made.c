@@ -1,0 +1,300 @@
+#include "modelgen/hand_made.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/source.h"
+
+/* ---- lists of the model's monitor ---- */
+
+__attribute__((format(printf, 3, 4))) static void add_text(char ***texts, size_t *n,
+                                                           const char *format, ...) {
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    *texts = memory_resize(*texts, *n + 1, sizeof **texts);
+    (*texts)[(*n)++] = text;
+}
+
+static void add_operation(struct hand_made *monitor, enum hand_made_role as, const char *function) {
+    for (size_t i = 0; i < monitor->n_operations; i++)
+        if (monitor->operations[i].as == as &&
+            strcmp(monitor->operations[i].function, function) == 0)
+            return;
+    monitor->operations =
+        memory_resize(monitor->operations, monitor->n_operations + 1, sizeof *monitor->operations);
+    monitor->operations[monitor->n_operations++] =
+        (struct hand_made_operation){as, memory_strdup(function)};
+}
+
+static int compare_operations(const void *a, const void *b) {
+    const struct hand_made_operation *x = a, *y = b;
+    if (x->as != y->as)
+        return (x->as > y->as) - (x->as < y->as);
+    return strcmp(x->function, y->function);
+}
+
+static void add_part(struct hand_made *monitor, int object) {
+    for (size_t i = 0; i < monitor->n_made_of; i++)
+        if (monitor->made_of[i].object == object)
+            return;
+    if (object < 0)
+        return;
+    monitor->made_of =
+        memory_resize(monitor->made_of, monitor->n_made_of + 1, sizeof *monitor->made_of);
+    monitor->made_of[monitor->n_made_of++] = (struct hand_made_part){object};
+}
+
+static struct linear copy_linear(const struct linear *from) {
+    struct linear copy = *from;
+    copy.terms = NULL;
+    if (from->n_terms) {
+        copy.terms = memory_alloc(from->n_terms, sizeof *copy.terms);
+        memcpy(copy.terms, from->terms, from->n_terms * sizeof *copy.terms);
+    }
+    return copy;
+}
+
+/* ---- what the guards of one mutex make together ---- */
+
+/* Guards of one mutex that are one object to the program. */
+struct group {
+    const struct guard *items; /* what the object is for */
+    size_t n_rooms;
+    const struct guard **rooms; /* its other side, for those who wait for it and those who try */
+};
+
+/* Does one guard's producer take from the other? */
+static bool feeds(const struct monitors *monitors, const struct guard *from,
+                  const struct guard *into) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (from->weight[c] < 0 && into->weight[c] > 0)
+            return true;
+    return false;
+}
+
+static bool are_two_sides(const struct monitors *monitors, const struct guard *a,
+                          const struct guard *b) {
+    return a != b && a->mutex == b->mutex && a->kind != GUARD_LEVEL && b->kind != GUARD_LEVEL &&
+           a->take == 1 && b->take == 1 && feeds(monitors, a, b) && feeds(monitors, b, a);
+}
+
+/* One round of everything, or a happening: a level that nobody takes back. */
+static bool goes_both_ways(const struct monitors *monitors, const struct guard *guard) {
+    bool up = false, down = false;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        up |= guard->weight[c] > 0;
+        down |= guard->weight[c] < 0;
+    }
+    return up && down;
+}
+
+static enum hand_made_kind kind_of_proposal(const struct facts_monitor *proposal,
+                                            enum hand_made_kind otherwise) {
+    switch (proposal->kind) {
+    case MONITOR_BOUNDED_QUEUE:
+    case MONITOR_UNBOUNDED_QUEUE:
+        /* the replay knows whether somebody waits for room */
+        return otherwise == HAND_MADE_SEMAPHORE ? HAND_MADE_UNBOUNDED_QUEUE : otherwise;
+    case MONITOR_SEMAPHORE:
+        return otherwise == HAND_MADE_UNBOUNDED_QUEUE ? HAND_MADE_SEMAPHORE : otherwise;
+    case MONITOR_BARRIER:
+    case MONITOR_LATCH:
+    case MONITOR_OTHER:
+        break;
+    }
+    return otherwise;
+}
+
+static enum hand_made_kind kind_of_group(const struct monitors *monitors,
+                                         const struct group *group) {
+    const struct guard *items = group->items;
+    enum hand_made_kind kind = group->n_rooms                ? HAND_MADE_BOUNDED_QUEUE
+                               : items->take > 1             ? HAND_MADE_COMPLETION
+                               : items->kind == GUARD_QUEUE  ? HAND_MADE_UNBOUNDED_QUEUE
+                               : items->kind == GUARD_TOKENS ? HAND_MADE_SEMAPHORE
+                               : goes_both_ways(monitors, items) || items->initial < 0
+                                   ? HAND_MADE_COMPLETION
+                                   : HAND_MADE_EVENT;
+    return items->proposal ? kind_of_proposal(items->proposal, kind) : kind;
+}
+
+static void roles_of(enum hand_made_kind kind, enum hand_made_role *adds,
+                     enum hand_made_role *takes) {
+    switch (kind) {
+    case HAND_MADE_BOUNDED_QUEUE:
+    case HAND_MADE_UNBOUNDED_QUEUE:
+        *adds = ROLE_PUT;
+        *takes = ROLE_GET;
+        break;
+    case HAND_MADE_SEMAPHORE:
+    case HAND_MADE_TOKEN_POOL:
+        *adds = ROLE_RELEASE;
+        *takes = ROLE_ACQUIRE;
+        break;
+    case HAND_MADE_THREAD_POOL:
+        *adds = ROLE_SUBMIT;
+        *takes = ROLE_RUN;
+        break;
+    default:
+        *adds = ROLE_SIGNAL;
+        *takes = ROLE_WAIT;
+        break;
+    }
+}
+
+static void write_operations(const struct monitors *monitors, const struct guard *guard,
+                             struct hand_made *monitor) {
+    enum hand_made_role adds, takes;
+    roles_of(monitor->kind, &adds, &takes);
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const char *function = monitors->classes[c].function;
+        if (guard->close_class == (int)c)
+            add_operation(monitor, ROLE_CLOSE, function);
+        else if (guard->waits[c])
+            add_operation(monitor, takes, function);
+        else if (guard->weight[c] > 0)
+            add_operation(monitor, adds, function);
+        else if (guard->weight[c] < 0 && guard->kind == GUARD_LEVEL)
+            add_operation(monitor, ROLE_ARRIVE, function);
+    }
+}
+
+/* Every wait that had to be and every pass that could be speaks for the hypothesis, but many of one
+ * kind do not make up for none of the other. What the source says halves the doubt. */
+static double confidence_of(const struct guard *guard) {
+    double passed = guard->evaluations - guard->waited;
+    double telling = guard->waited < passed ? guard->waited : passed;
+    double doubt = 1 / (1 + telling);
+    if (guard->proposal)
+        doubt /= 2;
+    double agreement = guard->evaluations > 0 ? 1 - guard->violations / guard->evaluations : 0;
+    return agreement * (1 - doubt);
+}
+
+static void write_evidence(const struct stream_input *input, const struct guard *guard,
+                           const char *what, struct hand_made *monitor) {
+    const struct monitors *monitors = input->monitors;
+    add_text(&monitor->evidence, &monitor->n_evidence,
+             "%s: %g at the start; whoever needs %g waits until they are there", what,
+             guard->initial, guard->take);
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != guard->mutex || (guard->weight[c] == 0 && !guard->waits[c]))
+            continue;
+        add_text(&monitor->evidence, &monitor->n_evidence,
+                 "%s: %+d by each of %.0f critical sections of %s (line %d)%s", what,
+                 guard->weight[c], class->count, class->function, class->line,
+                 guard->waits[c] ? ", which wait for it" : "");
+    }
+    add_text(&monitor->evidence, &monitor->n_evidence,
+             "%s: %.0f decisions replayed, %.0f of them to wait; %.0f contradict it", what,
+             guard->evaluations, guard->waited, guard->violations);
+    for (size_t v = 0; v < guard->n_contradictions; v++) {
+        const struct contradiction *at = &guard->contradictions[v];
+        const struct section *section = &input->sections->sections[at->section];
+        const struct trace_thread *thread = &input->trace->threads[section->thread];
+        const struct section_class *class = &monitors->classes[monitors->class_of[at->section]];
+        add_text(&monitor->evidence, &monitor->n_evidence,
+                 "%s: at %.6f s thread %d (%s) %s in %s (line %d) although %g were there", what,
+                 (double)at->time_ns / 1e9, thread->index, thread->start_routine,
+                 at->waited ? "waited" : "went on", class->function, class->line, at->counter);
+    }
+}
+
+/* "POOL_ctx", or what is locked, or nothing; and where it is used first. */
+static char *name_of(const struct stream_input *input, const struct guard *guard,
+                     enum hand_made_kind kind) {
+    const struct sync_object *mutex = &input->sections->objects[guard->mutex];
+    const char *path = guard->proposal && guard->proposal->name
+                           ? guard->proposal->name
+                           : source_path(input->trace, input->facts, mutex->context, ON_MUTEX);
+    char *place = source_place(input->trace, mutex->context);
+    char *name = memory_format("%s%s%s, %s", hand_made_kind_name(kind), path ? " " : "",
+                               path ? path : "", place);
+    free(place);
+    return name;
+}
+
+static void write_guard(const struct stream_input *input, const struct guard *guard,
+                        const char *what, struct hand_made *monitor) {
+    write_evidence(input, guard, what, monitor);
+    add_part(monitor, guard->object);
+    monitor->replayed += guard->evaluations;
+    monitor->violations += guard->violations;
+}
+
+static bool has_amount(enum hand_made_kind kind) {
+    return kind == HAND_MADE_BOUNDED_QUEUE || kind == HAND_MADE_SEMAPHORE ||
+           kind == HAND_MADE_TOKEN_POOL;
+}
+
+static void write_amount(const struct guard *guard, const struct model *model,
+                         struct hand_made *monitor) {
+    monitor->amount = guard->object >= 0 && model->objects[guard->object].kind == OBJECT_TOKENS
+                          ? copy_linear(&model->objects[guard->object].amount)
+                          : draft_constant(guard->initial);
+}
+
+static void write_group(const struct stream_input *input, const struct group *group,
+                        struct model *model) {
+    struct hand_made monitor = {.kind = kind_of_group(input->monitors, group)};
+    const struct guard *items = group->items;
+    monitor.name = name_of(input, items, monitor.kind);
+    write_operations(input->monitors, items, &monitor);
+    write_guard(input, items, group->n_rooms ? "items" : "count", &monitor);
+    monitor.confidence = confidence_of(items);
+    for (size_t i = 0; i < group->n_rooms; i++) {
+        write_guard(input, group->rooms[i], "room", &monitor);
+        double other = confidence_of(group->rooms[i]);
+        monitor.confidence = monitor.confidence > other ? monitor.confidence : other;
+    }
+    if (has_amount(monitor.kind))
+        write_amount(group->n_rooms ? group->rooms[0] : items, model, &monitor);
+    if (monitor.n_operations)
+        qsort(monitor.operations, monitor.n_operations, sizeof *monitor.operations,
+              compare_operations);
+    monitor.how = MODELLED_EXACTLY;
+    monitor.why = memory_strdup(items->proposal ? "proposed by the source, confirmed by the trace"
+                                                : "found in the trace");
+    model->monitors =
+        memory_resize(model->monitors, model->n_monitors + 1, sizeof *model->monitors);
+    model->monitors[model->n_monitors++] = monitor;
+}
+
+/* Of two sides, the one with nothing there at the start is the items. */
+static void write_with_other_sides(const struct stream_input *input, size_t first, bool *done,
+                                   struct model *model) {
+    const struct monitors *monitors = input->monitors;
+    struct group group = {.items = &monitors->guards[first],
+                          .rooms = memory_alloc(monitors->n_guards, sizeof *group.rooms)};
+    for (size_t other = first + 1; other < monitors->n_guards; other++)
+        if (!done[other] && are_two_sides(monitors, group.items, &monitors->guards[other])) {
+            group.rooms[group.n_rooms++] = &monitors->guards[other];
+            done[other] = true;
+        }
+    if (group.n_rooms && group.items->initial > group.rooms[0]->initial) {
+        const struct guard *items = group.rooms[0];
+        group.rooms[0] = group.items;
+        group.items = items;
+    }
+    write_group(input, &group, model);
+    free(group.rooms);
+}
+
+void hand_made_write(const struct stream_input *input, struct model *model) {
+    const struct monitors *monitors = input->monitors;
+    bool *done = memory_alloc(monitors->n_guards, sizeof *done);
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (!done[g])
+            write_with_other_sides(input, g, done, model);
+    free(done);
+}
