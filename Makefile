@@ -45,6 +45,9 @@ ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
 SAMPLES   := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard samples/*/*.c)))))
 SAMPLE_SRC := $(wildcard samples/*/*.c)
+CORPUS_C  := $(wildcard tests/monitors/*.c tests/monitors/*.cpp)
+CORPUS_H  := $(wildcard tests/monitors/*.h)
+CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
@@ -54,7 +57,7 @@ ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all help tests samples demo bench check check-asan check-ubsan check-tsan \
+.PHONY: all help tests samples monitors demo bench check check-asan check-ubsan check-tsan \
         install uninstall format format-check tidy compile_commands.json clean
 .DELETE_ON_ERROR:
 
@@ -109,6 +112,14 @@ endef
 $(foreach s,$(SAMPLES),$(eval $(call sample_rule,$(s))))
 samples: $(addprefix $(B)/samples/,$(SAMPLES)) ## the example programs
 
+$(B)/monitors/%: tests/monitors/%.c $(CORPUS_H)
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 -g -O2 $(WARN) $< -o $@ -lpthread
+$(B)/monitors/%: tests/monitors/%.cpp $(CORPUS_H)
+	@mkdir -p $(@D)
+	@g++ -std=c++17 -g -O2 $(WARN) $< -o $@ -lpthread
+monitors: $(CORPUS) ## the labelled corpus of hand-made synchronisation
+
 # ---- tests and measurements ----
 
 $(B)/tests/%: tests/unit/%.c $(ARCHIVES)
@@ -141,7 +152,8 @@ bench: all ## the accuracy and cost measurements of docs/accuracy.md
 # ---- source checks ----
 
 C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
-             $(TEST_SRC) $(wildcard tests/unit/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h)
+             $(TEST_SRC) $(wildcard tests/unit/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
+             $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
 
 format: ## clang-format over all sources, in place
