@@ -23,7 +23,7 @@ show() {
 need_persik
 step "Getting zstd 1.5.4 and a file to compress"
 if set_command zstd; then
-    about="zstd compressing $((corpus_bytes >> 20)) MiB at level ${command[2]#-}"
+    about="zstd compressing $(($(stat -c %s "${command[5]}") >> 20)) MiB at level ${command[2]#-}"
 else
     status=$?
     [ "$status" = 77 ] || exit "$status"

@@ -2,7 +2,7 @@
 # What tracing costs the traced program: pairs of runs with and without probes, in turn, each pair
 # measured by `persik trace` itself (from before the start to the exit of the program).
 #
-# usage: bench/perturbation.sh [PROGRAM...]   (a sample's name or zstd; default all)
+# usage: bench/perturbation.sh [PROGRAM...]   (a name in programs.sh; default all)
 #
 # $PAIRS (default 7), $THREADS (default 2). Prints, per program, the median and the range of traced /
 # untraced running time, and what was recorded. Exits 1 when a median is above 1.03.
@@ -59,7 +59,7 @@ measure_program() {
 
 need_persik
 names=("$@")
-[ $# -gt 0 ] || names=("${sample_programs[@]}" zstd)
+[ $# -gt 0 ] || names=("${sample_programs[@]}" "${real_programs[@]}")
 failed=()
 printf '%-11s %8s %16s %11s %12s %12s\n' program median range untraced records/s bytes/s
 for name in "${names[@]}"; do

@@ -6,15 +6,15 @@
 
 root=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 work=$root/bench/work
+corpus_limit=6442450944 # bytes
 built=$(realpath -m "${PERSIK_BUILD:-$root/build/release}")
 persik=$built/persik
 # shellcheck disable=SC2034 # for the scripts that source this
 sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank)
-# zstd runs at its own default level, on a file so large that one worker takes about target_s.
-zstd_level=${ZSTD_LEVEL:-3}
-corpus_step=268435456 # sizes are multiples of this; also the smallest
-corpus_limit=6442450944
-target_s=10
+# Real programs, which the *-fetch scripts build from Debian's source packages.
+# shellcheck disable=SC2034
+real_programs=(zstd pbzip2 xz)
+zstd_level=${ZSTD_LEVEL:-3} # its own default
 
 say() { echo "$(basename "$0"): $*" >&2; }
 fail() {
@@ -45,43 +45,61 @@ cpu_seconds_of() {
     number %.3f "${seconds/ / + }"
 }
 
-# Prints the size of the corpus: one worker thread takes about target_s for it, judged by its CPU
-# time for the smallest one. Measured once and kept, so that all scripts compress the same file;
-# CORPUS_BYTES overrules.
-corpus_size() {
-    local zstd=$1 kept=$work/corpus-size.$zstd_level piece seconds steps
-    if [ -n "${CORPUS_BYTES:-}" ]; then
-        echo "$CORPUS_BYTES"
-        return
-    fi
-    if [ ! -s "$kept" ]; then
-        piece=$("$root/bench/corpus" "$corpus_step") || return 1
-        seconds=$(cpu_seconds_of "$zstd" -T1 "-$zstd_level" -f -q "$piece" -o /dev/null) || return 1
+# corpus_for NAME STEP SECONDS COMMAND...: prints the path of the file that a real program works on,
+# bench/work/NAME.corpus. Its size is a multiple of STEP bytes, so that COMMAND, one thread, takes
+# about SECONDS for it, judged by its CPU time for one step ({corpus} stands for the file). Measured
+# once and kept, so that all scripts work on the same file; CORPUS_BYTES overrules.
+corpus_for() {
+    local file=$1.corpus step=$2 target_s=$3 kept=$work/$1.corpus-size piece seconds steps
+    shift 3
+    if [ -z "${CORPUS_BYTES:-}" ] && [ ! -s "$kept" ]; then
+        piece=$("$root/bench/corpus" "$step" "$file") || return 1
+        seconds=$(cpu_seconds_of "${@//'{corpus}'/$piece}") || return 1
         steps=$(number %d "$target_s / $seconds + 0.5")
         [ "$steps" -ge 1 ] || steps=1
-        [ $((steps * corpus_step)) -le $corpus_limit ] || steps=$((corpus_limit / corpus_step))
-        echo $((steps * corpus_step)) >"$kept.new"
+        [ $((steps * step)) -le $corpus_limit ] || steps=$((corpus_limit / step))
+        echo $((steps * step)) >"$kept.new"
         mv "$kept.new" "$kept"
-        say "zstd level $zstd_level: one thread takes $seconds s for $((corpus_step >> 20)) MiB," \
+        say "$(basename "$1"): one thread takes $seconds s for $((step >> 20)) MiB," \
             "so the file gets $(($(<"$kept") >> 20)) MiB"
     fi
-    cat "$kept"
+    "$root/bench/corpus" "${CORPUS_BYTES:-$(<"$kept")}" "$file"
 }
 
-# zstd's status 77 (source out of reach) is passed on for the caller to decide. -T1 is one worker
-# thread of the same pool; only --single-thread would be another program.
+# The commands of the real programs. A fetch script's status 77 (source out of reach) is passed on
+# for the caller to decide.
+
+# -T1 is one worker thread of the same pool; only --single-thread would be another program.
 set_zstd_command() {
     local zstd corpus
     zstd=$("$root/bench/zstd-fetch") || return $?
-    corpus_bytes=$(corpus_size "$zstd") || return $?
-    corpus=$("$root/bench/corpus" "$corpus_bytes") || return $?
+    corpus=$(corpus_for "zstd-$zstd_level" $((256 << 20)) 10 "$zstd" -T1 "-$zstd_level" -f -q '{corpus}' \
+        -o /dev/null) || return $?
     command=("$zstd" '-T{threads}' "-$zstd_level" -f -q "$corpus" -o /dev/null)
 }
 
-# Sets `command` for a sample's name or "zstd".
+# One thread per block of 900 kB: the file has some hundred of them.
+set_pbzip2_command() {
+    local pbzip2 corpus
+    pbzip2=$("$root/bench/pbzip2-fetch") || return $?
+    corpus=$(corpus_for pbzip2 $((16 << 20)) 6 "$pbzip2" -p1 -c '{corpus}') || return $?
+    command=("$pbzip2" '-p{threads}' -c "$corpus")
+}
+
+# xz compresses a block per thread, and its blocks are as large as a file of ours unless
+# --block-size says otherwise. -T+1 is one worker thread of the same pool, as -T1 is not.
+set_xz_command() {
+    local xz corpus
+    xz=$("$root/bench/xz-fetch") || return $?
+    corpus=$(corpus_for xz $((32 << 20)) 6 "$xz" -T+1 -0 --block-size=256KiB -c '{corpus}') ||
+        return $?
+    command=("$xz" '-T+{threads}' -0 --block-size=256KiB -c "$corpus")
+}
+
+# Sets `command` for the name of a sample or a real program.
 set_command() {
-    if [ "$1" = zstd ]; then
-        set_zstd_command
+    if [[ " ${real_programs[*]} " = *" $1 "* ]]; then
+        "set_$1_command"
         return
     fi
     [ -x "$built/samples/$1" ] || {
@@ -94,11 +112,13 @@ set_command() {
 # Sets `concrete`: `command` with the given number of threads.
 with_threads() { concrete=("${command[@]//'{threads}'/$1}"); }
 
-# Profiles `command` at a number of threads and builds the model, all in one folder.
+# Profiles `command` at a number of threads and builds the model, all in one folder. What the
+# program prints is thrown away, as `persik validate` does.
 profile_and_model() {
     local threads=$1 folder=$2
     with_threads "$threads"
-    "$persik" profile -o "$folder" -- "${concrete[@]}" && "$persik" build-model -i "$folder"
+    "$persik" profile -o "$folder" -- "${concrete[@]}" >/dev/null &&
+        "$persik" build-model -i "$folder"
 }
 
 # A number at the top level of a model file, "-" when it is not there: model_number FOLDER KEY.
