@@ -22,7 +22,7 @@ WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
 CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN)
 LDFLAGS  := $(SAN)
-LDLIBS   := -ljansson -lzstd -ldw -lelf -lunwind-ptrace -lunwind-generic -lunwind \
+LDLIBS   := -ljansson -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
 
 # Clang's headers are third-party: -isystem keeps their warnings out of our -Werror.
@@ -38,6 +38,7 @@ STAGES    := base formats sampler modelgen simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)
+PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
 SIM_SRC   := $(wildcard base/*.c formats/model*.c simulator/*.c)
 CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
@@ -88,11 +89,11 @@ $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 
 # Injected into other people's programs: no sanitizer, few dependencies, only the interposed
 # names visible.
-$(B)/libpersik-probe.so: $(PROBE_SRC) $(wildcard tracer/probe/*.h formats/*.h formats/*.def)
+$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h formats/*.h formats/*.def)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
 	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -fPIC -shared -fvisibility=hidden \
-	    -static-libgcc $(PROBE_SRC) -o $@ -ldl -lpthread
+	    -static-libgcc $(PROBE_SRC) $(PROBE_ASM) formats/catalog.c -o $@ -ldl -lpthread
 
 $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@mkdir -p $(@D)

@@ -12,6 +12,7 @@ static const struct argp_option options_list[] = {
     OPTION_PLAIN_RUNS,
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
+    OPTION_CATALOG,
     {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
     {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
     {"build-dir", KEY_BUILD_DIR, "DIR", 0, "where compile_commands.json is (found by itself)", 2},
@@ -47,8 +48,8 @@ static void analyze_source(const struct record_options *options, const char *dir
         log_warning("no facts from the source: %s", error.text);
 }
 
-static int run_stages(const struct record_options *options, const char *directory,
-                      struct error *error) {
+static int run_with_catalog(const struct record_options *options, const char *directory,
+                            const struct user_catalog *catalog, struct error *error) {
     if (!options->no_sample) {
         log_note("run 1 of %d: sampling", 2 + options->plain_runs);
         if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
@@ -65,8 +66,19 @@ static int run_stages(const struct record_options *options, const char *director
         .plain_runs = options->plain_runs,
         .follow = options->follow,
         .block_io = !options->no_block_io,
+        .catalog = catalog,
     };
     return stage_trace(&stage, error);
+}
+
+static int run_stages(const struct record_options *options, const char *directory,
+                      struct error *error) {
+    struct user_catalog *catalog;
+    if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
+        return -1;
+    int status = run_with_catalog(options, directory, catalog, error);
+    user_catalog_free(catalog);
+    return status;
 }
 
 int command_profile(int argc, char **argv) {

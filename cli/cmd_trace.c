@@ -8,7 +8,7 @@
 #include "cli/workspace.h"
 
 static const struct argp_option options_list[] = {
-    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, {0}};
+    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, OPTION_CATALOG, {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
@@ -24,14 +24,20 @@ static const struct argp trace_argp = {
 
 static int run_trace(const struct record_options *options, const char *directory,
                      struct error *error) {
+    struct user_catalog *catalog;
+    if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
+        return -1;
     struct trace_stage stage = {
         .program = options->program,
         .directory = directory,
         .plain_runs = options->plain_runs,
         .follow = options->follow,
         .block_io = !options->no_block_io,
+        .catalog = catalog,
     };
-    return stage_trace(&stage, error);
+    int status = stage_trace(&stage, error);
+    user_catalog_free(catalog);
+    return status;
 }
 
 int command_trace(int argc, char **argv) {

@@ -18,7 +18,7 @@ _persik() {
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
-    --model | --reuse | --measurements)
+    --model | --reuse | --measurements | --catalog)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;

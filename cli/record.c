@@ -36,6 +36,9 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case KEY_BUILD_DIR:
         options->build_directory = argument;
         return 0;
+    case KEY_CATALOG:
+        options->catalog = argument;
+        return 0;
     case ARGP_KEY_ARG:
         options->program = option_program(state);
         return 0;

@@ -14,6 +14,7 @@ struct record_options {
     int plain_runs;
     bool follow, no_block_io, no_sample, no_source;
     const char *build_directory;
+    const char *catalog; /* path of the user's catalog; NULL none */
 };
 
 /* Option keys; a command lists in its own table those that it takes. */
@@ -24,7 +25,8 @@ enum {
     KEY_NO_BLOCK_IO,
     KEY_NO_SAMPLE,
     KEY_NO_SOURCE,
-    KEY_BUILD_DIR
+    KEY_BUILD_DIR,
+    KEY_CATALOG
 };
 
 #define OPTION_RATE                                                                                \
@@ -38,6 +40,9 @@ enum {
     { "follow", KEY_FOLLOW, NULL, 0, "record child processes too", 1 }
 #define OPTION_NO_BLOCK_IO                                                                         \
     { "no-block-io", KEY_NO_BLOCK_IO, NULL, 0, "leave the disks out", 1 }
+
+#define OPTION_CATALOG                                                                             \
+    { "catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2 }
 
 /* Parses argv with `argp` (whose parser is record_parse and input struct record_options). Ends the
  * process on a usage error or when the program to run is missing. */

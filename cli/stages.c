@@ -1,6 +1,9 @@
 #include "cli/stages.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -21,6 +24,43 @@ static void warn_of_status(const char *stage, int status) {
     programs_describe_status(status, text, sizeof text);
     log_warning("while %s, the program ended with %s: the recording holds what ran until then",
                 stage, text);
+}
+
+/* ---- the user's catalog ---- */
+
+static int copy_file(const char *from, const char *to, struct error *error) {
+    FILE *in = fopen(from, "re");
+    FILE *out = in ? fopen(to, "we") : NULL;
+    char text[4096];
+    size_t n;
+    bool copied = out != NULL;
+    while (copied && (n = fread(text, 1, sizeof text, in)) > 0)
+        copied = fwrite(text, 1, n, out) == n;
+    if (in)
+        fclose(in);
+    if (out && fclose(out) != 0)
+        copied = false;
+    return copied ? 0 : error_set(error, "cannot write %s: %s: make room", to, strerror(errno));
+}
+
+int stage_catalog(const char *path, const char *program, const char *directory,
+                  struct user_catalog **catalog, struct error *error) {
+    *catalog = NULL;
+    if (!path)
+        return 0;
+    *catalog = user_catalog_load(path, error);
+    if (!*catalog)
+        return -1;
+    char *copy = workspace_path(directory, WORKSPACE_CATALOG);
+    int status = tracer_check_catalog(program, *catalog, error);
+    if (status == 0)
+        status = copy_file(path, copy, error);
+    free(copy);
+    if (status != 0) {
+        user_catalog_free(*catalog);
+        *catalog = NULL;
+    }
+    return status;
 }
 
 /* ---- stage 1 ---- */
@@ -154,6 +194,7 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .follow_children = stage->follow,
         .block_io = stage->block_io,
         .plain_runs = stage->plain_runs,
+        .catalog = stage->catalog,
     };
     int status = tracer_run(&options, error);
     free(probe);

@@ -7,8 +7,14 @@
 
 #include "base/error.h"
 #include "formats/trace.h"
+#include "formats/user_catalog.h"
 
 /* `directory` is where the result goes. All return 0, or -1 and `error`. */
+
+/* Reads the user's catalog at `path` and sees that `program` has the functions it names. A copy is
+ * kept in `directory` for build-model. With no path there is no catalog. */
+int stage_catalog(const char *path, const char *program, const char *directory,
+                  struct user_catalog **catalog, struct error *error);
 
 int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error);
 
@@ -26,6 +32,7 @@ struct trace_stage {
     int plain_runs;
     bool follow; /* child processes too */
     bool block_io;
+    const struct user_catalog *catalog; /* NULL none */
 };
 int stage_trace(const struct trace_stage *stage, struct error *error);
 

@@ -9,12 +9,13 @@
 #include "base/error.h"
 #include "formats/trace.h"
 
-#define WORKSPACE_TRACE  "trace.persik"
-#define WORKSPACE_SAMPLE "sample.json"
-#define WORKSPACE_STACKS "stacks.folded"
-#define WORKSPACE_FACTS  "static.json"
-#define WORKSPACE_MODEL  "model.json"
-#define WORKSPACE_CACHE  "analyze-cache"
+#define WORKSPACE_TRACE   "trace.persik"
+#define WORKSPACE_SAMPLE  "sample.json"
+#define WORKSPACE_STACKS  "stacks.folded"
+#define WORKSPACE_FACTS   "static.json"
+#define WORKSPACE_MODEL   "model.json"
+#define WORKSPACE_CACHE   "analyze-cache"
+#define WORKSPACE_CATALOG "catalog"
 
 struct workspace {
     char *directory; /* what it will be called */

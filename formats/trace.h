@@ -34,6 +34,7 @@ enum trace_flag {
     TRACE_FAILED = 1 << 1, /* returned an error, EBUSY or a timeout */
     TRACE_TIMEDOUT = 1 << 2,
     TRACE_UNFINISHED = 1 << 3, /* the program ended inside the call */
+    TRACE_SPINS = 1 << 4,      /* waiting in this call burns CPU */
 };
 
 /* One frame of a call site. Inlined calls give several frames for one return address. */

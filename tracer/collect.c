@@ -18,11 +18,13 @@
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
 #include "tracer/tracer.h"
+#include "tracer/wraps.h"
 
 struct collection {
     const struct tracer_options *options;
     struct program program;
     char *raw; /* folder of the probe library's files */
+    struct wraps wraps;
     struct lacks lacks;
     struct timebase timebase;
     struct recorder *recorder;
@@ -253,12 +255,16 @@ static int prepare_raw(struct collection *collection, struct error *error) {
 static int collect(struct collection *collection, struct error *error) {
     int plain_runs = collection->options->plain_runs;
     if (program_find(&collection->program, collection->options->args[0], error) != 0 ||
-        prepare_raw(collection, error) != 0)
+        wraps_find(&collection->wraps, collection->program.path, collection->options->catalog,
+                   error) != 0 ||
+        prepare_raw(collection, error) != 0 ||
+        wraps_save(&collection->wraps, collection->raw, error) != 0)
         return -1;
     run_all_plainly(collection, plain_runs / 2);
     int status = run_traced(collection, error);
     if (!status && WIFEXITED(collection->launch.status) && !collection->launch.signal)
         run_all_plainly(collection, plain_runs - plain_runs / 2);
+    wraps_tell(collection->raw, &collection->lacks);
     if (!status)
         status = save_trace(collection, error);
     images_delete(collection->raw);
@@ -269,6 +275,7 @@ int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
     int status = collect(&collection, error);
     program_free(&collection.program);
+    wraps_free(&collection.wraps);
     sched_free(&collection.sched);
     block_free(&collection.block);
     for (size_t i = 0; i < collection.lacks.count; i++)
@@ -277,5 +284,17 @@ int tracer_run(const struct tracer_options *options, struct error *error) {
     free(collection.timebase.items);
     free(collection.plain_ns.items);
     free(collection.raw);
+    return status;
+}
+
+int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
+                         struct error *error) {
+    struct program found;
+    struct wraps wraps;
+    if (program_find(&found, program, error) != 0)
+        return -1;
+    int status = wraps_find(&wraps, found.path, catalog, error);
+    wraps_free(&wraps);
+    program_free(&found);
     return status;
 }

@@ -117,4 +117,44 @@ struct raw_record {
 };
 _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
 
+/* DIRECTORY/wraps: an array of what the collector wants wrapped, made before the program starts.
+ * The probe library notes in `state` what became of it. */
+#define RAW_WRAPS            "wraps"
+#define RAW_WRAP_BYTES       32
+#define RAW_WRAP_FIXUPS      4
+#define RAW_WRAP_JUMP_BYTES  5
+#define RAW_WRAP_STACK_BYTES 512 /* of arguments on the stack that a wrapped function may have */
+
+enum raw_wrap_how {
+    RAW_WRAP_ENTRY, /* its first instructions move away for a jump to us */
+    RAW_WRAP_HOOK,  /* it was compiled with -finstrument-functions, and calls us */
+    RAW_WRAP_KERNEL /* a uprobe: not the probe library's business */
+};
+
+enum raw_wrap_state {
+    RAW_WRAP_PENDING, /* its module was never loaded at the start of a program */
+    RAW_WRAP_DONE,
+    RAW_WRAP_CHANGED, /* other code than in the file */
+    RAW_WRAP_THREADS, /* there were other threads already */
+    RAW_WRAP_REFUSED, /* the system did not let us change or place code */
+};
+
+struct raw_wrap {
+    char name[128];
+    char module[512]; /* path of the file */
+    uint64_t address; /* in the file's numbering: of the function, for the hook;
+                         of the first byte to move */
+    uint8_t how;      /* enum raw_wrap_how */
+    uint8_t n_bytes;  /* that move: whole instructions, at least a jump's */
+    uint8_t n_fixups;
+    uint8_t
+        fixups[RAW_WRAP_FIXUPS];   /* where in them 4-byte distances to the code's place lie ... */
+    uint8_t ends[RAW_WRAP_FIXUPS]; /* ... and where the instruction ends that they count from */
+    uint8_t bytes[RAW_WRAP_BYTES];
+    uint16_t api; /* API_COUNT: nothing inside is recorded, nor is the call */
+    uint8_t object_source, amount_source, fails, spins; /* formats/user_catalog.h */
+    int64_t object_number, amount_number;
+    uint32_t state; /* enum raw_wrap_state */
+};
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/user_catalog.h"
 
 struct tracer_options {
     char *const *args; /* program and arguments, NULL-terminated */
@@ -16,7 +17,8 @@ struct tracer_options {
         *directory; /* persik.data folder, exists; the trace becomes DIRECTORY/trace.persik */
     const char *probe_library; /* path of libpersik-probe.so */
     bool follow_children;
-    bool block_io;  /* record the block layer when permitted */
+    bool block_io;                      /* record the block layer when permitted */
+    const struct user_catalog *catalog; /* functions to wrap; NULL none */
     int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0 */
 };
 
@@ -25,5 +27,10 @@ struct tracer_options {
  * program, not executable, static binary (nothing could be preloaded), no space for the trace.
  * SIGINT and SIGTERM are passed on to the program, and what was recorded is kept. */
 int tracer_run(const struct tracer_options *options, struct error *error);
+
+/* Could the catalog's functions be traced in `program` (as given by the user)? -1 and `error` when
+ * one is not to be found. Runs nothing. */
+int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
+                         struct error *error);
 
 #endif

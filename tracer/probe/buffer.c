@@ -6,6 +6,7 @@
  * the processor's cache. The space of the window is reserved before it is mapped, so a store can
  * never meet a full disk, and what is in it survives the program. */
 #include "tracer/probe/inside.h"
+#include "tracer/probe/wrap.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -176,8 +177,10 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
 
 bool probe_attach(void) {
     interpose_resolve();
-    if (!probe_process.active || probe_thread.busy)
+    if (!probe_process.active || probe_thread.busy || wrap_is_inside())
         return false;
+    if (probe_thread.end != 0) /* the thread has just left such a function by longjmp */
+        return true;
     if (probe_thread.state == THREAD_NEW)
         return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
     count_lost();

@@ -7,6 +7,7 @@
  *   buffer.c     a thread's records: attaching, full windows, what happens on a full disk
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
+ *   wrap.c       functions of the program's own that the user named
  *   file.c       system calls for files, without cancellation points
  *
  * This header is the path that every recorded call takes. Rules on it: no lock, no allocation, no
@@ -53,6 +54,9 @@ struct probe_thread {
     uint64_t window_number; /* never the same again, in a forked child neither; 0 = none */
     uint64_t stack_low, stack_high;
     struct raw_thread *header; /* NULL: not even that found space */
+    /* A wrapped function that hides what it calls (wrap.h): its frame, return address, and `end`
+     * for when it is left. 0 = none. */
+    uint64_t inside, inside_caller, inside_end;
     int32_t index;
     enum probe_state state;
     bool busy; /* in a slow path: calls made from there are not the program's */

@@ -4,6 +4,7 @@
  * All it writes lies in shared mappings, so a process that ends without telling us (abort, SIGKILL,
  * exit_group) loses nothing but the time of its end. */
 #include "tracer/probe/interposer.h"
+#include "tracer/probe/wrap.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -444,6 +445,7 @@ __attribute__((constructor(101))) static void start(void) {
         return;
     pthread_atfork(NULL, NULL, in_child);
     at_quick_exit(process_finish);
+    wrap_install(directory);
     probe_process.active = true;
     if (buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0))
         measure_cost();

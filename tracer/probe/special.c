@@ -1,6 +1,7 @@
 /* Interposers that the catalog's columns cannot express: threads, variadic functions, functions
  * without a result. */
 #include "tracer/probe/interposer.h"
+#include "tracer/probe/wrap.h"
 
 #include <stdarg.h>
 
@@ -69,12 +70,17 @@ static void created(const struct probe_call *call, const void *thread, int32_t i
     probe_end(call, outcome_sync(result), result == 0 ? index : -1);
 }
 
+/* Threads are followed also when they are made inside a function that hides what it calls. */
+
 PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                                 void *(*routine)(void *), void *argument) {
     int32_t index = -1;
+    wrap_lift();
     struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
-    if (start == NULL)
+    if (start == NULL) {
+        wrap_lower();
         return real.pthread_create(thread, attributes, routine, argument);
+    }
     start->routine = routine;
     start->argument = argument;
     if (attributes != NULL)
@@ -82,19 +88,24 @@ PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribu
     struct probe_call call = probe_begin(PROBE_CONTEXT, API_pthread_create, RAW_NO_OBJECT, 0);
     int result = real.pthread_create(thread, attributes, run_thread, start);
     created(&call, thread, index, result);
+    wrap_lower();
     return result;
 }
 
 PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
     int32_t index = -1;
+    wrap_lift();
     struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
-    if (start == NULL)
+    if (start == NULL) {
+        wrap_lower();
         return real.thrd_create(thread, routine, argument);
+    }
     start->c11_routine = routine;
     start->argument = argument;
     struct probe_call call = probe_begin(PROBE_CONTEXT, API_thrd_create, RAW_NO_OBJECT, 0);
     int result = real.thrd_create(thread, run_c11_thread, start);
     created(&call, thread, index, result);
+    wrap_lower();
     return result;
 }
 

@@ -1,0 +1,254 @@
+#include "tracer/wraps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* ---- what the program loads at its start ---- */
+
+struct modules {
+    size_t count, capacity;
+    char **items; /* resolved paths, the program first */
+};
+
+static void add_module(struct modules *modules, const char *path) {
+    char *resolved = realpath(path, NULL);
+    if (resolved)
+        *VECTOR_ADD(modules) = resolved;
+}
+
+/* "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)", or without "... =>" */
+static void read_loaded(struct modules *modules, FILE *file) {
+    char *line = NULL;
+    size_t capacity = 0;
+    while (getline(&line, &capacity, file) > 0) {
+        char *path = strchr(line, '/');
+        char *end = path ? strstr(path, " (0x") : NULL;
+        if (!end)
+            continue;
+        *end = '\0';
+        add_module(modules, path);
+    }
+    free(line);
+}
+
+/* Asks the program's dynamic loader, which then does not start the program. */
+static void find_libraries(struct modules *modules, const char *path) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    char *library_path = getenv("LD_LIBRARY_PATH");
+    char *path_variable = memory_format("LD_LIBRARY_PATH=%s", library_path ? library_path : "");
+    char *environment[] = {"LD_TRACE_LOADED_OBJECTS=1", library_path ? path_variable : NULL, NULL};
+    char *args[] = {(char *)path, NULL};
+    pid_t pid;
+    int cause = posix_spawn(&pid, path, &actions, NULL, args, environment);
+    close(ends[1]);
+    FILE *file = fdopen(ends[0], "re");
+    if (file && !cause)
+        read_loaded(modules, file);
+    if (file)
+        fclose(file);
+    else
+        close(ends[0]);
+    while (!cause && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    posix_spawn_file_actions_destroy(&actions);
+    free(path_variable);
+}
+
+/* ---- symbols and code ---- */
+
+static bool read_symbol(Elf *elf, Elf_Scn *section, const char *name, GElf_Sym *symbol) {
+    GElf_Shdr header;
+    if (!gelf_getshdr(section, &header) || header.sh_entsize == 0)
+        return false;
+    Elf_Data *data = elf_getdata(section, NULL);
+    for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
+        if (!gelf_getsym(data, (int)i, symbol) || GELF_ST_TYPE(symbol->st_info) != STT_FUNC ||
+            symbol->st_shndx == SHN_UNDEF || symbol->st_size == 0)
+            continue;
+        const char *found = elf_strptr(elf, header.sh_link, symbol->st_name);
+        if (found && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool find_symbol(Elf *elf, const char *name, GElf_Sym *symbol) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) &&
+            (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) &&
+            read_symbol(elf, section, name, symbol))
+            return true;
+    }
+    return false;
+}
+
+/* The function's bytes in the file; NULL: they are not there. */
+static const uint8_t *find_code(Elf *elf, const GElf_Sym *symbol, uint64_t *file_shift) {
+    size_t n = 0;
+    size_t bytes = 0;
+    const char *image = elf_rawfile(elf, &bytes);
+    elf_getphdrnum(elf, &n);
+    for (size_t i = 0; image && i < n; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+            symbol->st_value < segment.p_vaddr ||
+            symbol->st_value + symbol->st_size > segment.p_vaddr + segment.p_filesz)
+            continue;
+        *file_shift = segment.p_vaddr - segment.p_offset;
+        uint64_t offset = symbol->st_value - *file_shift;
+        return offset + symbol->st_size <= bytes ? (const uint8_t *)image + offset : NULL;
+    }
+    return NULL;
+}
+
+static void fill_raw(struct raw_wrap *raw, const struct user_function *function, const char *module,
+                     const struct entry *entry, const uint8_t *moved) {
+    snprintf(raw->name, sizeof raw->name, "%s", function->name);
+    snprintf(raw->module, sizeof raw->module, "%s", module);
+    raw->how = entry->obstacle ? RAW_WRAP_KERNEL : RAW_WRAP_ENTRY;
+    raw->address = entry->at;
+    raw->n_bytes = entry->n_bytes;
+    raw->n_fixups = entry->n_fixups;
+    memcpy(raw->fixups, entry->fixups, sizeof raw->fixups);
+    memcpy(raw->ends, entry->ends, sizeof raw->ends);
+    if (!entry->obstacle)
+        memcpy(raw->bytes, moved, entry->n_bytes);
+    raw->api = (uint16_t)function->api;
+    raw->object_source = (uint8_t)function->object.source;
+    raw->object_number = function->object.number;
+    raw->amount_source = (uint8_t)function->amount.source;
+    raw->amount_number = function->amount.number;
+    raw->fails = (uint8_t)function->fails;
+    raw->spins = function->spins;
+}
+
+/* False: not in this module. */
+static bool find_in_module(struct wrap_plan *plan, const char *module,
+                           const struct user_function *function) {
+    int file = open(module, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ_MMAP, NULL);
+    GElf_Sym symbol;
+    const uint8_t *code = NULL;
+    if (elf && find_symbol(elf, function->name, &symbol))
+        code = find_code(elf, &symbol, &plan->file_shift);
+    if (code) {
+        plan->address = symbol.st_value;
+        plan->entry = entry_read(code, symbol.st_size, symbol.st_value);
+        fill_raw(&plan->raw, function, module, &plan->entry,
+                 code + (plan->entry.at - symbol.st_value));
+    }
+    elf_end(elf);
+    close(file);
+    return code != NULL;
+}
+
+/* ---- the plan ---- */
+
+static int find_function(struct wrap_plan *plan, const struct modules *modules,
+                         const struct user_function *function, const struct user_catalog *catalog,
+                         struct error *error) {
+    if (strlen(function->name) >= sizeof plan->raw.name)
+        return error_set(error, "%s: a name too long to be wrapped", function->name);
+    for (size_t i = 0; i < modules->count; i++)
+        if (strlen(modules->items[i]) < sizeof plan->raw.module &&
+            find_in_module(plan, modules->items[i], function))
+            return 0;
+    return error_set(error,
+                     "%s:%d: %s: no such function in the program or its libraries: give the "
+                     "linker's name (see nm), and compile it as a function that is not inlined",
+                     catalog->path ? catalog->path : "catalog", function->line, function->name);
+}
+
+int wraps_find(struct wraps *wraps, const char *path, const struct user_catalog *catalog,
+               struct error *error) {
+    *wraps = (struct wraps){0};
+    if (!catalog || catalog->functions.count == 0)
+        return 0;
+    struct modules modules = {0};
+    add_module(&modules, path);
+    find_libraries(&modules, path);
+    wraps->items = memory_alloc(catalog->functions.count, sizeof *wraps->items);
+    int status = 0;
+    for (size_t i = 0; i < catalog->functions.count && status == 0; i++)
+        status = find_function(&wraps->items[wraps->count++], &modules,
+                               &catalog->functions.items[i], catalog, error);
+    for (size_t i = 0; i < modules.count; i++)
+        free(modules.items[i]);
+    free(modules.items);
+    if (status != 0)
+        wraps_free(wraps);
+    return status;
+}
+
+void wraps_free(struct wraps *wraps) {
+    free(wraps->items);
+    *wraps = (struct wraps){0};
+}
+
+/* ---- the file ---- */
+
+static char *wraps_path(const char *directory) {
+    return memory_format("%s/%s", directory, RAW_WRAPS);
+}
+
+int wraps_save(const struct wraps *wraps, const char *directory, struct error *error) {
+    if (wraps->count == 0)
+        return 0;
+    char *path = wraps_path(directory);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool written = file >= 0;
+    for (size_t i = 0; written && i < wraps->count; i++)
+        written = write(file, &wraps->items[i].raw, sizeof wraps->items[i].raw) ==
+                  (ssize_t)sizeof wraps->items[i].raw;
+    int cause = errno;
+    if (file >= 0 && close(file) != 0 && written) {
+        written = false;
+        cause = errno;
+    }
+    if (!written)
+        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
+    free(path);
+    return written ? 0 : -1;
+}
+
+static const char *describe_state(uint32_t state) {
+    static const char *const reasons[] = {
+        [RAW_WRAP_PENDING] = "its module was not loaded at the start",
+        [RAW_WRAP_CHANGED] = "other code is in memory than in the file",
+        [RAW_WRAP_THREADS] = "there were threads before it could be wrapped",
+        [RAW_WRAP_REFUSED] = "the system does not let code be changed",
+    };
+    return state < sizeof reasons / sizeof *reasons ? reasons[state] : "unknown";
+}
+
+void wraps_tell(const char *directory, struct lacks *lacks) {
+    char *path = wraps_path(directory);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct raw_wrap raw;
+    while (file >= 0 && read(file, &raw, sizeof raw) == (ssize_t)sizeof raw)
+        if (raw.how == RAW_WRAP_ENTRY && raw.state != RAW_WRAP_DONE)
+            lacks_add(lacks, "calls of %s: %s", raw.name, describe_state(raw.state));
+    if (file >= 0)
+        close(file);
+    free(path);
+}
