@@ -104,11 +104,13 @@ $(B)/persik-analyze: $(ANALYZE_OBJ)
 	@echo "LINK  $@"
 	@$(CXX) $^ -o $@ $(CXXLIBS)
 
+SAMPLE_FLAGS_heat := -fopenmp
+
 define sample_rule
 $(B)/samples/$(1): $(wildcard samples/$(1)/*.c samples/$(1)/*.h)
 	@mkdir -p $$(@D)
 	@echo "SAMPLE $(1)"
-	@$(CC) -std=c11 -g -O2 $(WARN) $$(filter %.c,$$^) -o $$@ -lm -lpthread
+	@$(CC) -std=c11 -g -O2 $(WARN) $(SAMPLE_FLAGS_$(1)) $$(filter %.c,$$^) -o $$@ -lm -lpthread
 endef
 $(foreach s,$(SAMPLES),$(eval $(call sample_rule,$(s))))
 samples: $(addprefix $(B)/samples/,$(SAMPLES)) ## the example programs

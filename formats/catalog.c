@@ -80,6 +80,15 @@ const char *api_op_name(enum api_op op) {
         [OP_TRYPUT] = "tryput",
         [OP_GET] = "get",
         [OP_TRYGET] = "tryget",
+        [OP_FORK] = "fork",
+        [OP_FIRST_TAKE] = "first take",
+        [OP_TAKE] = "take",
+        [OP_FIRST_SPLIT] = "first split",
+        [OP_TAKE_SPLIT] = "take split",
+        [OP_ORDERED] = "ordered",
+        [OP_TASK] = "task",
+        [OP_TASKWAIT] = "task wait",
+        [OP_WHO] = "who",
     };
     return names[op];
 }

@@ -71,6 +71,16 @@ enum api_op {
     OP_TRYPUT,
     OP_GET,
     OP_TRYGET,
+    /* teams */
+    OP_FORK,
+    OP_FIRST_TAKE,  /* comes to a supply that the team shares, and takes from it; value: got some */
+    OP_TAKE,        /* again, from the supply met last */
+    OP_FIRST_SPLIT, /* the same where the shares follow the size of the team */
+    OP_TAKE_SPLIT,
+    OP_ORDERED,
+    OP_TASK,
+    OP_TASKWAIT,
+    OP_WHO, /* asks for its own number, the first time in a region */
     OP_COUNT
 };
 
@@ -90,6 +100,8 @@ enum api_object {
     ON_QUEUE, /* message queue */
     ON_ITEMS, /* queue of items in memory */
     ON_EVENT, /* happens once and stays */
+    ON_TEAM,
+    ON_SHARE, /* work that a team shares */
 };
 
 /* How the probe handles the call (tracer/probe):

@@ -35,6 +35,8 @@ enum trace_flag {
     TRACE_TIMEDOUT = 1 << 2,
     TRACE_UNFINISHED = 1 << 3, /* the program ended inside the call */
     TRACE_SPINS = 1 << 4,      /* waiting in this call burns CPU */
+    TRACE_ENTERS = 1 << 5,     /* a member of a team begins its part of the work */
+    TRACE_LEAVES = 1 << 6,     /* a member has done it; lasts until it goes on elsewhere */
 };
 
 /* One frame of a call site. Inlined calls give several frames for one return address. */

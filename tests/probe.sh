@@ -84,7 +84,7 @@ build tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpa
 
 exports_catalog() {
     nm -D --defined-only "$probe" | awk '$2 == "T" { print $3 }' | sort >"$scratch/exported"
-    sed -n 's/^API(\([a-z0-9_]*\),.*/\1/p' formats/catalog.def | sort >"$scratch/catalog"
+    sed -n 's/^API(\([A-Za-z0-9_]*\),.*/\1/p' formats/catalog.def | sort >"$scratch/catalog"
     [ -s "$scratch/catalog" ] && [ -z "$(comm -13 "$scratch/exported" "$scratch/catalog")" ]
 }
 check "every function of the catalog is interposed" exports_catalog

@@ -9,7 +9,7 @@ if [ $# -ne 1 ] || [ ! -d "$1/samples" ]; then
 fi
 built=$1/samples
 
-samples="raytracer montecarlo moldyn galaxy renderer pipeline bank"
+samples="raytracer montecarlo moldyn galaxy renderer pipeline bank heat"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 tests=0
@@ -37,6 +37,7 @@ small_size() {
     renderer) echo "--size 115" ;;
     pipeline) echo "--size 23" ;;
     bank) echo "--size 503" ;;
+    heat) echo "--size 83 --steps 31" ;;
     esac
 }
 
@@ -50,6 +51,7 @@ other_size() {
     renderer) echo "--size 116" ;;
     pipeline) echo "--size 24" ;;
     bank) echo "--size 504" ;;
+    heat) echo "--size 83 --steps 32" ;;
     esac
 }
 

@@ -233,6 +233,30 @@ uint32_t probe_context_slow(struct probe_site site) {
     return context;
 }
 
+/* Where a return address would stand: readers look one byte before it. */
+uint32_t context_within(uint32_t context, uint64_t function) {
+    static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+        uint64_t function;
+        uint32_t context, within;
+    } last;
+    if (last.function == function && last.context == context)
+        return last.within;
+    struct file_quiet quiet = quiet_enter();
+    struct raw_context chain = {.depth = 1, .addresses = {function + 1}};
+    if (context != TRACE_NO_CONTEXT) {
+        const struct raw_context *outer = &contexts.file->entries[context];
+        while (chain.depth < RAW_MAX_DEPTH && chain.depth <= outer->depth) {
+            chain.addresses[chain.depth] = outer->addresses[chain.depth - 1];
+            chain.depth++;
+        }
+    }
+    last.within = intern(&chain);
+    last.context = context;
+    last.function = function;
+    quiet_leave(quiet);
+    return last.within;
+}
+
 /* ---- start ---- */
 
 static void find_landmarks(void) {

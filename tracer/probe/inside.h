@@ -29,9 +29,14 @@ void process_append_maps(uint64_t low, uint64_t high);
 
 /* interpose.c: finds the functions that ours stand in for. Idempotent. */
 void interpose_resolve(void);
+/* The function of this name in whatever library has it; NULL: none. */
+void *interpose_find(const char *name);
 
 /* context.c. False: no space for PREFIX.contexts. Call again in a forked child. */
 bool context_start(void);
+/* The context of what `function` does in a call made at `context`: its chain with the function's
+ * first instruction in front. */
+uint32_t context_within(uint32_t context, uint64_t function);
 /* Makes sure the maps file covers the code at `address`; and notes that it does. */
 void context_cover(uint64_t address);
 void context_covered(uint64_t address);

@@ -2,6 +2,7 @@
 #include "tracer/probe/interposer.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 struct probe_real real;
 
@@ -42,6 +43,50 @@ void interpose_resolve(void) {
         memcpy((char *)&real + symbols[i].offset, &found, sizeof found);
     }
     __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+}
+
+/* ---- functions of libraries that the program loads while it runs ---- */
+
+/* Which loaded object to look at, and its path. */
+struct nth_object {
+    size_t left;
+    char path[FILE_PATH_MAX];
+};
+
+static int copy_path(struct dl_phdr_info *object, size_t size, void *argument) {
+    (void)size;
+    struct nth_object *nth = argument;
+    if (nth->left-- > 0)
+        return 0;
+    size_t length = strlen(object->dlpi_name);
+    if (length < sizeof nth->path)
+        memcpy(nth->path, object->dlpi_name, length + 1);
+    return 1;
+}
+
+static bool is_ours(const void *address) {
+    Dl_info us, it;
+    return dladdr((const void *)&is_ours, &us) != 0 && dladdr(address, &it) != 0 &&
+           us.dli_fbase == it.dli_fbase;
+}
+
+/* The program's calls reach us whatever library they are for, but RTLD_NEXT does not see one that
+ * was loaded for its loader alone: it is looked for in every loaded object. */
+void *interpose_find(const char *name) {
+    void *found = dlsym(RTLD_NEXT, name);
+    for (size_t i = 0; found == NULL; i++) {
+        struct nth_object nth = {.left = i};
+        if (dl_iterate_phdr(copy_path, &nth) == 0)
+            return NULL;
+        void *object = nth.path[0] == '/' ? dlopen(nth.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (object == NULL)
+            continue;
+        found = dlsym(object, name);
+        if (found != NULL && is_ours(found))
+            found = NULL;
+        dlclose(object); /* only our own count of it */
+    }
+    return found;
 }
 
 /* ---- attempts of TRY calls ---- */

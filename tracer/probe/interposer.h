@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -43,6 +44,17 @@ struct probe_real {
 #undef SAME
 };
 extern struct probe_real real __attribute__((visibility("hidden")));
+
+/* Makes sure that `pointer` (to a function of a library that the program need not have, or may load
+ * late) is known; false: nobody defines it. Any thread may be first: all find the same. */
+#define FIND(pointer, name)                                                                        \
+    (LIKELY(__atomic_load_n(&(pointer), __ATOMIC_RELAXED) != NULL) ||                              \
+     interpose_bind((void **)&(pointer), name))
+static inline bool interpose_bind(void **pointer, const char *name) {
+    void *found = interpose_find(name);
+    __atomic_store_n(pointer, found, __ATOMIC_RELAXED);
+    return found != NULL;
+}
 
 /* Values are 32 bits. */
 static inline int32_t clamp(int64_t value) {

@@ -1,0 +1,330 @@
+/* OpenMP programs compiled by gcc: the entry points of libgomp.
+ *
+ * A parallel region is one call, GOMP_parallel, with the function that the compiler made of the
+ * region's body. libgomp runs it in every member of the team, the caller included, and waits for
+ * all of them inside: that is where its threads spin and sleep, without another call that we could
+ * see. So the function is handed over wrapped: each member's entering and leaving is recorded, and
+ * the time from leaving one region to entering the next is the wait.
+ *
+ * Nothing here depends on libgomp being there: the program may load it late or not at all. */
+#include "tracer/probe/interposer.h"
+
+/* One execution of a region. Lives on the stack of the thread that forks, which returns last. */
+struct region {
+    void (*function)(void *);
+    void *data;
+    uint32_t context; /* of the members: the function, called where the region is */
+};
+
+/* What the calling thread is a member of. */
+struct member {
+    const struct region *region; /* NULL: of nothing */
+    bool knows_its_number;
+    struct probe_call leaving; /* its record of having left a region, until it goes on */
+    int32_t left_size;         /* of that region's team; 0 = none left */
+};
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct member member;
+
+static int (*real_team_size)(void);
+
+static int32_t team_size(void) {
+    return FIND(real_team_size, "omp_get_num_threads") ? real_team_size() : 1;
+}
+
+static void goes_on(void) {
+    if (member.left_size > 0)
+        probe_end(&member.leaving, TRACE_WAITED | TRACE_LEAVES, member.left_size);
+    member.left_size = 0;
+}
+
+static void leaves(const struct region *region) {
+    member.leaving = probe_begin(region->context, API_GOMP_parallel, (uint64_t)region,
+                                 TRACE_WAITED | TRACE_LEAVES);
+    member.left_size = team_size();
+    if (member.leaving.record != NULL) /* should it never go on */
+        member.leaving.record->value = member.left_size;
+}
+
+/* Stands in for the region's function. */
+static void run_member(void *argument) {
+    const struct region *region = argument;
+    if (!probe_recording()) {
+        region->function(region->data);
+        return;
+    }
+    goes_on();
+    struct member outer = member;
+    member = (struct member){.region = region};
+    probe_stamp(region->context, clock_after(), API_GOMP_parallel, (uint64_t)region, TRACE_ENTERS,
+                team_size());
+    region->function(region->data);
+    member = outer;
+    leaves(region);
+}
+
+/* Records the fork; the region then lives as long as the call. */
+static struct region fork_region(struct probe_site site, void (*function)(void *), void *data,
+                                 unsigned n_threads) {
+    uint32_t context = probe_context(site);
+    probe_stamp(context, clock_before(), API_GOMP_parallel, RAW_NO_OBJECT, 0, clamp(n_threads));
+    return (struct region){
+        .function = function, .data = data, .context = context_within(context, (uint64_t)function)};
+}
+
+/* FORK(symbol, real, (more parameters), (more arguments)): the region is forked by a function whose
+ * parameters are the function, its data, the threads, and `more`. */
+#define UNPACK(...) __VA_ARGS__
+#define FORK(symbol, real_symbol, more, args)                                                      \
+    PROBE_EXPORT void symbol(void (*function)(void *), void *data, unsigned n_threads,             \
+                             UNPACK more) {                                                        \
+        if (!FIND(real_symbol, #symbol)) {                                                         \
+            function(data);                                                                        \
+            return;                                                                                \
+        }                                                                                          \
+        if (!probe_recording()) {                                                                  \
+            real_symbol(function, data, n_threads, UNPACK args);                                   \
+            return;                                                                                \
+        }                                                                                          \
+        struct region region = fork_region(PROBE_SITE, function, data, n_threads);                 \
+        real_symbol(run_member, &region, n_threads, UNPACK args);                                  \
+        goes_on();                                                                                 \
+    }
+#define FORK_VARIANT(symbol, more, args)                                                           \
+    static void (*real_##symbol)(void (*)(void *), void *, unsigned, UNPACK more);                 \
+    FORK(symbol, real_##symbol, more, args)
+
+FORK(GOMP_parallel, real.GOMP_parallel, (unsigned flags), (flags))
+FORK_VARIANT(GOMP_parallel_sections, (unsigned count, unsigned flags), (count, flags))
+#define LOOP(symbol)                                                                               \
+    FORK_VARIANT(symbol, (long start, long end, long step, long chunk, unsigned flags),            \
+                 (start, end, step, chunk, flags))
+#define RUNTIME_LOOP(symbol)                                                                       \
+    FORK_VARIANT(symbol, (long start, long end, long step, unsigned flags),                        \
+                 (start, end, step, flags))
+LOOP(GOMP_parallel_loop_static)
+LOOP(GOMP_parallel_loop_dynamic)
+LOOP(GOMP_parallel_loop_guided)
+LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+RUNTIME_LOOP(GOMP_parallel_loop_runtime)
+RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
+RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+static unsigned (*real_parallel_reductions)(void (*)(void *), void *, unsigned, unsigned);
+
+PROBE_EXPORT unsigned GOMP_parallel_reductions(void (*function)(void *), void *data,
+                                               unsigned n_threads, unsigned flags) {
+    if (!FIND(real_parallel_reductions, "GOMP_parallel_reductions")) {
+        function(data);
+        return 1;
+    }
+    if (!probe_recording())
+        return real_parallel_reductions(function, data, n_threads, flags);
+    /* libgomp reads and writes the data itself: the function cannot be wrapped. */
+    probe_stamp(PROBE_CONTEXT, clock_before(), API_GOMP_parallel, RAW_NO_OBJECT, 0,
+                clamp(n_threads));
+    return real_parallel_reductions(function, data, n_threads, flags);
+}
+
+/* ---- what the members of a team share ---- */
+
+/* What they wait for and share belongs to the region; outside of any, to the thread itself. */
+static uint64_t team(void) {
+    return member.region != NULL ? (uint64_t)member.region : RAW_NO_OBJECT;
+}
+
+/* TAKE(symbol, real, api, type, (parameters), (arguments)): takes a part of the team's work. */
+#define TAKE(symbol, real_symbol, api, ret, params, args)                                          \
+    PROBE_EXPORT ret symbol params {                                                               \
+        if (!FIND(real_symbol, #symbol))                                                           \
+            return 0;                                                                              \
+        ret result = real_symbol args;                                                             \
+        if (probe_recording())                                                                     \
+            probe_stamp(PROBE_CONTEXT, clock_after(), API_##api, team(), 0, result != 0);          \
+        return result;                                                                             \
+    }
+#define TAKE_VARIANT(symbol, api, ret, params, args)                                               \
+    static ret(*real_##symbol) params;                                                             \
+    TAKE(symbol, real_##symbol, api, ret, params, args)
+
+#define START_PARAMS       (long start, long end, long step, long chunk, long *first, long *last)
+#define START_ARGS         (start, end, step, chunk, first, last)
+#define RUNTIME_PARAMS     (long start, long end, long step, long *first, long *last)
+#define RUNTIME_ARGS       (start, end, step, first, last)
+#define NEXT_PARAMS        (long *first, long *last)
+#define NEXT_ARGS          (first, last)
+#define ULL                unsigned long long
+#define ULL_START_PARAMS   (bool up, ULL start, ULL end, ULL step, ULL chunk, ULL *first, ULL *last)
+#define ULL_START_ARGS     (up, start, end, step, chunk, first, last)
+#define ULL_RUNTIME_PARAMS (bool up, ULL start, ULL end, ULL step, ULL *first, ULL *last)
+#define ULL_RUNTIME_ARGS   (up, start, end, step, first, last)
+#define ULL_NEXT_PARAMS    (ULL * first, ULL * last)
+
+TAKE(GOMP_loop_static_start, real.GOMP_loop_static_start, GOMP_loop_static_start, bool,
+     START_PARAMS, START_ARGS)
+TAKE(GOMP_loop_static_next, real.GOMP_loop_static_next, GOMP_loop_static_next, bool, NEXT_PARAMS,
+     NEXT_ARGS)
+TAKE(GOMP_loop_dynamic_start, real.GOMP_loop_dynamic_start, GOMP_loop_dynamic_start, bool,
+     START_PARAMS, START_ARGS)
+TAKE(GOMP_loop_dynamic_next, real.GOMP_loop_dynamic_next, GOMP_loop_dynamic_next, bool, NEXT_PARAMS,
+     NEXT_ARGS)
+TAKE(GOMP_loop_guided_start, real.GOMP_loop_guided_start, GOMP_loop_guided_start, bool,
+     START_PARAMS, START_ARGS)
+TAKE(GOMP_loop_guided_next, real.GOMP_loop_guided_next, GOMP_loop_guided_next, bool, NEXT_PARAMS,
+     NEXT_ARGS)
+TAKE(GOMP_loop_runtime_start, real.GOMP_loop_runtime_start, GOMP_loop_runtime_start, bool,
+     RUNTIME_PARAMS, RUNTIME_ARGS)
+TAKE(GOMP_loop_runtime_next, real.GOMP_loop_runtime_next, GOMP_loop_runtime_next, bool, NEXT_PARAMS,
+     NEXT_ARGS)
+TAKE(GOMP_sections_start, real.GOMP_sections_start, GOMP_sections_start, unsigned, (unsigned count),
+     (count))
+TAKE(GOMP_sections_next, real.GOMP_sections_next, GOMP_sections_next, unsigned, (void), ())
+TAKE(GOMP_single_start, real.GOMP_single_start, GOMP_single_start, bool, (void), ())
+
+/* Variants of a kind of loop: the prefix before the kind, start and next. */
+#define TAKES(prefix, kind)                                                                        \
+    TAKE_VARIANT(GOMP_loop_##prefix##kind##_start, GOMP_loop_##kind##_start, bool, START_PARAMS,   \
+                 START_ARGS)                                                                       \
+    TAKE_VARIANT(GOMP_loop_##prefix##kind##_next, GOMP_loop_##kind##_next, bool, NEXT_PARAMS,      \
+                 NEXT_ARGS)
+#define ULL_TAKES(prefix, kind)                                                                    \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_start, GOMP_loop_##kind##_start, bool,             \
+                 ULL_START_PARAMS, ULL_START_ARGS)                                                 \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_next, GOMP_loop_##kind##_next, bool,               \
+                 ULL_NEXT_PARAMS, NEXT_ARGS)
+#define RUNTIME_TAKES(prefix)                                                                      \
+    TAKE_VARIANT(GOMP_loop_##prefix##runtime_start, GOMP_loop_runtime_start, bool, RUNTIME_PARAMS, \
+                 RUNTIME_ARGS)                                                                     \
+    TAKE_VARIANT(GOMP_loop_##prefix##runtime_next, GOMP_loop_runtime_next, bool, NEXT_PARAMS,      \
+                 NEXT_ARGS)
+#define ULL_RUNTIME_TAKES(prefix)                                                                  \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_start, GOMP_loop_runtime_start, bool,             \
+                 ULL_RUNTIME_PARAMS, ULL_RUNTIME_ARGS)                                             \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_next, GOMP_loop_runtime_next, bool,               \
+                 ULL_NEXT_PARAMS, NEXT_ARGS)
+TAKES(nonmonotonic_, dynamic)
+TAKES(nonmonotonic_, guided)
+TAKES(ordered_, static)
+TAKES(ordered_, dynamic)
+TAKES(ordered_, guided)
+RUNTIME_TAKES(nonmonotonic_)
+RUNTIME_TAKES(maybe_nonmonotonic_)
+RUNTIME_TAKES(ordered_)
+ULL_TAKES(, static)
+ULL_TAKES(, dynamic)
+ULL_TAKES(, guided)
+ULL_TAKES(nonmonotonic_, dynamic)
+ULL_TAKES(nonmonotonic_, guided)
+ULL_TAKES(ordered_, static)
+ULL_TAKES(ordered_, dynamic)
+ULL_TAKES(ordered_, guided)
+ULL_RUNTIME_TAKES()
+ULL_RUNTIME_TAKES(nonmonotonic_)
+ULL_RUNTIME_TAKES(maybe_nonmonotonic_)
+ULL_RUNTIME_TAKES(ordered_)
+
+/* A member that asks for its number divides work by it; so do loops with a static schedule, which
+ * the compiler computes in place. Once a region is enough: some ask in every round of a loop. */
+PROBE_EXPORT int omp_get_thread_num(void) {
+    if (!FIND(real.omp_get_thread_num, "omp_get_thread_num"))
+        return 0;
+    int result = real.omp_get_thread_num();
+    if (member.region != NULL && !member.knows_its_number && probe_recording()) {
+        member.knows_its_number = true;
+        probe_stamp(PROBE_CONTEXT, clock_after(), API_omp_get_thread_num, team(), 0, result);
+    }
+    return result;
+}
+
+/* ---- waiting ---- */
+
+#define WAIT(name, object, params, args)                                                           \
+    PROBE_EXPORT void name params {                                                                \
+        if (!FIND(real.name, #name))                                                               \
+            return;                                                                                \
+        if (!probe_recording()) {                                                                  \
+            real.name args;                                                                        \
+            return;                                                                                \
+        }                                                                                          \
+        struct probe_call call = probe_begin(PROBE_CONTEXT, API_##name, object, TRACE_WAITED);     \
+        real.name args;                                                                            \
+        probe_end(&call, TRACE_WAITED, 0);                                                         \
+    }
+#define LEAVE(name, object, params, args)                                                          \
+    PROBE_EXPORT void name params {                                                                \
+        if (!FIND(real.name, #name))                                                               \
+            return;                                                                                \
+        if (probe_recording())                                                                     \
+            probe_stamp(PROBE_CONTEXT, clock_before(), API_##name, object, 0, 0);                  \
+        real.name args;                                                                            \
+    }
+WAIT(GOMP_barrier, team(), (void), ())
+WAIT(GOMP_loop_end, team(), (void), ())
+WAIT(GOMP_sections_end, team(), (void), ())
+WAIT(GOMP_ordered_start, team(), (void), ())
+WAIT(GOMP_taskwait, team(), (void), ())
+WAIT(GOMP_taskgroup_end, team(), (void), ())
+
+/* The critical sections without a name are one lock of the whole program, and so are all atomics.
+ */
+static char unnamed_critical, atomic;
+WAIT(GOMP_critical_start, (uint64_t)&unnamed_critical, (void), ())
+LEAVE(GOMP_critical_end, (uint64_t)&unnamed_critical, (void), ())
+WAIT(GOMP_critical_name_start, (uint64_t)name, (void **name), (name))
+LEAVE(GOMP_critical_name_end, (uint64_t)name, (void **name), (name))
+WAIT(GOMP_atomic_start, (uint64_t)&atomic, (void), ())
+LEAVE(GOMP_atomic_end, (uint64_t)&atomic, (void), ())
+LEAVE(omp_unset_lock, (uint64_t)lock, (void *lock), (lock))
+
+PROBE_EXPORT int omp_test_lock(void *lock) {
+    if (!FIND(real.omp_test_lock, "omp_test_lock"))
+        return 0;
+    int result = real.omp_test_lock(lock);
+    if (probe_recording())
+        probe_stamp(PROBE_CONTEXT, clock_after(), API_omp_test_lock, (uint64_t)lock,
+                    result == 0 ? TRACE_FAILED : 0, result);
+    return result;
+}
+
+PROBE_EXPORT void omp_set_lock(void *lock) {
+    if (!FIND(real.omp_set_lock, "omp_set_lock") || !FIND(real.omp_test_lock, "omp_test_lock"))
+        return;
+    if (!probe_recording()) {
+        real.omp_set_lock(lock);
+        return;
+    }
+    uint32_t context = PROBE_CONTEXT;
+    if (real.omp_test_lock(lock) != 0) {
+        probe_stamp(context, clock_after(), API_omp_set_lock, (uint64_t)lock, 0, 0);
+        return;
+    }
+    struct probe_call call = probe_begin(context, API_omp_set_lock, (uint64_t)lock, TRACE_WAITED);
+    real.omp_set_lock(lock);
+    probe_end(&call, TRACE_WAITED, 0);
+}
+
+PROBE_EXPORT void *GOMP_single_copy_start(void) {
+    if (!FIND(real.GOMP_single_copy_start, "GOMP_single_copy_start"))
+        return NULL;
+    if (!probe_recording())
+        return real.GOMP_single_copy_start();
+    struct probe_call call =
+        probe_begin(PROBE_CONTEXT, API_GOMP_single_copy_start, team(), TRACE_WAITED);
+    void *result = real.GOMP_single_copy_start();
+    probe_end(&call, TRACE_WAITED, result == NULL);
+    return result;
+}
+
+PROBE_EXPORT void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *),
+                            long size, long alignment, bool deferred, unsigned flags, void **depend,
+                            int priority, void *detach) {
+    if (!FIND(real.GOMP_task, "GOMP_task")) {
+        function(data);
+        return;
+    }
+    if (probe_recording())
+        probe_stamp(PROBE_CONTEXT, clock_before(), API_GOMP_task, team(), 0, deferred);
+    real.GOMP_task(function, data, copy, size, alignment, deferred, flags, depend, priority,
+                   detach);
+}
