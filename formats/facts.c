@@ -14,12 +14,42 @@ static const char *const bound_names[] = {
 };
 
 static const char *const monitor_kind_names[] = {
-    [MONITOR_BOUNDED_QUEUE] = "bounded_queue",
-    [MONITOR_UNBOUNDED_QUEUE] = "unbounded_queue",
+    [MONITOR_BOUNDED_QUEUE] = "bounded queue",
+    [MONITOR_UNBOUNDED_QUEUE] = "unbounded queue",
     [MONITOR_SEMAPHORE] = "semaphore",
     [MONITOR_BARRIER] = "barrier",
-    [MONITOR_LATCH] = "latch",
+    [MONITOR_EVENT] = "event",
+    [MONITOR_COMPLETION] = "completion",
+    [MONITOR_RWLOCK] = "rwlock",
+    [MONITOR_TOKEN_POOL] = "token pool",
+    [MONITOR_HAND_OVER] = "hand-over",
+    [MONITOR_THREAD_POOL] = "thread pool",
     [MONITOR_OTHER] = "other",
+    NULL,
+};
+
+static const char *const role_names[] = {
+    [ROLE_PUT] = "put",
+    [ROLE_GET] = "get",
+    [ROLE_CLOSE] = "close",
+    [ROLE_ACQUIRE] = "acquire",
+    [ROLE_RELEASE] = "release",
+    [ROLE_WAIT] = "wait",
+    [ROLE_SIGNAL] = "signal",
+    [ROLE_ARRIVE] = "arrive",
+    [ROLE_READ_LOCK] = "read lock",
+    [ROLE_WRITE_LOCK] = "write lock",
+    [ROLE_UNLOCK] = "unlock",
+    [ROLE_SUBMIT] = "submit",
+    [ROLE_RUN] = "run",
+    NULL,
+};
+
+static const char *const step_names[] = {
+    [STEP_UPDATE] = "update",
+    [STEP_WAIT] = "wait",
+    [STEP_SIGNAL] = "signal",
+    [STEP_BROADCAST] = "broadcast",
     NULL,
 };
 
@@ -45,6 +75,19 @@ const char *facts_bound_name(enum facts_bound bound) {
 
 const char *facts_monitor_kind_name(enum facts_monitor_kind kind) {
     return monitor_kind_names[kind];
+}
+
+const char *facts_role_name(enum facts_role role) {
+    return role_names[role];
+}
+
+bool facts_monitor_acts(const struct facts_monitor *monitor, enum facts_role role,
+                        const char *function) {
+    for (size_t i = 0; i < monitor->n_operations; i++)
+        if (monitor->operations[i].role == role &&
+            strcmp(monitor->operations[i].place.function, function) == 0)
+            return true;
+    return false;
 }
 
 /* ---- reading ---- */
@@ -200,6 +243,108 @@ static void read_creation(struct reader *reader, const struct place *place, cons
     creation->per_thread = read_flag(reader, place, object, "per_thread");
 }
 
+typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
+
+/* `items`: address of the pointer to the first element, of `size` bytes each. */
+static void read_elements(struct reader *reader, const struct place *place, const json_t *object,
+                          const char *key, size_t size, read_element *read, void *items,
+                          size_t *count) {
+    const json_t *list = read_list(reader, place, object, key, size, items, count);
+    const struct place above = {.above = place, .key = key};
+    char *element;
+    memcpy(&element, items, sizeof element);
+    for (size_t i = 0; list && i < *count; i++, element += size) {
+        const struct place here = {.above = &above, .index = i};
+        read(reader, &here, json_array_get(list, i), element);
+    }
+}
+
+#define READ_ELEMENTS(reader, place, object, parent, list, read)                                   \
+    read_elements(reader, place, object, #list, sizeof *(parent)->list, read, &(parent)->list,     \
+                  &(parent)->n_##list)
+
+/* ---- monitors ---- */
+
+static void read_operation(struct reader *reader, const struct place *place, const json_t *object,
+                           void *element) {
+    struct facts_operation *operation = element;
+    operation->role = (enum facts_role)read_name(reader, place, object, "as", role_names);
+    read_place(reader, place, object, "place", &operation->place);
+}
+
+/* Nothing there: nothing known. */
+static void read_amount(struct reader *reader, const struct place *place, const json_t *object,
+                        const char *key, struct facts_amount *amount) {
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        return;
+    const struct place here = {.above = place, .key = key};
+    amount->text = read_text(reader, &here, value, "text", true);
+    amount->factor = read_number(reader, &here, value, "factor", 0);
+    amount->offset = read_number(reader, &here, value, "offset", 0);
+    amount->follows_threads = json_object_get(value, "factor") != NULL;
+    amount->constant = !amount->follows_threads && json_object_get(value, "offset") != NULL;
+}
+
+static void read_expression(struct reader *reader, const struct place *place, const json_t *object,
+                            const char *key, struct facts_expression *expression) {
+    const json_t *value = json_object_get(object, key);
+    if (!value)
+        return;
+    const struct place here = {.above = place, .key = key};
+    expression->text = read_text(reader, &here, value, "text", true);
+    expression->postfix = read_text(reader, &here, value, "postfix", true);
+}
+
+static void read_variable(struct reader *reader, const struct place *place, const json_t *object,
+                          void *element) {
+    struct facts_variable *variable = element;
+    variable->name = read_text(reader, place, object, "name", true);
+    variable->local = read_flag(reader, place, object, "local");
+    read_amount(reader, place, object, "initial", &variable->initial);
+}
+
+static void read_update(struct reader *reader, const struct place *place, const json_t *object,
+                        struct facts_step *step) {
+    step->variable = (size_t)read_int(reader, place, object, "variable");
+    bool adds = json_object_get(object, "add") != NULL;
+    bool sets = json_object_get(object, "set") != NULL;
+    step->change = adds ? CHANGE_ADD : sets ? CHANGE_SET : CHANGE_OTHER;
+    step->by = read_number(reader, place, object, adds ? "add" : "set", 0);
+}
+
+static void read_step(struct reader *reader, const struct place *place, const json_t *object,
+                      void *element) {
+    struct facts_step *step = element;
+    step->kind = (enum facts_step_kind)read_name(reader, place, object, "do", step_names);
+    read_expression(reader, place, object, "if", &step->guard);
+    if (step->kind == STEP_UPDATE)
+        read_update(reader, place, object, step);
+    else
+        step->condition = read_text(reader, place, object, "condition", true);
+    if (step->kind == STEP_WAIT)
+        step->timed = read_flag(reader, place, object, "timed");
+    if (step->kind == STEP_UPDATE || step->kind == STEP_WAIT)
+        read_expression(reader, place, object, step->kind == STEP_WAIT ? "while" : "value",
+                        &step->value);
+}
+
+static void read_section(struct reader *reader, const struct place *place, const json_t *object,
+                         void *element) {
+    struct facts_section *section = element;
+    read_place(reader, place, object, "place", &section->place);
+    READ_ELEMENTS(reader, place, object, section, steps, read_step);
+}
+
+static void check_variables(struct reader *reader, const struct place *place,
+                            const struct facts_monitor *monitor) {
+    for (size_t s = 0; s < monitor->n_sections; s++)
+        for (size_t i = 0; i < monitor->sections[s].n_steps; i++)
+            if (monitor->sections[s].steps[i].kind == STEP_UPDATE &&
+                monitor->sections[s].steps[i].variable >= monitor->n_variables)
+                complain(reader, place, "sections", "changes a variable that is not there");
+}
+
 static void read_monitor(struct reader *reader, const struct place *place, const json_t *object,
                          void *element) {
     struct facts_monitor *monitor = element;
@@ -208,41 +353,25 @@ static void read_monitor(struct reader *reader, const struct place *place, const
     monitor->name = read_text(reader, place, object, "name", true);
     monitor->mutex = read_text(reader, place, object, "mutex", true);
     read_texts(reader, place, object, "conditions", &monitor->conditions, &monitor->n_conditions);
-    read_texts(reader, place, object, "puts", &monitor->puts, &monitor->n_puts);
-    read_texts(reader, place, object, "gets", &monitor->gets, &monitor->n_gets);
-    read_texts(reader, place, object, "closes", &monitor->closes, &monitor->n_closes);
+    READ_ELEMENTS(reader, place, object, monitor, operations, read_operation);
     monitor->count = read_text(reader, place, object, "count", false);
-    monitor->capacity = read_text(reader, place, object, "capacity", false);
-    monitor->capacity_value = read_number(reader, place, object, "capacity_value", -1);
+    read_amount(reader, place, object, "amount", &monitor->amount);
+    READ_ELEMENTS(reader, place, object, monitor, variables, read_variable);
+    READ_ELEMENTS(reader, place, object, monitor, sections, read_section);
     monitor->why = read_text(reader, place, object, "why", true);
+    if (!reader->failed)
+        check_variables(reader, place, monitor);
 }
 
-typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
-
-/* `items`: address of the pointer to the first element, of `size` bytes each. */
-static void read_elements(struct reader *reader, const json_t *root, const char *key, size_t size,
-                          read_element *read, void *items, size_t *count) {
-    const json_t *list = read_list(reader, NULL, root, key, size, items, count);
-    const struct place above = {.key = key};
-    char *element;
-    memcpy(&element, items, sizeof element);
-    for (size_t i = 0; list && i < *count; i++, element += size) {
-        const struct place place = {.above = &above, .index = i};
-        read(reader, &place, json_array_get(list, i), element);
-    }
-}
-
-#define READ_ELEMENTS(reader, root, facts, list, read)                                             \
-    read_elements(reader, root, #list, sizeof *(facts)->list, read, &(facts)->list,                \
-                  &(facts)->n_##list)
+/* ---- the whole ---- */
 
 static void read_facts(struct reader *reader, const json_t *root, struct facts *facts) {
     facts->thread_count = read_text(reader, NULL, root, "thread_count", false);
-    READ_ELEMENTS(reader, root, facts, fragments, read_fragment);
-    READ_ELEMENTS(reader, root, facts, loops, read_loop);
-    READ_ELEMENTS(reader, root, facts, shares, read_share);
-    READ_ELEMENTS(reader, root, facts, creations, read_creation);
-    READ_ELEMENTS(reader, root, facts, monitors, read_monitor);
+    READ_ELEMENTS(reader, NULL, root, facts, fragments, read_fragment);
+    READ_ELEMENTS(reader, NULL, root, facts, loops, read_loop);
+    READ_ELEMENTS(reader, NULL, root, facts, shares, read_share);
+    READ_ELEMENTS(reader, NULL, root, facts, creations, read_creation);
+    READ_ELEMENTS(reader, NULL, root, facts, monitors, read_monitor);
     read_texts(reader, NULL, root, "files", &facts->files, &facts->n_files);
     read_texts(reader, NULL, root, "problems", &facts->problems, &facts->n_problems);
 }
@@ -318,6 +447,41 @@ static void free_loops(struct facts *facts) {
     free(facts->shares);
 }
 
+static void free_expression(struct facts_expression *expression) {
+    free(expression->text);
+    free(expression->postfix);
+}
+
+static void free_section(struct facts_section *section) {
+    free_place(&section->place);
+    for (size_t i = 0; i < section->n_steps; i++) {
+        free_expression(&section->steps[i].guard);
+        free_expression(&section->steps[i].value);
+        free(section->steps[i].condition);
+    }
+    free(section->steps);
+}
+
+static void free_monitor(struct facts_monitor *monitor) {
+    free(monitor->name);
+    free(monitor->mutex);
+    free_texts(monitor->conditions, monitor->n_conditions);
+    for (size_t i = 0; i < monitor->n_operations; i++)
+        free_place(&monitor->operations[i].place);
+    free(monitor->operations);
+    free(monitor->count);
+    free(monitor->amount.text);
+    for (size_t i = 0; i < monitor->n_variables; i++) {
+        free(monitor->variables[i].name);
+        free(monitor->variables[i].initial.text);
+    }
+    free(monitor->variables);
+    for (size_t i = 0; i < monitor->n_sections; i++)
+        free_section(&monitor->sections[i]);
+    free(monitor->sections);
+    free(monitor->why);
+}
+
 static void free_objects(struct facts *facts) {
     for (size_t i = 0; i < facts->n_creations; i++) {
         free_place(&facts->creations[i].place);
@@ -325,18 +489,8 @@ static void free_objects(struct facts *facts) {
         free(facts->creations[i].amount);
     }
     free(facts->creations);
-    for (size_t i = 0; i < facts->n_monitors; i++) {
-        struct facts_monitor *monitor = &facts->monitors[i];
-        free(monitor->name);
-        free(monitor->mutex);
-        free_texts(monitor->conditions, monitor->n_conditions);
-        free_texts(monitor->puts, monitor->n_puts);
-        free_texts(monitor->gets, monitor->n_gets);
-        free_texts(monitor->closes, monitor->n_closes);
-        free(monitor->count);
-        free(monitor->capacity);
-        free(monitor->why);
-    }
+    for (size_t i = 0; i < facts->n_monitors; i++)
+        free_monitor(&facts->monitors[i]);
     free(facts->monitors);
 }
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "formats/catalog.h"
 
-#define FACTS_VERSION 1
+#define FACTS_VERSION 2
 
 struct facts_place {
     char *file;     /* absolute path */
@@ -73,8 +73,88 @@ enum facts_monitor_kind {
     MONITOR_UNBOUNDED_QUEUE,
     MONITOR_SEMAPHORE,
     MONITOR_BARRIER,
-    MONITOR_LATCH, /* wait until all work is done, one-shot events */
-    MONITOR_OTHER,
+    MONITOR_EVENT,      /* latch, one-shot event, flag, future */
+    MONITOR_COMPLETION, /* wait until all outstanding work is done */
+    MONITOR_RWLOCK,
+    MONITOR_TOKEN_POOL,  /* list of free buffers and the like; what is taken comes back */
+    MONITOR_HAND_OVER,   /* wait for one's own number or turn */
+    MONITOR_THREAD_POOL, /* queue of tasks which those that get them run */
+    MONITOR_OTHER,       /* its sections are understood, but they make none of these */
+};
+
+/* What a function does with such an object. */
+enum facts_role {
+    ROLE_PUT,
+    ROLE_GET,
+    ROLE_CLOSE,
+    ROLE_ACQUIRE,
+    ROLE_RELEASE,
+    ROLE_WAIT,
+    ROLE_SIGNAL,
+    ROLE_ARRIVE,
+    ROLE_READ_LOCK,
+    ROLE_WRITE_LOCK,
+    ROLE_UNLOCK,
+    ROLE_SUBMIT,
+    ROLE_RUN,
+};
+
+struct facts_operation {
+    enum facts_role role;
+    /* The call that takes the mutex, by itself or inside a wrapper; `function` is the one that
+     * acts. One function may have several such sections. */
+    struct facts_place place;
+};
+
+/* What an object is made with: capacity, parties, initial count. */
+struct facts_amount {
+    char *text;            /* expression; NULL: nothing is known */
+    double factor, offset; /* factor * threads + offset ... */
+    bool follows_threads;  /* ... as told by this */
+    bool constant;         /* it is the constant `offset` */
+};
+
+/* In `postfix` every word is a number, an operator of C (of two operands but !, ~ and "neg"; && and
+ * || evaluate both sides), "$I" for the variable with index I of the monitor, or "?" for what
+ * the monitor's variables do not tell. */
+struct facts_expression {
+    char *text; /* as written, for the reader */
+    char *postfix;
+};
+
+/* What predicates and updates of a monitor read and change. */
+struct facts_variable {
+    char *name;                  /* access path */
+    bool local;                  /* of each thread that is in a section, as its ticket */
+    struct facts_amount initial; /* value at the start */
+};
+
+enum facts_step_kind { STEP_UPDATE, STEP_WAIT, STEP_SIGNAL, STEP_BROADCAST };
+
+enum facts_change {
+    CHANGE_ADD,   /* by the constant `by`, which may be negative */
+    CHANGE_SET,   /* to the constant `by` */
+    CHANGE_OTHER, /* to `value` */
+};
+
+/* A guarded command. */
+struct facts_step {
+    enum facts_step_kind kind;
+    struct facts_expression guard; /* happens only where this holds; text NULL: always */
+    size_t variable;               /* of an update: index into the monitor's variables */
+    enum facts_change change;
+    double by;
+    struct facts_expression value; /* the variable's new one, or of a wait what it waits WHILE */
+    char *condition;               /* else: access path */
+    bool timed;                    /* of a wait: it may give up */
+};
+
+/* A critical section of the monitor's mutex: what it does with the monitor's variables and
+ * conditions, in the order of the text. A signal behind the unlock is its last step. */
+struct facts_section {
+    struct facts_place place; /* as of an operation */
+    size_t n_steps;
+    struct facts_step *steps;
 };
 
 /* A proposal: this mutex with these conditions is such an object. modelgen confirms or refutes it
@@ -83,13 +163,14 @@ struct facts_monitor {
     enum facts_monitor_kind kind;
     char *name;  /* type or variable: "struct queue" */
     char *mutex; /* access path */
-    size_t n_conditions, n_puts, n_gets, n_closes;
-    char **conditions;             /* access paths */
-    char **puts, **gets, **closes; /* functions */
-    char *count;           /* variable or predicate that counts, e.g. "struct queue.count" */
-    char *capacity;        /* expression; NULL unbounded */
-    double capacity_value; /* when constant, else -1 */
-    char *why;             /* predicates read, for the reader */
+    size_t n_conditions, n_operations, n_variables, n_sections;
+    char **conditions; /* access paths */
+    struct facts_operation *operations;
+    char *count;                /* variable that counts, e.g. "struct queue.count"; may be NULL */
+    struct facts_amount amount; /* capacity, parties or initial count */
+    struct facts_variable *variables;
+    struct facts_section *sections;
+    char *why; /* predicates read, for the reader */
 };
 
 struct facts {
@@ -110,5 +191,10 @@ void facts_free(struct facts *facts);
 
 const char *facts_bound_name(enum facts_bound bound);
 const char *facts_monitor_kind_name(enum facts_monitor_kind kind);
+const char *facts_role_name(enum facts_role role);
+
+/* Is `function` one of those that act as `role`? */
+bool facts_monitor_acts(const struct facts_monitor *monitor, enum facts_role role,
+                        const char *function);
 
 #endif

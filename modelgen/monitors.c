@@ -626,11 +626,14 @@ static void find_trying_guards(struct monitors *monitors, const struct sections 
 
 /* ---- proposals of the source, for guards that never made anybody wait ---- */
 
-static bool named(char *const *names, size_t n, const char *function) {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], function) == 0)
-            return true;
-    return false;
+static bool acts_as_put(const struct facts_monitor *proposal, const char *function) {
+    return facts_monitor_acts(proposal, ROLE_PUT, function) ||
+           facts_monitor_acts(proposal, ROLE_SUBMIT, function);
+}
+
+static bool acts_as_get(const struct facts_monitor *proposal, const char *function) {
+    return facts_monitor_acts(proposal, ROLE_GET, function) ||
+           facts_monitor_acts(proposal, ROLE_RUN, function);
 }
 
 static void try_proposal(struct monitors *monitors, const struct sections *sections, int mutex,
@@ -642,13 +645,13 @@ static void try_proposal(struct monitors *monitors, const struct sections *secti
         const struct section_class *class = &monitors->classes[c];
         if (class->mutex != mutex)
             continue;
-        if (named(proposal->puts, proposal->n_puts, class->function)) {
+        if (acts_as_put(proposal, class->function)) {
             guard.weight[c] = 1;
             puts = true;
-        } else if (named(proposal->gets, proposal->n_gets, class->function)) {
+        } else if (acts_as_get(proposal, class->function)) {
             guard.weight[c] = -1;
             guard.waits[c] = gets = true;
-        } else if (named(proposal->closes, proposal->n_closes, class->function)) {
+        } else if (facts_monitor_acts(proposal, ROLE_CLOSE, class->function)) {
             guard.close_class = (int)c;
         }
     }
@@ -681,7 +684,8 @@ static void find_proposed_guards(struct monitors *monitors, const struct section
     for (size_t m = 0; m < facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &facts->monitors[m];
         size_t before = list->count;
-        if (proposal->kind == MONITOR_BOUNDED_QUEUE || proposal->kind == MONITOR_UNBOUNDED_QUEUE)
+        if (proposal->kind == MONITOR_BOUNDED_QUEUE || proposal->kind == MONITOR_UNBOUNDED_QUEUE ||
+            proposal->kind == MONITOR_THREAD_POOL)
             try_proposal(monitors, sections, mutex, proposal, history, list);
         if (list->count > before)
             return;
@@ -696,8 +700,8 @@ static void attach_proposals(const struct monitors *monitors, const struct facts
             const struct facts_monitor *proposal = &facts->monitors[m];
             for (size_t c = 0; c < monitors->n_classes; c++)
                 if (guard->weight[c] != 0 &&
-                    (named(proposal->puts, proposal->n_puts, monitors->classes[c].function) ||
-                     named(proposal->gets, proposal->n_gets, monitors->classes[c].function)))
+                    (acts_as_put(proposal, monitors->classes[c].function) ||
+                     acts_as_get(proposal, monitors->classes[c].function)))
                     guard->proposal = proposal;
         }
     }

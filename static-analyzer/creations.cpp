@@ -40,7 +40,8 @@ class CreationFinder {
         }
         creation.name = object_name(argument_object(program, *site.call, info.object_argument));
         if (info.amount_argument >= 0 && (size_t)info.amount_argument < site.call->children.size())
-            set_amount(creation, site.call->children[(size_t)info.amount_argument], f, site);
+            creation.amount = amount_of(taint, site.call->children[(size_t)info.amount_argument],
+                                        (int)f, &site.at);
         findings.creations.push_back(creation);
     }
 
@@ -121,20 +122,6 @@ class CreationFinder {
         }
         return found;
     }
-
-    void set_amount(Creation &creation, const Expr &amount, size_t f, const CallSite &site) const {
-        creation.amount = expr_display(amount);
-        /* The thread count itself may be constant in the source, but it is what gets changed. */
-        Value value = taint.evaluate(amount, (int)f, &site.at);
-        creation.follows_threads = (value.all & TAINT_COUNT) && value.linear_known;
-        if (creation.follows_threads) {
-            creation.factor = value.linear.factor;
-            creation.offset = value.linear.offset;
-        } else if (auto constant = taint.constant(amount)) {
-            creation.constant = true;
-            creation.offset = *constant;
-        }
-    }
 };
 
 api_object static_object_kind(const std::string &type) {
@@ -148,6 +135,21 @@ api_object static_object_kind(const std::string &type) {
 }
 
 } // namespace
+
+Amount amount_of(const Taint &taint, const Expr &expr, int f, const Moment *at) {
+    Amount amount;
+    amount.text = expr_display(expr);
+    Value value = taint.evaluate(expr, f, at);
+    amount.follows_threads = (value.all & TAINT_COUNT) && value.linear_known;
+    if (amount.follows_threads) {
+        amount.factor = value.linear.factor;
+        amount.offset = value.linear.offset;
+    } else if (auto constant = taint.constant(expr)) {
+        amount.constant = true;
+        amount.offset = *constant;
+    }
+    return amount;
+}
 
 void find_fragments(const Program &program, Findings &findings) {
     for (size_t f = 1; f < program.flows.size(); f++) {

@@ -32,21 +32,63 @@ struct ShareFact {
     std::string function, callee, why;
 };
 
+struct Amount {
+    std::string text; /* empty: nothing is known */
+    double factor = 0, offset = 0;
+    bool follows_threads = false, constant = false;
+};
+
 struct Creation {
     Place place;
     std::string function;
     api_object object;
-    std::string name, amount;
-    double factor = 0, offset = 0;
-    bool follows_threads = false, constant = false, per_thread = false;
+    std::string name;
+    Amount amount;
+    bool per_thread = false;
+};
+
+/* For the reader, and as words in postfix order (formats/facts.h); both empty: none. */
+struct Formula {
+    std::string text, postfix;
+};
+
+struct MonitorOperation {
+    facts_role role;
+    Place place; /* of the call that takes the mutex */
+    std::string function;
+};
+
+struct MonitorVariable {
+    std::string key;
+    Amount initial;
+};
+
+struct MonitorStep {
+    facts_step_kind kind;
+    Formula guard;
+    size_t variable = 0;
+    facts_change change = CHANGE_OTHER;
+    double by = 0;
+    Formula value;
+    std::string condition;
+    bool timed = false;
+};
+
+struct MonitorSection {
+    Place place;
+    std::string function;
+    std::vector<MonitorStep> steps;
 };
 
 struct Monitor {
     facts_monitor_kind kind = MONITOR_OTHER;
     std::string name, mutex;
-    std::vector<std::string> conditions, puts, gets, closes;
-    std::string count, capacity;
-    double capacity_value = -1;
+    std::vector<std::string> conditions;
+    std::vector<MonitorOperation> operations;
+    std::string count;
+    Amount amount;
+    std::vector<MonitorVariable> variables;
+    std::vector<MonitorSection> sections;
     std::string why;
 };
 
@@ -59,6 +101,10 @@ struct Findings {
     std::vector<Monitor> monitors;
     std::vector<std::string> files, problems;
 };
+
+/* What `expr`, met in function `f` at `at`, amounts to. The thread count itself may be constant in
+ * the source, but it is what gets changed. `at` may be null. */
+Amount amount_of(const Taint &taint, const Expr &expr, int f, const Moment *at);
 
 /* Bound of every loop. */
 class Bounds {

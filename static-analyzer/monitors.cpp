@@ -313,6 +313,27 @@ class Classifier {
         monitor.why += (monitor.why.empty() ? "" : "; ") + text;
     }
 
+    static facts_role waiting_role(facts_monitor_kind kind) {
+        return kind == MONITOR_SEMAPHORE ? ROLE_ACQUIRE
+               : kind == MONITOR_BARRIER ? ROLE_ARRIVE
+                                         : ROLE_WAIT;
+    }
+
+    static facts_role changing_role(facts_monitor_kind kind) {
+        return kind == MONITOR_SEMAPHORE    ? ROLE_RELEASE
+               : kind == MONITOR_COMPLETION ? ROLE_ARRIVE
+                                            : ROLE_SIGNAL;
+    }
+
+    void add_operation(Monitor &monitor, facts_role role, int function) const {
+        const Flow &flow = program.flows[(size_t)function];
+        Place place;
+        for (const CallSite &site : flow.calls)
+            if (place.file.empty() && (site.at.held.count(mutex) == 0 || site.api >= 0))
+                place = site.call->place;
+        monitor.operations.push_back({role, place, function_name(function)});
+    }
+
     static std::string predicate_text(const Wait &wait) {
         return wait.predicates.empty() ? "?" : expr_display(*wait.predicates[0]);
     }
@@ -406,12 +427,12 @@ class Classifier {
         }
         monitor.count = count_key(get, putters, getters);
         for (const Operation *operation : putters)
-            monitor.puts.push_back(function_name(operation->function));
+            add_operation(monitor, ROLE_PUT, operation->function);
         for (const Operation *operation : getters)
-            monitor.gets.push_back(function_name(operation->function));
+            add_operation(monitor, ROLE_GET, operation->function);
         for (const Operation *operation : rest)
             if (closes(*operation, closers, monitor.count))
-                monitor.closes.push_back(function_name(operation->function));
+                add_operation(monitor, ROLE_CLOSE, operation->function);
     }
 
     /* Sets a flag that the waiters look at, or counts down what keeps it open. */
@@ -474,12 +495,11 @@ class Classifier {
                         limit = &e.children[1 - side];
             });
         if (ring) {
-            monitor.capacity = expr_display(*ring) + " - 1";
-            if (auto value = taint.constant(*ring))
-                monitor.capacity_value = *value - 1;
+            monitor.amount = amount_of(taint, *ring, put.function, &put.at);
+            monitor.amount.text += " - 1";
+            monitor.amount.offset -= 1;
         } else if (limit && taint.constant(*limit).value_or(1) != 0) {
-            monitor.capacity = expr_display(*limit);
-            monitor.capacity_value = taint.constant(*limit).value_or(-1);
+            monitor.amount = amount_of(taint, *limit, put.function, &put.at);
         } else {
             set_capacity_by_start(monitor, put, get);
         }
@@ -492,13 +512,13 @@ class Classifier {
                 for (const Flow &flow : program.flows)
                     for (const Assignment &a : flow.assignments)
                         if (a.target->text == key && a.op == "=" && !a.at.held.count(mutex)) {
-                            monitor.capacity = expr_display(*a.value);
-                            monitor.capacity_value = taint.constant(*a.value).value_or(-1);
+                            monitor.amount = amount_of(taint, *a.value, 0, nullptr);
                             return;
                         }
             }
-        monitor.capacity = "1";
-        monitor.capacity_value = 1;
+        monitor.amount.text = "1";
+        monitor.amount.offset = 1;
+        monitor.amount.constant = true;
     }
 
     /* ---- the others ---- */
@@ -517,9 +537,9 @@ class Classifier {
                 return other->function == operation.function && other->condition == wait.condition;
             });
             if (waits_here)
-                monitor.gets.push_back(function_name(operation.function));
+                add_operation(monitor, waiting_role(kind), operation.function);
             else if (operation.changes_any(wait.keys))
-                monitor.puts.push_back(function_name(operation.function));
+                add_operation(monitor, changing_role(kind), operation.function);
         }
         if (kind == MONITOR_BARRIER)
             set_parties(monitor, count);
@@ -553,7 +573,14 @@ class Classifier {
                 changing++;
                 count = count.empty() ? key : count;
             }
-        return changing >= 1 ? MONITOR_LATCH : MONITOR_OTHER;
+        return changing >= 1 ? (counted(count) ? MONITOR_COMPLETION : MONITOR_EVENT)
+                             : MONITOR_OTHER;
+    }
+
+    bool counted(const std::string &key) const {
+        return std::any_of(operations.begin(), operations.end(), [&](const Operation &operation) {
+            return operation.changes(key, Change::Add) || operation.changes(key, Change::Subtract);
+        });
     }
 
     bool changed_by_anyone(const std::set<std::string> &keys) const {
@@ -636,8 +663,7 @@ class Classifier {
                 const Expr &other = comparison->children[1 - side];
                 if (!expr_reads(comparison->children[side], count) || expr_reads(other, count))
                     continue;
-                monitor.capacity = expr_display(other);
-                monitor.capacity_value = taint.constant(other).value_or(-1);
+                monitor.amount = amount_of(taint, other, operation.function, nullptr);
                 return;
             }
         }

@@ -14,8 +14,13 @@ namespace {
 const char *const object_names[] = {"none", "mutex", "rwlock", "condition", "semaphore", "barrier",
                                     "spin", "once",  "thread", "file",      "socket",    "queue"};
 const char *const bound_names[] = {"fixed", "share", "shared", "threads", "unknown"};
-const char *const monitor_names[] = {"bounded_queue", "unbounded_queue", "semaphore",
-                                     "barrier",       "latch",           "other"};
+const char *const monitor_names[] = {"bounded queue", "unbounded queue", "semaphore", "barrier",
+                                     "event",         "completion",      "rwlock",    "token pool",
+                                     "hand-over",     "thread pool",     "other"};
+const char *const role_names[] = {"put",    "get",    "close",  "acquire",   "release",
+                                  "wait",   "signal", "arrive", "read lock", "write lock",
+                                  "unlock", "submit", "run"};
+const char *const step_names[] = {"update", "wait", "signal", "broadcast"};
 
 json_t *text(const std::string &value) {
     return json_stringn(value.data(), value.size());
@@ -65,36 +70,90 @@ json_t *to_json(const ShareFact &share) {
                      name(share.callee), "why", text(share.why));
 }
 
+void set_numbers(json_t *object, const Amount &amount) {
+    if (amount.follows_threads)
+        json_object_set_new(object, "factor", json_real(amount.factor));
+    if (amount.follows_threads || amount.constant)
+        json_object_set_new(object, "offset", json_real(amount.offset));
+}
+
 json_t *to_json(const Creation &creation) {
     json_t *object =
         json_pack("{s:o, s:s, s:o, s:b}", "place", place(creation.place, creation.function),
                   "object", object_names[creation.object], "name", name(creation.name),
                   "per_thread", creation.per_thread);
-    if (creation.amount.empty())
+    const Amount &amount = creation.amount;
+    if (amount.text.empty())
         return object;
-    json_object_set_new(object, "amount", text(creation.amount));
-    if (creation.follows_threads)
-        json_object_set_new(object, "factor", json_real(creation.factor));
-    if (creation.follows_threads || creation.constant)
-        json_object_set_new(object, "offset", json_real(creation.offset));
-    return object;
-}
-
-json_t *to_json(const Monitor &monitor) {
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", monitor_names[monitor.kind],
-        "name", name(monitor.name), "mutex", name(monitor.mutex), "conditions",
-        names(monitor.conditions), "puts", names(monitor.puts), "gets", names(monitor.gets),
-        "closes", names(monitor.closes), "count", name(monitor.count), "why", text(monitor.why));
-    if (!monitor.capacity.empty())
-        json_object_set_new(object, "capacity", text(monitor.capacity));
-    if (monitor.capacity_value >= 0)
-        json_object_set_new(object, "capacity_value", json_real(monitor.capacity_value));
+    json_object_set_new(object, "amount", text(amount.text));
+    set_numbers(object, amount);
     return object;
 }
 
 json_t *to_json(const std::string &line) {
     return text(line);
+}
+
+template <typename T> json_t *list(const std::vector<T> &items);
+
+void set_amount(json_t *object, const char *key, const Amount &amount) {
+    if (amount.text.empty())
+        return;
+    json_t *value = json_pack("{s:o}", "text", text(amount.text));
+    set_numbers(value, amount);
+    json_object_set_new(object, key, value);
+}
+
+void set_formula(json_t *object, const char *key, const Formula &formula) {
+    if (!formula.text.empty())
+        json_object_set_new(
+            object, key,
+            json_pack("{s:o, s:o}", "text", text(formula.text), "postfix", text(formula.postfix)));
+}
+
+json_t *to_json(const MonitorOperation &operation) {
+    return json_pack("{s:s, s:o}", "as", role_names[operation.role], "place",
+                     place(operation.place, operation.function));
+}
+
+json_t *to_json(const MonitorVariable &variable) {
+    json_t *object =
+        json_pack("{s:o, s:b}", "name", name(variable.key), "local", key_is_local(variable.key));
+    set_amount(object, "initial", variable.initial);
+    return object;
+}
+
+json_t *to_json(const MonitorStep &step) {
+    json_t *object = json_pack("{s:s}", "do", step_names[step.kind]);
+    set_formula(object, "if", step.guard);
+    if (step.kind == STEP_UPDATE) {
+        json_object_set_new(object, "variable", json_integer((json_int_t)step.variable));
+        if (step.change != CHANGE_OTHER)
+            json_object_set_new(object, step.change == CHANGE_ADD ? "add" : "set",
+                                json_real(step.by));
+    } else {
+        json_object_set_new(object, "condition", name(step.condition));
+    }
+    if (step.kind == STEP_WAIT)
+        json_object_set_new(object, "timed", json_boolean(step.timed));
+    set_formula(object, step.kind == STEP_WAIT ? "while" : "value", step.value);
+    return object;
+}
+
+json_t *to_json(const MonitorSection &section) {
+    return json_pack("{s:o, s:o}", "place", place(section.place, section.function), "steps",
+                     list(section.steps));
+}
+
+json_t *to_json(const Monitor &monitor) {
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+                               monitor_names[monitor.kind], "name", name(monitor.name), "mutex",
+                               name(monitor.mutex), "conditions", names(monitor.conditions),
+                               "operations", list(monitor.operations), "count", name(monitor.count),
+                               "variables", list(monitor.variables), "sections",
+                               list(monitor.sections), "why", text(monitor.why));
+    set_amount(object, "amount", monitor.amount);
+    return object;
 }
 
 template <typename T> json_t *list(const std::vector<T> &items) {
