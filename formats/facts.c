@@ -29,19 +29,19 @@ static const char *const monitor_kind_names[] = {
 };
 
 static const char *const role_names[] = {
-    [ROLE_PUT] = "put",
-    [ROLE_GET] = "get",
-    [ROLE_CLOSE] = "close",
-    [ROLE_ACQUIRE] = "acquire",
-    [ROLE_RELEASE] = "release",
-    [ROLE_WAIT] = "wait",
-    [ROLE_SIGNAL] = "signal",
-    [ROLE_ARRIVE] = "arrive",
-    [ROLE_READ_LOCK] = "read lock",
-    [ROLE_WRITE_LOCK] = "write lock",
-    [ROLE_UNLOCK] = "unlock",
-    [ROLE_SUBMIT] = "submit",
-    [ROLE_RUN] = "run",
+    [FACTS_PUT] = "put",
+    [FACTS_GET] = "get",
+    [FACTS_CLOSE] = "close",
+    [FACTS_ACQUIRE] = "acquire",
+    [FACTS_RELEASE] = "release",
+    [FACTS_WAIT] = "wait",
+    [FACTS_SIGNAL] = "signal",
+    [FACTS_ARRIVE] = "arrive",
+    [FACTS_READ_LOCK] = "read lock",
+    [FACTS_WRITE_LOCK] = "write lock",
+    [FACTS_UNLOCK] = "unlock",
+    [FACTS_SUBMIT] = "submit",
+    [FACTS_RUN] = "run",
     NULL,
 };
 

@@ -84,19 +84,19 @@ enum facts_monitor_kind {
 
 /* What a function does with such an object. */
 enum facts_role {
-    ROLE_PUT,
-    ROLE_GET,
-    ROLE_CLOSE,
-    ROLE_ACQUIRE,
-    ROLE_RELEASE,
-    ROLE_WAIT,
-    ROLE_SIGNAL,
-    ROLE_ARRIVE,
-    ROLE_READ_LOCK,
-    ROLE_WRITE_LOCK,
-    ROLE_UNLOCK,
-    ROLE_SUBMIT,
-    ROLE_RUN,
+    FACTS_PUT,
+    FACTS_GET,
+    FACTS_CLOSE,
+    FACTS_ACQUIRE,
+    FACTS_RELEASE,
+    FACTS_WAIT,
+    FACTS_SIGNAL,
+    FACTS_ARRIVE,
+    FACTS_READ_LOCK,
+    FACTS_WRITE_LOCK,
+    FACTS_UNLOCK,
+    FACTS_SUBMIT,
+    FACTS_RUN,
 };
 
 struct facts_operation {

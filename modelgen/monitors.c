@@ -627,13 +627,13 @@ static void find_trying_guards(struct monitors *monitors, const struct sections 
 /* ---- proposals of the source, for guards that never made anybody wait ---- */
 
 static bool acts_as_put(const struct facts_monitor *proposal, const char *function) {
-    return facts_monitor_acts(proposal, ROLE_PUT, function) ||
-           facts_monitor_acts(proposal, ROLE_SUBMIT, function);
+    return facts_monitor_acts(proposal, FACTS_PUT, function) ||
+           facts_monitor_acts(proposal, FACTS_SUBMIT, function);
 }
 
 static bool acts_as_get(const struct facts_monitor *proposal, const char *function) {
-    return facts_monitor_acts(proposal, ROLE_GET, function) ||
-           facts_monitor_acts(proposal, ROLE_RUN, function);
+    return facts_monitor_acts(proposal, FACTS_GET, function) ||
+           facts_monitor_acts(proposal, FACTS_RUN, function);
 }
 
 static void try_proposal(struct monitors *monitors, const struct sections *sections, int mutex,
@@ -651,7 +651,7 @@ static void try_proposal(struct monitors *monitors, const struct sections *secti
         } else if (acts_as_get(proposal, class->function)) {
             guard.weight[c] = -1;
             guard.waits[c] = gets = true;
-        } else if (facts_monitor_acts(proposal, ROLE_CLOSE, class->function)) {
+        } else if (facts_monitor_acts(proposal, FACTS_CLOSE, class->function)) {
             guard.close_class = (int)c;
         }
     }

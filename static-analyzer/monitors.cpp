@@ -314,15 +314,15 @@ class Classifier {
     }
 
     static facts_role waiting_role(facts_monitor_kind kind) {
-        return kind == MONITOR_SEMAPHORE ? ROLE_ACQUIRE
-               : kind == MONITOR_BARRIER ? ROLE_ARRIVE
-                                         : ROLE_WAIT;
+        return kind == MONITOR_SEMAPHORE ? FACTS_ACQUIRE
+               : kind == MONITOR_BARRIER ? FACTS_ARRIVE
+                                         : FACTS_WAIT;
     }
 
     static facts_role changing_role(facts_monitor_kind kind) {
-        return kind == MONITOR_SEMAPHORE    ? ROLE_RELEASE
-               : kind == MONITOR_COMPLETION ? ROLE_ARRIVE
-                                            : ROLE_SIGNAL;
+        return kind == MONITOR_SEMAPHORE    ? FACTS_RELEASE
+               : kind == MONITOR_COMPLETION ? FACTS_ARRIVE
+                                            : FACTS_SIGNAL;
     }
 
     void add_operation(Monitor &monitor, facts_role role, int function) const {
@@ -427,12 +427,12 @@ class Classifier {
         }
         monitor.count = count_key(get, putters, getters);
         for (const Operation *operation : putters)
-            add_operation(monitor, ROLE_PUT, operation->function);
+            add_operation(monitor, FACTS_PUT, operation->function);
         for (const Operation *operation : getters)
-            add_operation(monitor, ROLE_GET, operation->function);
+            add_operation(monitor, FACTS_GET, operation->function);
         for (const Operation *operation : rest)
             if (closes(*operation, closers, monitor.count))
-                add_operation(monitor, ROLE_CLOSE, operation->function);
+                add_operation(monitor, FACTS_CLOSE, operation->function);
     }
 
     /* Sets a flag that the waiters look at, or counts down what keeps it open. */
