@@ -106,8 +106,19 @@ static enum hand_made_kind kind_of_proposal(const struct facts_monitor *proposal
         return otherwise == HAND_MADE_SEMAPHORE ? HAND_MADE_UNBOUNDED_QUEUE : otherwise;
     case MONITOR_SEMAPHORE:
         return otherwise == HAND_MADE_UNBOUNDED_QUEUE ? HAND_MADE_SEMAPHORE : otherwise;
+    case MONITOR_TOKEN_POOL:
+        return otherwise == HAND_MADE_UNBOUNDED_QUEUE || otherwise == HAND_MADE_SEMAPHORE
+                   ? HAND_MADE_TOKEN_POOL
+                   : otherwise;
+    case MONITOR_THREAD_POOL:
+        return otherwise == HAND_MADE_UNBOUNDED_QUEUE || otherwise == HAND_MADE_BOUNDED_QUEUE
+                   ? HAND_MADE_THREAD_POOL
+                   : otherwise;
+    case MONITOR_EVENT:
+    case MONITOR_COMPLETION:
     case MONITOR_BARRIER:
-    case MONITOR_LATCH:
+    case MONITOR_RWLOCK:
+    case MONITOR_HAND_OVER:
     case MONITOR_OTHER:
         break;
     }
