@@ -151,11 +151,6 @@ static const char *die_text(Dwarf_Die *die, unsigned name) {
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-static const char *die_function(Dwarf_Die *die) {
-    const char *name = die_text(die, DW_AT_linkage_name);
-    return name ? name : dwarf_diename(die);
-}
-
 static int die_number(Dwarf_Die *die, unsigned name) {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
@@ -210,7 +205,7 @@ static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t addre
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
-        const char *function = die_function(&scopes[i]);
+        const char *function = dwarf_diename(&scopes[i]); /* as in the source: never mangled */
         frame = add_frame(place, name, offset);
         frame->function = memory_strdup(function ? function : "?");
         if (inner)
@@ -264,7 +259,7 @@ char *symbols_function(struct symbols *symbols, uint64_t address) {
     char *function = NULL;
     for (int i = 0; i < n_scopes && !function; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-            function = memory_strdup(die_function(&scopes[i]));
+            function = memory_strdup(dwarf_diename(&scopes[i]));
     free(scopes);
     return function ? function : symbol_name(module, address, offset);
 }
