@@ -11,6 +11,7 @@
 #include "modelgen/machine.h"
 #include "modelgen/peg.h"
 #include "modelgen/source.h"
+#include "modelgen/wrappers.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -154,9 +155,11 @@ static void write_graph(const struct stream_input *input, const struct sample *s
     streams_free(&streams, input->trace->n_threads);
 }
 
-struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
+struct model *modelgen_build(const struct trace *recorded, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
+    struct trace view = *recorded; /* where calls are as the program's author sees it */
+    const struct trace *trace = &view;
     size_t n_records = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         n_records += trace->threads[t].n_records;
@@ -164,6 +167,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
         error_set(error, "the trace has no threads: run `persik trace` again");
         return NULL;
     }
+    view.contexts = wrappers_skipped(recorded);
     struct model *model = memory_alloc(1, sizeof *model);
     struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
     double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
@@ -207,6 +211,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
         timeline_free(&timelines[t]);
     free(timelines);
     free(cpu_ns);
+    free(view.contexts);
     if (model_check(model, error)) {
         error_prefix(error, "the model built from this trace is not sound (%zu records)",
                      n_records);

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 
 #define CLASS_LIMIT     9     /* classes per mutex that take part in a hypothesis */
+#define LEFT_OVER       0.1   /* of what was added may never be taken */
+#define CLOSE_LIMIT     4     /* candidates for what closes an object */
 #define EVENT_LIMIT     40000 /* events of one mutex that are replayed in the search */
 #define VIOLATION_SHARE 0.05  /* of the evaluations may contradict an accepted hypothesis */
 #define RECALL          0.8   /* of the waits, and of the passes, must be explained */
@@ -317,6 +319,17 @@ static long whole_batch(const struct search *search) {
     return passes > 0 ? lround(added / passes) : 0;
 }
 
+/* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
+static bool is_balanced(const struct search *search) {
+    double added = 0, taken = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        double amount =
+            search->current.weight[i] * search->monitors->classes[search->classes[i]].count;
+        *(amount > 0 ? &added : &taken) += fabs(amount);
+    }
+    return fabs(added - taken) <= LEFT_OVER * added;
+}
+
 /* Judges the chosen weights, then the same with the waiter taking a whole batch. */
 static void judge_weights(struct search *search) {
     struct hypothesis *current = &search->current;
@@ -333,8 +346,12 @@ static void judge_weights(struct search *search) {
     if (producers == 0)
         return;
     current->take = 1;
-    /* Of two equally good ones: whoever waits for something usually takes it. */
-    judge_current(search, complexity + (takes(search->monitors, current) ? 0 : 0.25));
+    /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
+     * more thing to believe only when nothing else speaks for it. */
+    if (!takes(search->monitors, current))
+        judge_current(search, complexity + 0.25);
+    else
+        judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
     long batch = whole_batch(search);
     if (current->tries || batch < 2 || !takes(search->monitors, current))
         return;
@@ -404,19 +421,24 @@ static int choose_classes(const struct monitors *monitors, int mutex, int close_
     return n;
 }
 
-/* The class that ends the condition's life: broadcasts to its waiters, and runs once. Of several,
- * the last one. -1 none. */
-static int find_close_class(const struct monitors *monitors, int mutex, int condition) {
-    int found = -1;
+/* Classes that may end the condition's life: they broadcast to its waiters, and run once. The last
+ * ones, the very last first. */
+static int find_close_classes(const struct monitors *monitors, int mutex, int condition,
+                              int found[CLOSE_LIMIT]) {
+    int n = 0;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
         if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
             !class_signals(class, condition))
             continue;
-        if (found < 0 || monitors->classes[found].first_ns < class->first_ns)
-            found = (int)c;
+        int at = n < CLOSE_LIMIT ? n++ : CLOSE_LIMIT;
+        for (; at > 0 && monitors->classes[found[at - 1]].first_ns < class->first_ns; at--)
+            if (at < CLOSE_LIMIT)
+                found[at] = found[at - 1];
+        if (at < CLOSE_LIMIT)
+            found[at] = (int)c;
     }
-    return found;
+    return n;
 }
 
 /* Whether a section signals may be the consequence of the very state we look for ("the last one
@@ -571,6 +593,40 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     add_guard(monitors, list, guard, search->history);
 }
 
+/* A program may wake its waiters for the last time at several places, and only one of them made
+ * them go: the one that contradicts least. Of equals, whoever waits takes something. */
+static bool better_found(const struct search *a, const struct search *b) {
+    double wrong_a = a->best_verdict.wrong_waits + a->best_verdict.wrong_passes;
+    double wrong_b = b->best_verdict.wrong_waits + b->best_verdict.wrong_passes;
+    if (wrong_a != wrong_b)
+        return wrong_a < wrong_b;
+    return takes(a->monitors, &a->best) && !takes(b->monitors, &b->best);
+}
+
+/* What the sections of `class` wait for; gives the class that closes it, or -1. */
+static bool search_guard(struct search *search, const struct history *history,
+                         const struct section_class *class, int *close_class) {
+    int candidates[CLOSE_LIMIT];
+    int n = find_close_classes(search->monitors, class->mutex, class->waits_on, candidates);
+    struct search best = *search;
+    bool good = false;
+    for (int i = 0; i < n; i++)
+        if (search_run(search, history, class->mutex, class->entry, class->waits_on, candidates[i],
+                       false) &&
+            (!good || better_found(search, &best))) {
+            best = *search;
+            *close_class = candidates[i];
+            good = true;
+        }
+    if (!good) { /* nothing closes, or what looked like closing is the event itself */
+        *close_class = -1;
+        good = search_run(search, history, class->mutex, class->entry, class->waits_on, -1, false);
+        best = *search;
+    }
+    *search = best;
+    return good;
+}
+
 /* Every (entry, condition) of this mutex that waited. Sets condition_explained. */
 static void find_waiting_guards(struct monitors *monitors, const struct sections *sections,
                                 int mutex, const struct history *history, struct guard_list *list) {
@@ -584,15 +640,8 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
             done |= monitors->classes[d].entry == class->entry && monitors->classes[d].waits > 0;
         if (done)
             continue;
-        int close_class = find_close_class(monitors, mutex, class->waits_on);
-        bool good = !class->mixed_waits && search_run(&search, history, mutex, class->entry,
-                                                      class->waits_on, close_class, false);
-        if (!good && close_class >= 0 && !class->mixed_waits) {
-            /* what looked like closing may be the event itself */
-            close_class = -1;
-            good = search_run(&search, history, mutex, class->entry, class->waits_on, -1, false);
-        }
-        if (good)
+        int close_class = -1;
+        if (!class->mixed_waits && search_guard(&search, history, class, &close_class))
             add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
         else
             monitors->condition_explained[class->waits_on] = false;

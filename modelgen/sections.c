@@ -11,14 +11,14 @@ static uint64_t object_key(enum api_object kind, uint64_t address) {
     return map_mix(map_mix(1, kind), address);
 }
 
-static bool is_sync_object(enum api_object kind) {
+bool sections_is_object(enum api_object kind) {
     return kind == ON_MUTEX || kind == ON_RWLOCK || kind == ON_CONDITION || kind == ON_SEMAPHORE ||
            kind == ON_BARRIER || kind == ON_SPIN;
 }
 
 int sections_object(const struct sections *sections, const struct trace_record *record) {
     enum api_object kind = api_catalog[record->api].object;
-    if (!is_sync_object(kind))
+    if (!sections_is_object(kind))
         return -1;
     return map_get(&sections->object_of, object_key(kind, record->object), -1);
 }
@@ -50,7 +50,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
             enum api_object kind = api_catalog[record->api].object;
-            if (!is_sync_object(kind))
+            if (!sections_is_object(kind))
                 continue;
             uint64_t key = object_key(kind, record->object);
             int index = map_get(&sections->object_of, key, -1);

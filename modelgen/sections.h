@@ -63,6 +63,9 @@ struct sections {
 struct sections sections_find(const struct trace *trace, const int *pool_of);
 void sections_free(struct sections *sections, const struct trace *trace);
 
+/* Whether objects of this kind are followed: locks, conditions, semaphores, barriers. */
+bool sections_is_object(enum api_object kind);
+
 /* Index of the object a record works on, or -1 for calls without one. */
 int sections_object(const struct sections *sections, const struct trace_record *record);
 

@@ -10,6 +10,7 @@
 #include "modelgen/monitors.h"
 #include "modelgen/sections.h"
 #include "modelgen/timeline.h"
+#include "modelgen/wrappers.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, NOT_EMPTY = 0x2000, NOT_FULL = 0x3000 };
@@ -111,6 +112,51 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
+}
+
+static void broadcast(struct history *history, int thread, const char *function) {
+    struct trace *trace = history->trace;
+    uint64_t now = history->now_ns;
+    builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX,
+                   builder_context(trace, function, 10, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_cond_broadcast", now + 10, 0, NOT_EMPTY,
+                   builder_context(trace, function, 12, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", now + 20, 0, MUTEX,
+                   builder_context(trace, function, 13, "thread", 100), 0);
+    history->now_ns = now + 100;
+}
+
+/* "Something was put once" explains the only wait as well; but as much is taken as is put. Of the
+ * two broadcasts it was the first that let the getter go. */
+static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
+    (void)state;
+    struct history history = {builder_new(2), 1000};
+    int putter = builder_thread(history.trace, "main", -1);
+    int getter = builder_thread(history.trace, "worker", 0);
+    waiting_get(&history, getter, putter);
+    for (int i = 0; i < 5; i++)
+        section(&history, putter, "put", 0, 0, NOT_EMPTY);
+    for (int i = 0; i < 30; i++) {
+        section(&history, putter, "put", 0, 0, NOT_EMPTY);
+        section(&history, getter, "get", 0, 0, NOT_FULL);
+    }
+    for (int i = 0; i < 5; i++)
+        section(&history, getter, "get", 0, 0, NOT_FULL);
+    broadcast(&history, putter, "finish");
+    section(&history, getter, "get", 0, 0, 0); /* nothing is there any more: it leaves */
+    broadcast(&history, putter, "clean_up");
+    builder_finish(history.trace, history.now_ns);
+    struct sections sections = sections_find(history.trace, no_pools);
+    struct monitors monitors = monitors_find(history.trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 1);
+    const struct guard *guard = &monitors.guards[0];
+    assert_int_equal(guard->kind, GUARD_QUEUE);
+    assert_true(guard->violations == 0);
+    assert_true(guard->close_class >= 0);
+    assert_string_equal(monitors.classes[guard->close_class].function, "finish");
+    monitors_free(&monitors);
+    sections_free(&sections, history.trace);
+    trace_free(history.trace);
 }
 
 static void waits_that_follow_no_counter_stay_unexplained(void **state) {
@@ -259,8 +305,50 @@ static void a_pool_whose_rounds_are_split_says_so(void **state) {
     trace_free(trace);
 }
 
+/* What wrappers_skipped() makes the innermost function of the call on `line` of `function`. */
+static const char *seen_as(struct trace *trace, const char *function, int line, const char *caller,
+                           int caller_line) {
+    struct trace_context *contexts = wrappers_skipped(trace);
+    uint32_t context = builder_context(trace, function, line, caller, caller_line);
+    const char *name = contexts[context].frames[0].function;
+    free(contexts);
+    return name;
+}
+
+static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1);
+    const struct {
+        const char *api, *function;
+        int line;
+        const char *caller;
+        int caller_line;
+    } calls[] = {
+        {"pthread_mutex_lock", "safe_lock", 5, "put", 20},
+        {"pthread_mutex_lock", "safe_lock", 5, "get", 30},
+        {"pthread_mutex_lock", "add", 50, "producer", 70}, /* locks and unlocks: does something */
+        {"pthread_mutex_unlock", "add", 51, "producer", 70},
+        {"pthread_mutex_lock", "add", 50, "producer", 71},
+        {"pthread_mutex_unlock", "add", 51, "producer", 71},
+        {"pthread_mutex_lock", "enter", 60, "start", 80}, /* one place: may be the whole story */
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
+                       builder_context(trace, calls[i].function, calls[i].line, calls[i].caller,
+                                       calls[i].caller_line),
+                       0);
+    assert_string_equal(seen_as(trace, "safe_lock", 5, "put", 20), "put");
+    assert_string_equal(seen_as(trace, "safe_lock", 5, "get", 30), "get");
+    assert_string_equal(seen_as(trace, "add", 50, "producer", 70), "add");
+    assert_string_equal(seen_as(trace, "enter", 60, "start", 80), "enter");
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_queue_that_was_empty_only_at_first_is_a_queue),
+        cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),

@@ -1,0 +1,15 @@
+/* Programs hide their locks in functions of their own (safe_lock(), a macro's inline function).
+ * What says where a call is, and what the source says about it, is then the function around it.
+ *
+ * A wrapper makes one synchronisation call, at one line, for callers at several places: it locks
+ * but never unlocks. */
+#ifndef PERSIK_MODELGEN_WRAPPERS_H
+#define PERSIK_MODELGEN_WRAPPERS_H
+
+#include "formats/trace.h"
+
+/* The trace's contexts without the wrappers' frames; to be freed with free(). The frames stay the
+ * trace's own. */
+struct trace_context *wrappers_skipped(const struct trace *trace);
+
+#endif
