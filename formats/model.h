@@ -84,6 +84,7 @@ struct object {
      * others: unused. Rounded to the nearest integer when evaluated. */
     struct linear amount;
     bool bounded;                /* queue only */
+    bool spins;                  /* tokens, queue, flag, barrier: waiting burns CPU */
     double initial_items;        /* queue only: items already there at the start of the run */
     struct dist service_ns;      /* disk only */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */

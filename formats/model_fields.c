@@ -69,6 +69,7 @@ static const struct field object_fields[] = {
     NAME(object, kind, model_object_kinds),
     LINEAR(object, amount),
     FLAG(object, bounded),
+    FLAG(object, spins),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
     DIST(object, interarrival_ns),

@@ -13,7 +13,7 @@ static uint64_t object_key(enum api_object kind, uint64_t address) {
 
 bool sections_is_object(enum api_object kind) {
     return kind == ON_MUTEX || kind == ON_RWLOCK || kind == ON_CONDITION || kind == ON_SEMAPHORE ||
-           kind == ON_BARRIER || kind == ON_SPIN;
+           kind == ON_BARRIER || kind == ON_SPIN || kind == ON_ITEMS || kind == ON_EVENT;
 }
 
 int sections_object(const struct sections *sections, const struct trace_record *record) {
@@ -30,6 +30,9 @@ struct object_list {
 
 static void note_operation(struct sync_object *object, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
+    object->spins |= (record->flags & TRACE_SPINS) != 0;
+    if (record->api == ROLE_barrier && record->value > 0)
+        object->parties = record->value;
     if (info->op == OP_INIT) {
         object->parties = record->value;
         return;
@@ -225,12 +228,14 @@ static void read_record(struct finder *finder, int thread, size_t index,
     }
     case OP_WAIT:
     case OP_TIMEDWAIT:
-        if (finder->n_held > 0)
+        if (info->object == ON_CONDITION && finder->n_held > 0)
             *VECTOR_ADD(&finder->held[finder->n_held - 1].waits) = (struct section_wait){
                 index, object, record->start_ns, record->start_ns + record->duration_ns};
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:
+        if (info->object != ON_CONDITION)
+            break;
         note_signal(finder, index, object, info->op == OP_BROADCAST);
         closed = finder->signal_may_follow; /* several signals may follow one unlock */
         break;

@@ -19,7 +19,8 @@ struct sync_object {
     int class_id;     /* objects used by the same call sites share a class */
     bool alone;       /* the only one of its class: its identity is known */
     uint32_t context; /* of the first call on it */
-    int parties; /* barrier: parties, semaphore: permits, when its creation was seen; else -1 */
+    int parties; /* barrier: parties, semaphore: permits, queue: capacity, when seen; else -1 */
+    bool spins;  /* waiting for it burns CPU, by the user's or the source's word */
     double operations; /* locks, waits ... */
     double waits;
     double wait_ns; /* total time spent waiting for it */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/items.h"
 #include "modelgen/source.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -49,6 +50,7 @@ struct writer {
     struct map device_of_site; /* of those that reached a block device */
     struct map disk_of;        /* device -> model object */
     bool *feeds_tasks;         /* per guard: the task pool takes from it */
+    struct items items;        /* queues that functions of the program's own work on */
     int *created, *joined;     /* per pool, to find the first of each generation */
     int task_pool;
     /* the thread being written */
@@ -165,6 +167,7 @@ static int barrier_object(struct writer *writer, int index) {
         writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
         writer->model->objects[result].evidence =
             memory_format("%d parties, %.0f waits", object->parties, object->waits);
+        writer->model->objects[result].spins = object->spins;
         writer->object_of[index] = result;
     }
     return writer->object_of[index];
@@ -698,10 +701,106 @@ static void write_object_call(struct writer *writer, size_t index,
         step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
 }
 
+/* ---- calls that the user or the source named ---- */
+
+static int items_object(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct items_queue *queue = &writer->items.queues[index];
+        int result = draft_object(writer->model, OBJECT_QUEUE, object_name(writer, index, "queue"));
+        struct object *object = &writer->model->objects[result];
+        object->bounded = queue->capacity > 0;
+        if (object->bounded)
+            object->amount = draft_constant(queue->capacity);
+        object->initial_items = queue->initial;
+        object->spins = queue->spins;
+        object->evidence = memory_format("named by the user: %.0f put, %.0f taken, at most %.0f at "
+                                         "once, %.0f attempts in vain%s",
+                                         queue->puts, queue->gets, queue->most, queue->failures,
+                                         queue->spins ? "; waiting burns CPU" : "");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+static void write_items(struct writer *writer, size_t index, const struct trace_record *record,
+                        int sync_object) {
+    const struct poll *poll = items_poll(&writer->items, writer->thread, index);
+    enum api_op op = api_catalog[record->api].op;
+    bool takes = op == OP_GET || op == OP_TRYGET;
+    bool failed = record->flags & TRACE_FAILED;
+    uint64_t end = record->start_ns + record->duration_ns;
+    if (poll && poll->goes_on)
+        return; /* part of the wait that the last attempt ends */
+    int object = items_object(writer, sync_object);
+    bool born = !takes && !failed && writer->items.queues[sync_object].feeds_tasks &&
+                writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+    if (born)
+        add_step(writer, NODE_TASK_BEGIN, index, record->start_ns, record->start_ns);
+    bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
+    struct step *step = add_step(writer, takes ? NODE_GET : NODE_PUT, index,
+                                 poll ? poll->start_ns : record->start_ns, end);
+    step->object = object;
+    step->timeout_ns = waits ? -1 : 0;
+    step->outcome = failed ? OUTCOME_NO : OUTCOME_YES;
+    if (takes)
+        mark_task(writer, index, end, step);
+}
+
+static int event_object(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "event"));
+        writer->model->objects[result].spins = writer->in->sections->objects[index].spins;
+        writer->model->objects[result].evidence =
+            memory_strdup("happens once and stays, by the user's or the source's word");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+/* Who waited for the event leaves it as it was. */
+static void write_event(struct writer *writer, size_t index, const struct trace_record *record,
+                        int sync_object) {
+    int event = event_object(writer, sync_object);
+    uint64_t end = record->start_ns + record->duration_ns;
+    if (api_catalog[record->api].op == OP_WAIT)
+        add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = event;
+    else
+        end = record->start_ns;
+    add_step(writer, NODE_RELEASE, index, end, end)->object = event;
+}
+
+/* True: the record was of a kind that only functions of the program's own have. */
+static bool write_named_call(struct writer *writer, size_t index, const struct trace_record *record,
+                             int sync_object) {
+    const struct api_info *info = &api_catalog[record->api];
+    if (info->object == ON_EVENT)
+        write_event(writer, index, record, sync_object);
+    else if (info->object == ON_ITEMS && info->op == OP_CLOSE)
+        write_object_call(writer, index, record, items_object(writer, sync_object), NODE_CLOSE,
+                          false);
+    else if (info->object == ON_ITEMS && info->op != OP_INIT && info->op != OP_DESTROY)
+        write_items(writer, index, record, sync_object);
+    return info->object == ON_EVENT || info->object == ON_ITEMS;
+}
+
+/* Queues whose consumers give up when the producers are done are closed by whoever knows that. */
+static void write_known_close(struct writer *writer, size_t index,
+                              const struct trace_record *record) {
+    uint64_t end = record->start_ns + record->duration_ns;
+    for (size_t q = 0; q < writer->in->sections->n_objects; q++) {
+        const struct items_queue *queue = &writer->items.queues[q];
+        if (queue->closer_thread == (int)writer->thread && queue->closer_record == index)
+            add_step(writer, NODE_CLOSE, index, end, end)->object = items_object(writer, (int)q);
+    }
+}
+
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     int object = sections_object(writer->in->sections, record);
     uint64_t end = record->start_ns + record->duration_ns;
+    if (write_named_call(writer, index, record, object))
+        return;
     switch (info->op) {
     case OP_LOCK:
     case OP_TRYLOCK:
@@ -868,6 +967,7 @@ static void prepare(struct writer *writer) {
     for (size_t p = 0; p < in->pools->n_pools; p++)
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
             writer->task_pool = (int)p;
+    writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
     choose_sites(writer);
     find_flags(writer);
     find_task_queues(writer);
@@ -883,8 +983,10 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->retrying = false;
     writer->pending_work = -1;
     add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
-    for (size_t r = 0; r < thread->n_records; r++)
+    for (size_t r = 0; r < thread->n_records; r++) {
         write_record(writer, r, &thread->records[r]);
+        write_known_close(writer, r, &thread->records[r]);
+    }
     if (writer->in_task)
         add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
     struct step *end =
@@ -932,6 +1034,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.created);
     free(writer.joined);
     free(writer.feeds_tasks);
+    items_free(&writer.items);
     map_free(&writer.kept_sites);
     map_free(&writer.device_of_site);
     map_free(&writer.disk_of);

@@ -78,7 +78,9 @@ static void start(struct engine *engine, int index) {
     thread->last_core = index;
     core->charged_ns = engine->now_ns;
     core->slice_end_ns = engine->now_ns + engine->plan->quantum_ns;
-    if (thread->is_spinning && !engine->objects[engine->plan->nodes[thread->node].object].owner)
+    const struct shared *spins_for =
+        thread->is_spinning ? &engine->objects[engine->plan->nodes[thread->node].object] : NULL;
+    if (spins_for && spins_for->kind == OBJECT_SPIN && !spins_for->owner)
         thread->remaining_ns = 0; /* the lock became free while it was off the CPU */
     if (core->last && core->last != thread)
         thread->remaining_ns += engine->plan->switch_cpu_ns;

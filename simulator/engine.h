@@ -49,7 +49,7 @@ struct thread {
     enum thread_state state;
     enum thread_phase phase, after_retake;
     enum outcome granted;
-    bool is_spinning;                /* burns CPU until a spin lock is free */
+    bool is_spinning;                /* burns CPU until it gets what it waits for */
     int core;                        /* while RUNNING, or chosen and about to */
     int last_core;                   /* PLAN_NONE before the first */
     double remaining_ns;             /* CPU to be served before the walk goes on */

@@ -195,6 +195,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     *compiled = (struct plan_object){
         .kind = object->kind,
         .amount = nearbyint(linear_value(&object->amount, builder->pool_threads)),
+        .spins = object->spins,
         .initial_items = lround(object->initial_items),
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
         .service = add_draw(builder, &object->service_ns),

@@ -61,6 +61,7 @@ struct plan_node {
 struct plan_object {
     enum object_kind kind;
     double amount; /* tokens; capacity (INFINITY unless bounded); parties */
+    bool spins;
     long initial_items;
     double arrivals;           /* INFINITY = no end */
     int service, interarrival; /* draws */

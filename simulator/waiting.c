@@ -105,6 +105,9 @@ enum progress wait_for(struct engine *engine, struct thread *thread, struct shar
         thread->after_retake = phase;
         thread->phase = PHASE_RETAKE;
         lock_give_up(engine, thread, &engine->objects[mutex]);
+    } else if (engine->plan->objects[object - engine->objects].spins) {
+        cpu_spin(engine, thread);
+        return PROGRESS_WAITS;
     }
     cpu_block(engine, thread);
     return PROGRESS_WAITS;
@@ -123,6 +126,10 @@ void wait_drop_claim(struct thread *thread, struct shared *object, int side) {
 void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleeper) {
     wait_list_remove(sleeper);
     heap_remove(&engine->clock, sleeper->id);
+    if (sleeper->is_spinning) { /* it sees for itself */
+        cpu_stop_spinning(engine, sleeper);
+        return;
+    }
     cpu_wake(engine, sleeper);
     if (waker)
         waker->debt_ns += engine->plan->wake_cpu_ns;

@@ -205,7 +205,7 @@ void images_free(struct images *images) {
 void images_delete(const char *directory) {
     DIR *folder = opendir(directory);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] == 'p')
+        if (entry->d_name[0] == 'p' || strcmp(entry->d_name, RAW_WRAPS) == 0)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
