@@ -10,12 +10,14 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
+#include "cli/repartition.h"
 
 /* ---- options ---- */
 
 enum {
     KEY_THREADS = 0x3000,
     KEY_CORES,
+    KEY_PARTITION,
     KEY_SEED,
     KEY_ARRIVALS,
     KEY_HORIZON,
@@ -35,12 +37,17 @@ struct predict_options {
         struct assertion *items;
         size_t count, capacity;
     } assertions;
+    struct repartitions repartitions;
 };
 
 static const struct argp_option options_list[] = {
     {"threads", KEY_THREADS, "LIST", 0,
      "4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (as profiled)", 1},
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
+    {"partition", KEY_PARTITION, "POOL=RULE", 0,
+     "how the pool's work follows its threads, where that is unknown or wrong: shared (a supply, "
+     "first come, first served), fixed (a total split equally) or perthread (each does all)",
+     1},
     {"arrivals", KEY_ARRIVALS, "RATE", 0, "open load: tasks arrive at 100/s, at random", 1},
     {"horizon", KEY_HORIZON, "TIME", 0, "end each simulated run after 60s (when all is done)", 2},
     {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
@@ -77,6 +84,12 @@ static void add_assertion(struct predict_options *options, const char *text) {
         usage_error("%s", error.text);
 }
 
+static void add_repartition(struct predict_options *options, const char *text) {
+    struct error error;
+    if (repartitions_add(&options->repartitions, text, &error) < 0)
+        usage_error("%s", error.text);
+}
+
 static error_t parse_predict(int key, char *argument, struct argp_state *state) {
     struct predict_options *options = state->input;
     struct sim_config *config = &options->config;
@@ -91,6 +104,9 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
         return 0;
     case KEY_CORES:
         options->cores = argument;
+        return 0;
+    case KEY_PARTITION:
+        add_repartition(options, argument);
         return 0;
     case KEY_MODEL:
         options->model = argument;
@@ -136,6 +152,7 @@ static const struct argp predict_argp = {
            "  persik predict --threads 16 --cores 8\n"
            "  persik predict --threads 1:32 --cores 1,2,4,8 --format csv\n"
            "  persik predict --threads workers=8,writers=2\n"
+           "  persik predict --threads 1:16 --partition worker=fixed\n"
            "  persik predict --threads 4 --arrivals 120/s --assert 'p99<50ms'\n",
     .children = children,
 };
@@ -383,10 +400,19 @@ static void print_details(const struct model *model, const struct sim_result *re
     table_free(objects);
 }
 
+/* What is unknown has been warned of. */
+static void print_rule(const struct pool *pool) {
+    if (!pool->rule || !*pool->rule || pool->partition == PARTITION_UNKNOWN)
+        return;
+    if (pool->confidence > 0 && pool->confidence < 1)
+        log_note("%s: %s, confidence %.0f %%", pool->name, pool->rule, 100 * pool->confidence);
+    else
+        log_note("%s: %s", pool->name, pool->rule);
+}
+
 static void print_reservations(const struct model *model) {
     for (size_t i = 0; i < model->n_pools; i++)
-        if (model->pools[i].rule && *model->pools[i].rule)
-            log_note("%s: %s", model->pools[i].name, model->pools[i].rule);
+        print_rule(&model->pools[i]);
     if (model->n_notes > 0)
         log_note("%zu %s not modelled exactly: `persik graph` lists them", model->n_notes,
                  model->n_notes == 1 ? "thing is" : "things are");
@@ -472,12 +498,14 @@ static int check_arrivals(const struct predict_options *options, const struct mo
                             "the option out");
 }
 
-static int predict(const struct predict_options *options, const struct model *model,
+static int predict(const struct predict_options *options, struct model *model,
                    struct sweep *sweep) {
     struct error error;
-    if (check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
+    if (repartitions_apply(&options->repartitions, model, &error) < 0 ||
+        check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
     prediction_warn_of_stalls(sweep->predictions, sweep->count);
+    repartitions_warn(model);
     print_sweep(options, model, sweep);
     return check_assertions(options, sweep);
 }
@@ -493,5 +521,6 @@ int command_predict(int argc, char **argv) {
     free_sweep(&sweep);
     model_free(model);
     free(options.assertions.items);
+    free(options.repartitions.items);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "cli/comparison.h"
 #include "cli/options.h"
 #include "cli/placeholder.h"
+#include "cli/repartition.h"
 
 /* ---- options ---- */
 
@@ -21,7 +22,8 @@ enum {
     KEY_MEASUREMENTS,
     KEY_REUSE,
     KEY_MODEL,
-    KEY_SEED
+    KEY_SEED,
+    KEY_PARTITION
 };
 
 struct validate_options {
@@ -31,6 +33,7 @@ struct validate_options {
     bool svg;
     int runs;
     struct sim_config config;
+    struct repartitions repartitions;
     char **program; /* NULL with --reuse */
 };
 
@@ -42,6 +45,7 @@ static const struct argp_option options_list[] = {
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
     {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
     {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"partition", KEY_PARTITION, "POOL=RULE", 0, "as in persik predict", 2},
     {"format", KEY_FORMAT, "table|json|csv|svg", 0, "how to print (table)", 3},
     {0},
 };
@@ -60,6 +64,12 @@ static void check_options(const struct validate_options *options) {
     if (!options->reuse && !options->program)
         usage_error("no program to run: give it after the options, as in `persik validate "
                     "--threads 1,2,4 -- ./server --threads {threads}`");
+}
+
+static void add_repartition(struct validate_options *options, const char *text) {
+    struct error error;
+    if (repartitions_add(&options->repartitions, text, &error) < 0)
+        usage_error("%s", error.text);
 }
 
 static error_t parse_validate(int key, char *argument, struct argp_state *state) {
@@ -92,6 +102,9 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SEED:
         options->config.seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
+        return 0;
+    case KEY_PARTITION:
+        add_repartition(options, argument);
         return 0;
     case ARGP_KEY_ARG:
         options->program = option_program(state);
@@ -287,8 +300,11 @@ static int print_comparisons(struct validation *validation, const struct model *
     return 0;
 }
 
-static int validate(struct validation *validation, const struct model *model, struct error *error) {
+static int validate(struct validation *validation, struct model *model, struct error *error) {
     const struct validate_options *options = validation->options;
+    if (repartitions_apply(&options->repartitions, model, error) < 0)
+        return -1;
+    repartitions_warn(model);
     if (options->reuse) {
         if (measurements_load(options->reuse, &validation->measurements, error) < 0 ||
             list_measured(validation, error) < 0)
@@ -322,6 +338,7 @@ int command_validate(int argc, char **argv) {
     struct model *model = prediction_load_model(options.common.directory, options.model, &error);
     int status = model ? validate(&validation, model, &error) : -1;
     free_validation(&validation);
+    free(options.repartitions.items);
     model_free(model);
     return status < 0 ? command_failed(&error) : 0;
 }

@@ -209,6 +209,12 @@ static void read_fragment(struct reader *reader, const struct place *place, cons
     fragment->api = api < 0 ? 0 : (enum api)api;
 }
 
+static enum rest read_rest(struct reader *reader, const struct place *place, const json_t *object) {
+    if (!json_object_get(object, "rest"))
+        return REST_NONE;
+    return (enum rest)read_name(reader, place, object, "rest", rest_names);
+}
+
 static void read_loop(struct reader *reader, const struct place *place, const json_t *object,
                       void *element) {
     struct facts_loop *loop = element;
@@ -217,6 +223,7 @@ static void read_loop(struct reader *reader, const struct place *place, const js
     loop->first_line = read_int(reader, place, object, "first_line");
     loop->last_line = read_int(reader, place, object, "last_line");
     loop->bound = (enum facts_bound)read_name(reader, place, object, "bound", bound_names);
+    loop->rest = read_rest(reader, place, object);
     loop->has_fragments = read_flag(reader, place, object, "has_fragments");
     loop->why = read_text(reader, place, object, "why", true);
 }
@@ -225,6 +232,7 @@ static void read_share(struct reader *reader, const struct place *place, const j
                        void *element) {
     struct facts_share *share = element;
     read_place(reader, place, object, "place", &share->place);
+    share->rest = read_rest(reader, place, object);
     share->callee = read_text(reader, place, object, "callee", true);
     share->why = read_text(reader, place, object, "why", true);
 }

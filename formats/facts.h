@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "formats/catalog.h"
+#include "formats/partition.h"
 
 #define FACTS_VERSION 2
 
@@ -43,14 +44,17 @@ struct facts_loop {
     char *function;
     int first_line, last_line;
     enum facts_bound bound;
+    enum rest rest;     /* of a share: who gets what the division leaves over */
     bool has_fragments; /* a catalog call inside, directly or through calls */
     char *why;          /* the expression and variable that decide, for the reader */
 };
 
-/* A call statement whose callee (transitively) runs a loop of kind BOUND_SHARE without any
- * fragment inside: seen from the caller, this line's computation is split among the threads. */
+/* A call statement whose callee (transitively) runs a loop of kind BOUND_SHARE, or of BOUND_SHARED
+ * without any fragment inside: seen from the caller, this line's computation is split among the
+ * threads. */
 struct facts_share {
     struct facts_place place;
+    enum rest rest;
     char *callee;
     char *why;
 };

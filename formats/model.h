@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/partition.h"
 
 #define MODEL_VERSION 1
 #define MODEL_NONE    (-1) /* "no such index" wherever an int names a node, pool or object */
@@ -57,11 +58,16 @@ struct linear {
 /* How a demand or a count measured with T0 threads in `pool` changes with T threads:
  * value * ((1 - share - growth) + share * T0 / T + growth * T / T0). All 0 = per thread
  * (unchanged); share 1 = a fixed total split among the threads; growth 1 = a loop over the threads.
- */
+ * With `rest` it is known of how many items the total consists and who gets those that do not
+ * divide evenly: T0 / T is T0 / total * partition_part(rest, total, T, number of the thread). */
 struct scaling {
     double share;
     double growth;
-    int pool; /* MODEL_NONE when share and growth are 0 */
+    double less; /* the value is so much less than what is scaled: a loop that decides at its end
+                  * is stayed in once less than it has rounds */
+    enum rest rest;
+    double total; /* with `rest` */
+    int pool;     /* MODEL_NONE when share, growth and rest are 0 */
 };
 
 /* ---- tier 1: shared objects ---- */
@@ -237,14 +243,16 @@ struct node {
 };
 
 struct pool {
-    char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
-    char *origin;          /* where they are created, for the reader */
-    struct linear threads; /* base = profiled number when nothing else is said */
-    int profiled_threads;  /* T0 */
-    bool scales;           /* --threads N changes it */
-    bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
-    int entry;             /* its NODE_START */
-    char *rule;            /* one line for predict: how its work follows the thread count */
+    char *name;               /* the threads' function, made unique: "worker", "POOL_thread#2" */
+    char *origin;             /* where they are created, for the reader */
+    struct linear threads;    /* base = profiled number when nothing else is said */
+    int profiled_threads;     /* T0 */
+    bool scales;              /* --threads N changes it */
+    bool at_start;            /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    int entry;                /* its NODE_START */
+    enum partition partition; /* how its work follows the thread count ... */
+    double confidence;        /* ... 1 when the source or the user says so ... */
+    char *rule;               /* ... and one line on it for predict */
 };
 
 /* ---- tier 3 and the rest ---- */

@@ -134,7 +134,12 @@ static int check_scaling(const struct model *model, const struct scaling *scalin
     if (!(scaling->growth >= 0 && scaling->share + scaling->growth <= 1 + 1e-9))
         return violation(PLACE_KEY(place, "growth"), error, "%g is not between 0 and 1 - share",
                          scaling->growth);
-    if (scaling->share == 0 && scaling->growth == 0)
+    if (!(scaling->less >= 0 && isfinite(scaling->less)))
+        return violation(PLACE_KEY(place, "less"), error, "%g is not 0 or more", scaling->less);
+    if (scaling->rest != REST_NONE && !(scaling->total >= 1 && isfinite(scaling->total)))
+        return violation(PLACE_KEY(place, "total"), error, "%g items cannot be shared out",
+                         scaling->total);
+    if (scaling->share == 0 && scaling->growth == 0 && scaling->rest == REST_NONE)
         return 0;
     const struct place *pool = PLACE_KEY(place, "pool");
     if (check_index(scaling->pool, model->n_pools, "a pool", pool, error))

@@ -60,6 +60,9 @@ const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
 static const struct field scaling_fields[] = {
     NUMBER(scaling, share, 0),
     NUMBER(scaling, growth, 0),
+    NUMBER(scaling, less, 0),
+    {AT(scaling, rest), .type = FIELD_NAME, .fallback = REST_NONE, .names = rest_names},
+    NUMBER(scaling, total, 0),
     INDEX(scaling, pool, TARGET_POOL),
 };
 static const struct record scaling_record = SHAPE(scaling, scaling_fields);
@@ -120,6 +123,8 @@ static const struct field pool_fields[] = {
     FLAG(pool, scales),
     FLAG(pool, at_start),
     {AT(pool, entry), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
+    {AT(pool, partition), .type = FIELD_NAME, .fallback = PARTITION_NONE, .names = partition_names},
+    NUMBER(pool, confidence, 0),
     TEXT(pool, rule),
 };
 static const struct record pool_record = SHAPE(pool, pool_fields);

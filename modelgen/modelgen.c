@@ -9,6 +9,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/hand_made.h"
 #include "modelgen/machine.h"
+#include "modelgen/partition.h"
 #include "modelgen/peg.h"
 #include "modelgen/source.h"
 #include "modelgen/wrappers.h"
@@ -82,45 +83,6 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
     }
 }
 
-static bool splits(const struct scaling *scaling, int pool) {
-    return scaling->pool == pool && scaling->share > 0;
-}
-
-/* Is anything at the node, a demand or a number of rounds, split among the pool's threads? */
-static bool node_splits(const struct node *node, int pool) {
-    bool found = splits(&node->stays_scaling, pool);
-    for (size_t e = 0; e < node->n_edges; e++)
-        found |=
-            splits(&node->edges[e].cpu_scaling, pool) || splits(&node->edges[e].runs_scaling, pool);
-    return found;
-}
-
-/* One line for the reader: how the pool's work follows its number of threads. */
-static void write_rules(const struct thread_pools *pools, bool has_facts, struct model *model) {
-    for (size_t p = 0; p < model->n_pools; p++) {
-        struct pool *pool = &model->pools[p];
-        bool tokens = false, share = false;
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            const struct node *node = &model->nodes[n];
-            bool takes =
-                node->kind == NODE_GET || (node->kind == NODE_ACQUIRE && node->timeout_ns == 0);
-            tokens |= takes && draft_node_in_pool(node, pool);
-            share |= node_splits(node, (int)p);
-        }
-        const char *work = tokens && share ? "takes work from a common supply; splits fixed work"
-                           : tokens        ? "takes work from a common supply"
-                           : share         ? "splits a fixed total among its threads"
-                                   : "each thread does the same work, however many there are";
-        pool->rule = pool->scales ? memory_format("%s (%s)", work, pools->pools[p].why)
-                                  : memory_strdup("does not follow --threads");
-        if (pool->scales && !has_facts && !tokens)
-            draft_note(model,
-                       "%s: without source it is unknown how its work follows the thread "
-                       "count; taken as the same for each thread",
-                       pool->name);
-    }
-}
-
 /* ---- the whole ---- */
 
 static void explain_time(const struct trace *trace, const struct timeline *timelines,
@@ -142,14 +104,17 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
 
 /* Builds streams and graph at one level of detail. */
 static void write_graph(const struct stream_input *input, const struct sample *sample,
-                        size_t max_nodes, struct model *model) {
+                        size_t max_nodes, struct partition_evidence *evidence,
+                        struct model *model) {
     struct stream_result streams = streams_make(input, model);
     struct peg_input peg = {.trace = input->trace,
                             .facts = input->facts,
                             .sample = sample,
                             .pools = input->pools,
                             .timelines = input->timelines,
+                            .places = input->places,
                             .streams = &streams,
+                            .evidence = evidence,
                             .max_nodes = max_nodes};
     peg_build(&peg, model);
     streams_free(&streams, input->trace->n_threads);
@@ -198,10 +163,12 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
                                  .insignificant_share = options && options->insignificant_share > 0
                                                             ? options->insignificant_share
                                                             : INSIGNIFICANT_SHARE};
+    struct partition_evidence *evidence = memory_alloc(pools.n_pools, sizeof *evidence);
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
-                model);
+                evidence, model);
     hand_made_write(&input, model);
-    write_rules(&pools, facts != NULL, model);
+    partition_decide(trace, facts, &pools, evidence, model);
+    free(evidence);
     free(places);
     disks_free(&disks);
     monitors_free(&monitors);

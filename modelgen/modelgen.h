@@ -29,6 +29,10 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);
 
+/* Makes the model's pool follow another rule (PARTITION_SHARED, FIXED or PERTHREAD) than the one it
+ * was built with. -1 and `error` where that makes no sense; the model is then as before. */
+int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error);
+
 /* Graphviz source of the three tiers. */
 int modelgen_write_dot(const struct model *model, FILE *out);
 

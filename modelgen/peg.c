@@ -6,6 +6,8 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/partition.h"
+#include "modelgen/rounds.h"
 #include "modelgen/source.h"
 
 /* Values kept of a measured distribution. */
@@ -27,13 +29,16 @@ struct draft_edge {
     double decisions, starts, first;
     bool leaves; /* its target never leads back */
     struct values cpu_ns, runs;
+    struct passes
+        passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */
 };
 
 struct draft_node_values {
     int pool;
     uint32_t context;
     struct values cpu_ns, wait_ns, operations;
-    struct values stays; /* decisions to stay before each one to leave */
+    struct values stays;  /* decisions to stay before each one to leave */
+    struct passes passes; /* one per stays */
 };
 
 struct builder {
@@ -49,6 +54,10 @@ struct builder {
         size_t count, capacity;
     } edges;
     struct map edge_of;
+    bool *loop_is_visible; /* per facts loop: see struct source */
+    bool *is_in_share;     /* per context: in a loop whose rounds may be shared out */
+    struct map sites;      /* of the stretch being read: place and call -> number */
+    struct values counts;  /* per site */
 };
 
 /* ---- nodes ---- */
@@ -312,6 +321,64 @@ static double cpu_between(const struct builder *builder, size_t t, const struct 
     return cpu > 0 ? cpu : 0;
 }
 
+/* Which loops of the source the graph has steps in, and in which calls a round of another loop
+ * shows, whose rounds may be shared out. */
+static void find_visible_loops(struct builder *builder) {
+    const struct trace *trace = builder->in->trace;
+    const struct facts *facts = builder->in->facts;
+    bool *has_step = memory_alloc(trace->n_contexts, sizeof(bool));
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < builder->in->streams->streams[t].n_steps; s++) {
+            const struct step *step = &builder->in->streams->streams[t].steps[s];
+            if (step->context != TRACE_NO_CONTEXT)
+                has_step[step->context] = true;
+        }
+    builder->loop_is_visible = memory_alloc(facts ? facts->n_loops : 0, sizeof(bool));
+    builder->is_in_share = memory_alloc(trace->n_contexts, sizeof(bool));
+    for (size_t c = 0; c < trace->n_contexts; c++)
+        builder->is_in_share[c] = !facts;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        for (size_t c = 0; c < trace->n_contexts && !builder->loop_is_visible[l]; c++)
+            builder->loop_is_visible[l] =
+                has_step[c] && source_context_in_loop(trace, (uint32_t)c, loop);
+        bool shared_out = loop->bound == BOUND_SHARE && !builder->loop_is_visible[l];
+        for (size_t c = 0; shared_out && c < trace->n_contexts; c++)
+            builder->is_in_share[c] |= source_context_in_loop(trace, (uint32_t)c, loop);
+    }
+    free(has_step);
+}
+
+/* Rounds of the loop that these `n` records show, which the graph does not: how often all calls
+ * come that come more than once. 0: not known. */
+static double count_rounds(struct builder *builder, const struct trace_record *records, size_t n) {
+    if (n == 0)
+        return 0;
+    builder->counts.count = 0;
+    map_free(&builder->sites);
+    for (size_t r = 0; r < n; r++) {
+        uint32_t context = records[r].context;
+        if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context])
+            continue;
+        uint64_t key = map_mix(map_mix(19, builder->in->places[context]), records[r].api);
+        int site = map_get(&builder->sites, key, -1);
+        if (site < 0) {
+            site = (int)builder->counts.count;
+            map_put(&builder->sites, key, site);
+            *VECTOR_ADD(&builder->counts) = 0;
+        }
+        builder->counts.items[site]++;
+    }
+    double rounds = builder->counts.count > 0;
+    for (size_t i = 0; i < builder->counts.count; i++) {
+        double count = builder->counts.items[i];
+        if (rounds > 1 && count > 1 && count != rounds)
+            return 0;
+        rounds = count > rounds ? count : rounds;
+    }
+    return rounds;
+}
+
 static void read_thread(struct builder *builder, size_t t) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
@@ -319,9 +386,11 @@ static void read_thread(struct builder *builder, size_t t) {
     double *stays = memory_alloc(builder->model->n_nodes * 3, sizeof *stays);
     for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
         runs[i].edge = -1;
+    size_t done = 0; /* records up to the present step */
     for (size_t s = 0; s < stream->n_steps; s++) {
         const struct step *step = &stream->steps[s];
         struct draft_node_values *values = &builder->nodes.items[node_of[s]];
+        done += step->records;
         if (step->kind == NODE_SLEEP || step->kind == NODE_IO) {
             *VECTOR_ADD(&values->wait_ns) = step->wait_ns;
             *VECTOR_ADD(&values->cpu_ns) = step->cpu_ns;
@@ -333,9 +402,15 @@ static void read_thread(struct builder *builder, size_t t) {
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
             cpu_between(builder, t, step, &stream->steps[s + 1]);
+        const struct step *next = &stream->steps[s + 1];
+        size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
+        *VECTOR_ADD(&builder->edges.items[edge].passes) =
+            (struct pass){t, count_rounds(builder, &builder->in->trace->threads[t].records[done],
+                                          next->records - own)};
         int place = node_of[s] * 3 + (int)step->outcome;
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];
+            *VECTOR_ADD(&values->passes) = (struct pass){t, stays[place] + 1};
             stays[place] = 0;
             end_run(builder, &runs[place]);
         } else {
@@ -370,9 +445,15 @@ static const struct facts_loop *common_loop(const struct builder *builder, uint3
     return best;
 }
 
-/* How the number of rounds of the loop that the edge stays in follows the threads. */
+static struct source source_of(const struct builder *builder) {
+    return (struct source){builder->in->trace, builder->in->facts, builder->in->sample,
+                           builder->loop_is_visible};
+}
+
+/* How the number of rounds of the loop that the edge stays in follows the threads. `told` is who
+ * gets what of them. */
 static struct scaling scale_rounds(const struct builder *builder, const struct draft_edge *draft,
-                                   int team) {
+                                   int team, enum rest *told) {
     struct scaling scaling = {.pool = MODEL_NONE};
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
     const struct draft_node_values *to = &builder->nodes.items[draft->to];
@@ -385,35 +466,84 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)
         scaling.growth = 1;
-    if (scaling.share > 0 || scaling.growth > 0)
-        scaling.pool = team;
+    if (scaling.share == 0 && scaling.growth == 0)
+        return scaling;
+    struct source source = source_of(builder);
+    if (loop->bound == BOUND_SHARE)
+        *told = source_rest(&source, loop, from->context);
+    scaling.pool = team;
+    scaling.less = 1; /* the last round does not stay */
     return scaling;
 }
 
-static void scale_edge(const struct builder *builder, const struct draft_edge *draft,
-                       struct node *node, struct edge *edge) {
+/* In what whole items the rounds of `passes` are shared out among the pool's own threads. */
+static void share_items(const struct builder *builder, int pool, const struct passes *passes,
+                        enum rest told, struct scaling *scaling) {
+    const struct thread_pool *team = &builder->in->pools->pools[pool];
+    if (!team->scales)
+        return;
+    struct rounds_fit fit = rounds_fit(passes, team, told);
+    partition_note(&builder->in->evidence[pool], &fit);
+    if (fit.rest == REST_NONE)
+        return;
+    scaling->rest = fit.rest;
+    scaling->total = fit.total;
+    scaling->pool = pool;
+}
+
+/* The demand as it would be if the items had divided evenly. */
+static void even_out(const struct builder *builder, const struct draft_edge *draft,
+                     const struct scaling *scaling) {
+    if (scaling->rest == REST_NONE)
+        return;
+    double share = builder->in->facts ? scaling->share : 1;
+    double items = scaling->total / builder->in->pools->pools[scaling->pool].size;
+    for (size_t i = 0; i < draft->cpu_ns.count; i++)
+        draft->cpu_ns.items[i] /= 1 - share + share * draft->passes.items[i].rounds / items;
+}
+
+/* How the computation on the edge follows the threads. */
+static struct scaling scale_cpu(const struct builder *builder, const struct draft_edge *draft,
+                                int team) {
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
     const struct draft_node_values *to = &builder->nodes.items[draft->to];
-    const struct thread_pools *pools = builder->in->pools;
-    const struct thread_pool *pool = &pools->pools[from->pool];
-    int team = pool->scales ? from->pool : busiest_scaling_pool(pools);
-    edge->cpu_scaling.pool = edge->runs_scaling.pool = MODEL_NONE;
-    if (team == MODEL_NONE || !builder->in->facts)
-        return;
+    const struct thread_pool *pool = &builder->in->pools->pools[from->pool];
+    struct scaling scaling = {.pool = MODEL_NONE};
+    if (team == MODEL_NONE)
+        return scaling;
+    struct source source = source_of(builder);
     struct source_split split =
-        source_split_between(builder->in->trace, builder->in->facts, builder->in->sample,
-                             pool->start_routine, from->context, to->context);
-    edge->cpu_scaling.share = pool->scales ? split.share : 0;
-    edge->cpu_scaling.growth = split.growth;
-    if (edge->cpu_scaling.share > 0 || edge->cpu_scaling.growth > 0)
-        edge->cpu_scaling.pool = team;
-    if (draft->leaves)
+        source_split_between(&source, pool->start_routine, from->context, to->context);
+    scaling.share = pool->scales ? split.share : 0;
+    scaling.growth = split.growth;
+    if (scaling.share > 0 || scaling.growth > 0)
+        scaling.pool = team;
+    if (scaling.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
+    return scaling;
+}
+
+/* Of the loop that the edge stays in: its runs, or how often its node is stayed at. */
+static void scale_stays(const struct builder *builder, const struct draft_edge *draft, int team,
+                        struct node *node, struct edge *edge) {
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    edge->runs_scaling.pool = MODEL_NONE;
+    if (team == MODEL_NONE || draft->leaves)
         return;
-    struct scaling rounds = scale_rounds(builder, draft, team);
-    if (edge->runs.kind != DIST_NONE)
+    enum rest told = REST_NONE;
+    struct scaling rounds = scale_rounds(builder, draft, team, &told);
+    if (edge->runs.kind != DIST_NONE) {
         edge->runs_scaling = rounds;
-    else if (node->stays.kind != DIST_NONE && rounds.pool != MODEL_NONE)
+        return;
+    }
+    if (node->stays.kind == DIST_NONE)
+        return;
+    if (rounds.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &from->passes, told, &rounds);
+    if (rounds.pool != MODEL_NONE)
         node->stays_scaling = rounds;
+    if (rounds.share > 0 && rounds.rest != REST_NONE)
+        partition_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
 }
 
 /* ---- into the model ---- */
@@ -443,14 +573,20 @@ static struct edge *add_edge(struct node *node) {
 }
 
 static void write_edge(struct builder *builder, struct draft_edge *draft) {
+    const struct thread_pools *pools = builder->in->pools;
     struct node *node = &builder->model->nodes[draft->from];
+    int pool = builder->nodes.items[draft->from].pool;
+    int team = pools->pools[pool].scales ? pool : busiest_scaling_pool(pools);
     bool loop = alternatives(builder, draft, false) > 0;
+    struct scaling scaling = scale_cpu(builder, draft, team);
+    even_out(builder, draft, &scaling);
     struct edge *edge = add_edge(node);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
                           .leaves = draft->leaves && loop,
-                          .cpu_ns = take_dist(&draft->cpu_ns)};
+                          .cpu_ns = take_dist(&draft->cpu_ns),
+                          .cpu_scaling = scaling};
     if (draft->leaves && alternatives(builder, draft, true) > 1)
         edge->probability = draft->decisions;
     if (!draft->leaves && alternatives(builder, draft, false) > 1) {
@@ -458,8 +594,9 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
         edge->first = draft->first;
         edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
     }
+    scale_stays(builder, draft, team, node, edge);
     free(draft->runs.items);
-    scale_edge(builder, draft, node, edge);
+    free(draft->passes.items);
 }
 
 static void write_edges(struct builder *builder) {
@@ -596,6 +733,7 @@ static void find_edges(struct builder *builder) {
     for (size_t e = 0; e < builder->edges.count; e++) {
         free(builder->edges.items[e].cpu_ns.items);
         free(builder->edges.items[e].runs.items);
+        free(builder->edges.items[e].passes.items);
     }
     builder->edges.count = 0;
     map_free(&builder->edge_of);
@@ -665,6 +803,7 @@ void peg_build(const struct peg_input *input, struct model *model) {
     while (model->n_nodes < input->max_nodes && split_once(&builder))
         continue;
     find_leaving_edges(&builder);
+    find_visible_loops(&builder);
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);
@@ -673,7 +812,13 @@ void peg_build(const struct peg_input *input, struct model *model) {
     for (size_t t = 0; t < input->trace->n_threads; t++)
         free(builder.node_of[t]);
     free(builder.node_of);
+    for (size_t n = 0; n < builder.nodes.count; n++)
+        free(builder.nodes.items[n].passes.items);
     free(builder.nodes.items);
+    free(builder.loop_is_visible);
+    free(builder.is_in_share);
+    free(builder.counts.items);
+    map_free(&builder.sites);
     free(builder.edges.items);
     map_free(&builder.edge_of);
 }

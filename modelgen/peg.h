@@ -3,6 +3,7 @@
 #define PERSIK_MODELGEN_PEG_H
 
 #include "formats/sample.h"
+#include "modelgen/partition.h"
 #include "modelgen/stream.h"
 
 struct peg_input {
@@ -11,8 +12,10 @@ struct peg_input {
     const struct sample *sample; /* NULL without */
     const struct thread_pools *pools;
     const struct timeline *timelines;
-    struct stream_result *streams; /* steps that only drain a finished loop are taken out */
-    size_t max_nodes;              /* splitting nodes by their history stops here */
+    const uint32_t *places;              /* per context: see source_places */
+    struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
+    struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
+    size_t max_nodes;                    /* splitting nodes by their history stops here */
 };
 
 /* Appends nodes and edges; sets each pool's entry. The model's pools are there already, in

@@ -152,28 +152,33 @@ static bool find_stretch(const struct trace *trace, const struct facts *facts, c
 
 enum part { PART_REST, PART_SPLIT, PART_GROWS };
 
-/* What the line of the stretch's function does. */
-static enum part part_of_line(const struct facts *facts, const struct stretch *stretch, int line,
-                              const char **why) {
+/* What the line of the stretch's function does; of a split also why, and the rest, which must be
+ * the same in all splits. */
+static enum part part_of_line(const struct source *source, const struct stretch *stretch, int line,
+                              struct source_split *split) {
+    const struct facts *facts = source->facts;
     enum part part = PART_REST;
     for (size_t i = 0; i < facts->n_loops; i++) {
         const struct facts_loop *loop = &facts->loops[i];
-        if (loop->has_fragments || line < loop->first_line || line > loop->last_line ||
+        if (source->loop_is_visible[i] || line < loop->first_line || line > loop->last_line ||
             strcmp(loop->function, stretch->function) != 0)
             continue;
-        if (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) {
-            *why = loop->why;
+        if (loop->bound == BOUND_SHARE || (loop->bound == BOUND_SHARED && !loop->has_fragments)) {
+            split->rest = split->why && split->rest != loop->rest ? REST_NONE : loop->rest;
+            split->why = loop->why;
             return PART_SPLIT;
         }
         if (loop->bound == BOUND_THREADS)
             part = PART_GROWS;
     }
-    for (size_t i = 0; i < facts->n_shares; i++)
-        if (facts->shares[i].place.line == line &&
-            strcmp(facts->shares[i].place.function, stretch->function) == 0) {
-            *why = facts->shares[i].why;
+    for (size_t i = 0; i < facts->n_shares; i++) {
+        const struct facts_share *share = &facts->shares[i];
+        if (share->place.line == line && strcmp(share->place.function, stretch->function) == 0) {
+            split->rest = split->why && split->rest != share->rest ? REST_NONE : share->rest;
+            split->why = share->why;
             return PART_SPLIT;
         }
+    }
     return part;
 }
 
@@ -185,8 +190,9 @@ static bool under_root(const struct sample *sample, size_t node, const char *roo
 
 /* Running samples in the stretch, by part. A sample counts at the innermost frame of the stretch's
  * function, so recursion is not counted twice. */
-static void weigh(const struct facts *facts, const struct sample *sample,
-                  const struct stretch *stretch, const char *root, double weight[3]) {
+static void weigh(const struct source *source, const struct stretch *stretch, const char *root,
+                  double weight[3]) {
+    const struct sample *sample = source->sample;
     for (size_t n = 0; n < sample->n_nodes; n++) {
         if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
             continue;
@@ -195,36 +201,35 @@ static void weigh(const struct facts *facts, const struct sample *sample,
             at = sample->nodes[at].parent;
         if (at < 0 || !line_in(stretch, sample->nodes[at].line))
             continue;
-        const char *why;
-        weight[part_of_line(facts, stretch, sample->nodes[at].line, &why)] +=
+        struct source_split ignored = {0};
+        weight[part_of_line(source, stretch, sample->nodes[at].line, &ignored)] +=
             (double)sample->nodes[n].running;
     }
 }
 
 #define ENOUGH_SAMPLES 10
 
-struct source_split source_split_between(const struct trace *trace, const struct facts *facts,
-                                         const struct sample *sample, const char *root,
+struct source_split source_split_between(const struct source *source, const char *root,
                                          uint32_t from, uint32_t to) {
+    const struct facts *facts = source->facts;
     struct source_split split = {0};
     struct stretch stretch;
-    if (!facts || !find_stretch(trace, facts, root, from, to, &stretch))
+    if (!facts || !find_stretch(source->trace, facts, root, from, to, &stretch))
         return split;
     bool parts[3] = {false};
-    const char *why = NULL;
     for (size_t i = 0; i < facts->n_loops; i++)
         if (strcmp(facts->loops[i].function, stretch.function) == 0 &&
             line_in(&stretch, facts->loops[i].first_line))
-            parts[part_of_line(facts, &stretch, facts->loops[i].first_line, &why)] = true;
+            parts[part_of_line(source, &stretch, facts->loops[i].first_line, &split)] = true;
     for (size_t i = 0; i < facts->n_shares; i++)
         if (strcmp(facts->shares[i].place.function, stretch.function) == 0 &&
             line_in(&stretch, facts->shares[i].place.line))
-            parts[part_of_line(facts, &stretch, facts->shares[i].place.line, &why)] = true;
+            parts[part_of_line(source, &stretch, facts->shares[i].place.line, &split)] = true;
     if (!parts[PART_SPLIT] && !parts[PART_GROWS])
         return split;
     double weight[3] = {0};
-    if (sample)
-        weigh(facts, sample, &stretch, root, weight);
+    if (source->sample)
+        weigh(source, &stretch, root, weight);
     double total = weight[PART_REST] + weight[PART_SPLIT] + weight[PART_GROWS];
     if (total >= ENOUGH_SAMPLES) {
         split.share = weight[PART_SPLIT] / total;
@@ -232,6 +237,22 @@ struct source_split source_split_between(const struct trace *trace, const struct
     } else {
         split.share = parts[PART_SPLIT];
     }
-    split.why = split.share > 0 ? why : NULL;
+    if (split.share == 0)
+        split.why = NULL;
     return split;
+}
+
+enum rest source_rest(const struct source *source, const struct facts_loop *loop,
+                      uint32_t context) {
+    const struct facts *facts = source->facts;
+    if (context == TRACE_NO_CONTEXT)
+        return loop->rest;
+    const struct trace_context *calls = &source->trace->contexts[context];
+    for (size_t f = 0; f < calls->n_frames; f++)
+        for (size_t s = 0; s < facts->n_shares; s++)
+            if (facts->shares[s].place.line == calls->frames[f].line &&
+                strcmp(facts->shares[s].place.function, calls->frames[f].function) == 0 &&
+                strcmp(facts->shares[s].callee, loop->function) == 0)
+                return facts->shares[s].rest;
+    return loop->rest;
 }

@@ -29,20 +29,33 @@ char *source_place(const struct trace *trace, uint32_t context);
 const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
                         enum api_object on);
 
+/* What is asked. */
+struct source {
+    const struct trace *trace;
+    const struct facts *facts;   /* NULL: nothing is known */
+    const struct sample *sample; /* NULL: nothing weighs */
+    const bool *loop_is_visible; /* per facts loop: the graph has steps in it */
+};
+
 /* How the computation between two calls depends on the thread count. */
 struct source_split {
     double share;    /* 0..1 of it is a fixed total split among the threads */
+    enum rest rest;  /* of the split, when one way is told */
     const char *why; /* the source's reason; NULL when share is 0 */
     double growth;   /* 0..1 of it grows with the thread count (a loop over the threads) */
 };
 
 /* Computation of a thread from the call at `from` to the call at `to`. TRACE_NO_CONTEXT as `from`:
- * since the thread's start; as `to`: until its end. `root` names the thread's start routine. Where
+ * since the thread's start; as `to`: until its end. `root` names the thread's start routine. Loops
+ * with steps of the graph in them are left out: their number of rounds follows the threads. Where
  * several loops of different kinds lie between, the stack samples weigh them; without samples
- * (`sample` NULL, or none fell there) a split loop is taken for all of it. Without `facts`
- * nothing is known: all zero. */
-struct source_split source_split_between(const struct trace *trace, const struct facts *facts,
-                                         const struct sample *sample, const char *root,
+ * (or when none fell there) a split loop is taken for all of it. Without facts nothing is known:
+ * all zero. */
+struct source_split source_split_between(const struct source *source, const char *root,
                                          uint32_t from, uint32_t to);
+
+/* Who gets what of a loop of kind BOUND_SHARE around a call, as far as the source says: the place
+ * that calls the function with the loop knows best. */
+enum rest source_rest(const struct source *source, const struct facts_loop *loop, uint32_t context);
 
 #endif

@@ -48,15 +48,30 @@ static int add_draw(struct builder *builder, const struct dist *dist) {
     return (int)builder->draws.count - 1;
 }
 
-static double scaling_factor(const struct builder *builder, const struct scaling *scaling) {
+static struct plan_factor make_factor(const struct builder *builder,
+                                      const struct scaling *scaling) {
+    struct plan_factor factor = {.whole = 1};
     if (scaling->share == 0 && scaling->growth == 0)
-        return 1;
+        return factor;
     double profiled = builder->model->pools[scaling->pool].profiled_threads;
-    double configured = builder->pool_threads[scaling->pool];
+    int configured = builder->pool_threads[scaling->pool];
     if (configured < 1)
         configured = 1; /* nobody to split with: as if alone */
-    return (1 - scaling->share - scaling->growth) + scaling->share * profiled / configured +
-           scaling->growth * configured / profiled;
+    factor.less = scaling->less;
+    factor.whole = (1 - scaling->share - scaling->growth) + scaling->growth * configured / profiled;
+    if (scaling->share == 0)
+        return factor;
+    if (scaling->rest == REST_NONE) {
+        factor.whole += scaling->share * profiled / configured;
+        return factor;
+    }
+    factor.rest = scaling->rest;
+    factor.total = scaling->total;
+    factor.per_item = scaling->share * profiled / scaling->total;
+    factor.threads = configured;
+    for (int i = 0; i < scaling->pool; i++)
+        factor.first_thread += builder->pool_threads[i];
+    return factor;
 }
 
 /* The choices that fit `outcome`, as a group. */
@@ -120,13 +135,13 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
         .mutex = node->mutex,
         .target_pool = node->target_pool,
         .count =
-            (node->count == 0 ? 1 : node->count) * scaling_factor(builder, &node->count_scaling),
+            (node->count == 0 ? 1 : node->count) * make_factor(builder, &node->count_scaling).whole,
         .timeout_ns = node->timeout_ns,
         .cpu = add_draw(builder, &node->cpu_ns),
         .wait = add_draw(builder, &node->wait_ns),
         .operations = add_draw(builder, &node->operations),
         .stays = add_draw(builder, &node->stays),
-        .stays_factor = scaling_factor(builder, &node->stays_scaling),
+        .stays_factor = make_factor(builder, &node->stays_scaling),
     };
     int first_edge = (int)builder->edges.count;
     bool depends = false; /* on the outcome */
@@ -138,8 +153,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
             .to = edge->to,
             .cpu = add_draw(builder, &edge->cpu_ns),
             .runs = add_draw(builder, &edge->runs),
-            .cpu_factor = scaling_factor(builder, &edge->cpu_scaling),
-            .runs_factor = scaling_factor(builder, &edge->runs_scaling),
+            .cpu_factor = make_factor(builder, &edge->cpu_scaling),
+            .runs_factor = make_factor(builder, &edge->runs_scaling),
         };
         depends |= edge->when != OUTCOME_ANY;
         compiled.says_no |= edge->when == OUTCOME_NO;

@@ -20,12 +20,21 @@ struct plan_draw {
     size_t first_value, n_values;
 };
 
+/* What a drawn value is multiplied by: (value + less) * factor - less, where factor is `whole`
+ * plus, for shares that are dealt out in whole items, `per_item` times the items of the thread. */
+struct plan_factor {
+    double whole, per_item, less;
+    enum rest rest;
+    double total; /* items */
+    int threads, first_thread;
+};
+
 struct plan_edge {
     int to;
     int cpu; /* draw, or PLAN_NONE */
     int runs;
-    double cpu_factor;
-    double runs_factor;
+    struct plan_factor cpu_factor;
+    struct plan_factor runs_factor;
 };
 
 struct plan_choice {
@@ -53,7 +62,7 @@ struct plan_node {
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */
     int stays;
-    double stays_factor;
+    struct plan_factor stays_factor;
     bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };

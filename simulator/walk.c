@@ -121,11 +121,21 @@ static int draw_choice(const struct plan_choice *choices, const struct plan_grou
     return chosen;
 }
 
+static double scale(const struct plan_factor *by, const struct thread *thread, double value) {
+    double factor = by->whole;
+    if (by->rest != REST_NONE)
+        factor += by->per_item * partition_part(by->rest, by->total, by->threads,
+                                                (int)thread->id - by->first_thread);
+    double scaled = (value + by->less) * factor - by->less;
+    return scaled > 0 ? scaled : 0;
+}
+
 /* How often a newly chosen edge is taken in a row; edges without `runs` once. */
 static double draw_run(struct engine *engine, struct thread *thread, const struct plan_edge *edge) {
     if (edge->runs == PLAN_NONE)
         return 1;
-    double value = engine_draw(engine, edge->runs, &thread->random) * edge->runs_factor;
+    double value =
+        scale(&edge->runs_factor, thread, engine_draw(engine, edge->runs, &thread->random));
     return random_round(&thread->random, value);
 }
 
@@ -165,7 +175,8 @@ static bool must_leave(struct engine *engine, struct thread *thread, const struc
                        const struct plan_group *group) {
     struct edge_run *stay = &thread->runs[group->stay];
     if (stay->choice == PLAN_NONE) {
-        double value = engine_draw(engine, node->stays, &thread->random) * node->stays_factor;
+        double value =
+            scale(&node->stays_factor, thread, engine_draw(engine, node->stays, &thread->random));
         *stay = (struct edge_run){.choice = 0, .left = random_round(&thread->random, value)};
     }
     if (group->n > 0 && stay->left >= 1) {
@@ -252,7 +263,8 @@ void walk_thread(struct engine *engine, struct thread *thread) {
             choose_edge(engine, thread, node, progress == PROGRESS_NO ? &node->no : &node->yes);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
-        double demand = engine_draw(engine, edge->cpu, &thread->random) * edge->cpu_factor;
+        double demand =
+            scale(&edge->cpu_factor, thread, engine_draw(engine, edge->cpu, &thread->random));
         if (cpu_compute(engine, thread, demand))
             return;
     }

@@ -23,12 +23,14 @@ struct LoopFact {
     std::string file, function;
     int first_line, last_line;
     facts_bound bound;
+    enum rest rest;
     bool has_fragments;
     std::string why;
 };
 
 struct ShareFact {
     Place place;
+    enum rest rest;
     std::string function, callee, why;
 };
 
@@ -106,6 +108,9 @@ struct Findings {
  * the source, but it is what gets changed. `at` may be null. */
 Amount amount_of(const Taint &taint, const Expr &expr, int f, const Moment *at);
 
+/* By TAINT_REST bits; of several, from several callers, none is known. */
+enum rest rest_of_taint(unsigned taint);
+
 /* Bound of every loop. */
 class Bounds {
   public:
@@ -113,6 +118,7 @@ class Bounds {
         facts_bound kind = BOUND_UNKNOWN;
         std::string why;
         unsigned parameters = 0; /* a share only if these parameters are (bit i: number i) */
+        unsigned taint = 0;      /* of a share: TAINT_REST */
     };
 
     Bounds(const Program &program, const Taint &taint, const Sharing &sharing);

@@ -164,6 +164,7 @@ Bounds::Bound share_bound(const Header &header) {
             bound.why = value->why;
             break;
         }
+    bound.taint = (header.limit.all | header.start.all | header.step.all) & TAINT_REST;
     unsigned own = header.limit.own | header.start.own | header.step.own;
     if (!(own & TAINT_SHARE))
         bound.parameters =
@@ -226,6 +227,23 @@ bool Bounds::has_fragments(size_t f, size_t l) const {
     });
 }
 
+enum rest rest_of_taint(unsigned taint) {
+    switch (taint & TAINT_REST) {
+    case 0:
+        return REST_EVEN;
+    case TAINT_LAST:
+        return REST_LAST;
+    case TAINT_CHUNKS:
+        return REST_CHUNKS;
+    default:
+        return REST_NONE;
+    }
+}
+
+static enum rest rest_of_bound(const Bounds::Bound &bound) {
+    return bound.kind == BOUND_SHARE ? rest_of_taint(bound.taint) : REST_NONE;
+}
+
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings) {
     for (size_t f = 1; f < program.flows.size(); f++) {
         const Flow &flow = program.flows[f];
@@ -238,7 +256,7 @@ void find_loops(const Program &program, const Bounds &bounds, Findings &findings
             const Function &function = program.functions[f];
             const Stmt &stmt = *flow.loops[l].stmt;
             findings.loops.push_back({function.file, function.key, stmt.first_line, stmt.last_line,
-                                      bound.kind, fragments, bound.why});
+                                      bound.kind, rest_of_bound(bound), fragments, bound.why});
         }
     }
 }
@@ -251,9 +269,11 @@ namespace {
 struct Sharer {
     bool always = false;
     unsigned parameters = 0;
+    unsigned taint = 0; /* TAINT_REST of what does not come by the parameters */
+    bool shared = false;
     std::string why;
     bool operator==(const Sharer &other) const {
-        return always == other.always && parameters == other.parameters;
+        return always == other.always && parameters == other.parameters && taint == other.taint;
     }
 };
 
@@ -277,9 +297,10 @@ class ShareFinder {
             for (const CallSite &site : program.flows[f].calls) {
                 Sharer sharer = at_call((int)f, site);
                 if (sharer.always || sharer.parameters)
-                    findings.shares.push_back({site.call->place, program.functions[f].key,
-                                               program.functions[(size_t)site.callees[0]].key,
-                                               sharer.why});
+                    findings.shares.push_back(
+                        {site.call->place, sharer.shared ? REST_NONE : rest_of_taint(sharer.taint),
+                         program.functions[f].key, program.functions[(size_t)site.callees[0]].key,
+                         sharer.why});
             }
         }
     }
@@ -293,11 +314,15 @@ class ShareFinder {
     void add_loops(size_t f) {
         for (size_t l = 0; l < program.flows[f].loops.size(); l++) {
             const Bounds::Bound &bound = bounds.of(f, l);
-            if (bound.kind != BOUND_SHARE || bounds.has_fragments(f, l))
+            /* A supply is taken from through calls that the trace shows, or an atomic. */
+            bool shared = bound.kind == BOUND_SHARED && !bounds.has_fragments(f, l);
+            if (bound.kind != BOUND_SHARE && !shared)
                 continue;
             Sharer &sharer = sharers[f];
             sharer.always |= bound.parameters == 0;
             sharer.parameters |= bound.parameters;
+            sharer.taint |= bound.parameters == 0 ? bound.taint : 0;
+            sharer.shared |= shared;
             if (sharer.why.empty())
                 sharer.why = bound.why;
         }
@@ -310,6 +335,8 @@ class ShareFinder {
         for (int callee : site.callees) {
             const Sharer &sharer = sharers[(size_t)callee];
             result.always |= sharer.always;
+            result.taint |= sharer.taint;
+            result.shared |= sharer.shared;
             if (sharer.always && result.why.empty())
                 result.why = sharer.why;
             for (size_t i = 0; i < 16 && i + first < site.call->children.size(); i++) {
@@ -322,6 +349,8 @@ class ShareFinder {
                     result.always = true;
                 else
                     result.parameters |= value.parameters;
+                if (result.always)
+                    result.taint |= value.all & TAINT_REST;
                 result.why = result.why.empty() ? value.why : result.why;
             }
         }
@@ -336,6 +365,8 @@ class ShareFinder {
             Sharer callee = at_call((int)f, site);
             sharers[f].always |= callee.always;
             sharers[f].parameters |= callee.parameters;
+            sharers[f].taint |= callee.taint;
+            sharers[f].shared |= callee.shared;
             if (sharers[f].why.empty())
                 sharers[f].why = callee.why;
         }

@@ -58,16 +58,26 @@ json_t *to_json(const Fragment &fragment) {
     return object;
 }
 
+void set_rest(json_t *object, enum rest rest) {
+    static const char *const names[] = {nullptr, "even", "last", "chunks"};
+    if (names[rest])
+        json_object_set_new(object, "rest", json_string(names[rest]));
+}
+
 json_t *to_json(const LoopFact &loop) {
-    return json_pack("{s:o, s:o, s:i, s:i, s:s, s:b, s:o}", "file", text(loop.file), "function",
-                     name(loop.function), "first_line", loop.first_line, "last_line",
-                     loop.last_line, "bound", bound_names[loop.bound], "has_fragments",
-                     loop.has_fragments, "why", text(loop.why));
+    json_t *object = json_pack("{s:o, s:o, s:i, s:i, s:s, s:b, s:o}", "file", text(loop.file),
+                               "function", name(loop.function), "first_line", loop.first_line,
+                               "last_line", loop.last_line, "bound", bound_names[loop.bound],
+                               "has_fragments", loop.has_fragments, "why", text(loop.why));
+    set_rest(object, loop.rest);
+    return object;
 }
 
 json_t *to_json(const ShareFact &share) {
-    return json_pack("{s:o, s:o, s:o}", "place", place(share.place, share.function), "callee",
-                     name(share.callee), "why", text(share.why));
+    json_t *object = json_pack("{s:o, s:o, s:o}", "place", place(share.place, share.function),
+                               "callee", name(share.callee), "why", text(share.why));
+    set_rest(object, share.rest);
+    return object;
 }
 
 void set_numbers(json_t *object, const Amount &amount) {

@@ -46,6 +46,25 @@ bool wanders(const Expr &value, const std::string &key, bool inside_other) {
     });
 }
 
+/* What the loop's moving variable, whose key goes into `index`, is compared with; null: nothing. */
+const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
+    const Expr *limit = nullptr;
+    if (loop.stmt->exprs.empty())
+        return limit;
+    expr_walk(loop.stmt->exprs[0], [&](const Expr &e) {
+        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
+            return;
+        for (size_t side = 0; side < 2; side++) {
+            const Expr *variable = only_variable(e.children[side]);
+            if (!limit && variable && is_assigned_in(flow, loop, variable->text)) {
+                index = variable->text;
+                limit = &e.children[1 - side];
+            }
+        }
+    });
+    return limit;
+}
+
 std::string return_key(const std::string &function) {
     return "return:" + function;
 }
@@ -101,6 +120,12 @@ Taint::Taint(const Program &program) : program(program) {
     find_creation_loops();
     collect_copies();
     seed_counts();
+    propagate();
+    find_team_loops();
+    propagate();
+}
+
+void Taint::propagate() {
     const int max_rounds = 50; /* each adds a bit somewhere; chains of calls are far shorter */
     for (int round = 0; round < max_rounds; round++)
         if (!propagate_round())
@@ -130,22 +155,9 @@ void Taint::add_creation_loop(int f, int l) {
     for (const CreationLoop &known : creations)
         if (known.function == f && known.loop == l)
             return;
-    if (loop.stmt->exprs.empty())
-        return;
     CreationLoop creation = {f, l, "", ""};
-    const Expr *limit = nullptr;
-    expr_walk(loop.stmt->exprs[0], [&](const Expr &e) {
-        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
-            return;
-        for (size_t side = 0; side < 2; side++) {
-            const Expr *variable = only_variable(e.children[side]);
-            if (creation.index.empty() && variable && is_assigned_in(flow, loop, variable->text)) {
-                creation.index = variable->text;
-                limit = &e.children[1 - side];
-            }
-        }
-    });
-    if (creation.index.empty())
+    const Expr *limit = find_limit(flow, loop, creation.index);
+    if (!limit)
         return;
     const Expr *count = only_variable(*limit);
     if (!count) /* counts down: for (i = n; i-- > 0;) */
@@ -156,6 +168,22 @@ void Taint::add_creation_loop(int f, int l) {
     if (count && count->type == TypeKind::Integer)
         creation.count = count->text;
     creations.push_back(creation);
+}
+
+/* Other loops over all threads, that prepare what they get: threads[i].id = i. */
+void Taint::find_team_loops() {
+    for (size_t f = 1; f < program.flows.size(); f++) {
+        const Flow &flow = program.flows[f];
+        for (size_t l = 0; flow.reached && l < flow.loops.size(); l++) {
+            CreationLoop team = {(int)f, (int)l, "", ""};
+            const Expr *limit = find_limit(flow, flow.loops[l], team.index);
+            if (!limit)
+                continue;
+            Value value = evaluate(*limit, (int)f, nullptr);
+            if (value.all == TAINT_COUNT && value.linear_known && value.linear == Linear{1, 0})
+                teams.push_back(team);
+        }
+    }
 }
 
 std::string Taint::thread_count() const {
@@ -286,7 +314,8 @@ bool Taint::propagate_round() {
             if (a.op == "/=" || a.op == "%=") {
                 Value divided;
                 if (value.all & TAINT_COUNT) {
-                    divided.all = divided.own = TAINT_SHARE;
+                    bool up = evaluate(*a.target, (int)f, &a.at).all & TAINT_COUNT;
+                    divided.all = divided.own = TAINT_SHARE | (up ? TAINT_CHUNKS : 0U);
                     divided.why = expr_display(*a.whole);
                 }
                 value = divided;
@@ -295,6 +324,10 @@ bool Taint::propagate_round() {
                 value.all &= ~(unsigned)TAINT_COUNT; /* sums and steps are no counts */
                 value.own &= ~(unsigned)TAINT_COUNT;
             }
+            for (const Expr *guard : a.at.guards)
+                if (asks_for_last(*guard, (int)f, &a.at) &&
+                    values[a.target->text].all & TAINT_SHARE)
+                    value.all |= TAINT_LAST;
             changed |= bind(a.target->text, value);
             if (a.op != "=")
                 changed |= steps[a.target->text].merge(value);
@@ -318,7 +351,7 @@ bool Taint::bind_arguments(int f, const CallSite &site) {
         Value value = evaluate(argument, f, &site.at);
         value.own = value.parameters = 0;
         if (general.count(parameter))
-            value.all &= TAINT_SHARE;
+            value.all &= TAINT_PART;
         changed |= bind(parameter, value);
     };
     for_arguments(site, pass);
@@ -352,11 +385,13 @@ void Taint::find_general_parameters() {
 unsigned Taint::index_bits(const std::string &key, int f, const Moment *at) const {
     if (!at)
         return 0;
-    for (const CreationLoop &creation : creations)
-        if (creation.function == f && creation.index == key &&
-            loop_contains(program.flows[(size_t)f].loops[(size_t)creation.loop], *at))
-            return TAINT_INDEX;
-    return 0;
+    auto runs_through = [&](const CreationLoop &loop) {
+        return loop.function == f && loop.index == key &&
+               loop_contains(program.flows[(size_t)f].loops[(size_t)loop.loop], *at);
+    };
+    bool found = std::any_of(creations.begin(), creations.end(), runs_through) ||
+                 std::any_of(teams.begin(), teams.end(), runs_through);
+    return found ? TAINT_INDEX : 0;
 }
 
 Value Taint::start_value(const std::string &key) const {
@@ -376,8 +411,7 @@ Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
             value = known->second;
         if (moving.count(expr.text)) {
             auto step = steps.find(expr.text);
-            unsigned kept =
-                TAINT_COUNT | (step == steps.end() ? 0 : step->second.all & TAINT_SHARE);
+            unsigned kept = TAINT_COUNT | (step == steps.end() ? 0 : step->second.all & TAINT_PART);
             value.all &= kept;
             value.own &= kept;
         }
@@ -420,17 +454,18 @@ bool combine_linear(const std::string &op, const Linear &a, const Linear &b, Lin
 /* What bits a op b has when a and b have these. */
 unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_constant) {
     bool divides = op == "/" || op == "%";
+    /* (n + threads - 1) / threads rounds up */
     if (divides && (b & TAINT_COUNT) && !a_is_constant)
-        return TAINT_SHARE;
+        return TAINT_SHARE | ((op == "/" && (a & TAINT_COUNT)) ? TAINT_CHUNKS : 0U);
     if (divides)
-        return a | (b & TAINT_SHARE);
+        return a | (b & TAINT_PART);
     unsigned both = a | b;
     bool mixed =
         ((a & TAINT_INDEX) && (b & TAINT_COUNT)) || ((b & TAINT_INDEX) && (a & TAINT_COUNT));
     if (op == "*" && mixed)
-        return TAINT_SHARE;
+        return TAINT_SHARE | (both & TAINT_REST);
     if (both & TAINT_SHARE)
-        return TAINT_SHARE;
+        return both & TAINT_PART;
     if (both & TAINT_INDEX)
         return TAINT_INDEX;
     return both;
@@ -449,6 +484,8 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
         if (result.all & TAINT_COUNT && !(other.all & TAINT_COUNT)) /* a clamp */
             other.linear_known = other.linear_conflict = false;
         result.merge(other);
+        if (result.all & TAINT_SHARE && asks_for_last(operands[0], f, at))
+            result.all |= TAINT_LAST;
         return result;
     }
     if (expr.text == "," && operands.size() == 2)
@@ -457,8 +494,8 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
         return result;
     Value a = evaluate(operands[0], f, at), b = evaluate(operands[1], f, at);
     if (masks.count(expr.text)) {
-        result.all = (a.all | b.all) & TAINT_SHARE;
-        result.own = (a.own | b.own) & TAINT_SHARE;
+        result.all = (a.all | b.all) & TAINT_PART;
+        result.own = (a.own | b.own) & TAINT_PART;
         result.why = a.why.empty() ? b.why : a.why;
         return result;
     }
@@ -469,15 +506,15 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
     result.own = combine_bits(expr.text, a.own, b.own, a_is_constant);
     result.parameters = a.parameters | b.parameters;
     if (expr.type == TypeKind::Pointer) { /* base + index is an element, base + share a part */
-        result.all &= TAINT_SHARE;
-        result.own &= TAINT_SHARE;
+        result.all &= TAINT_PART;
+        result.own &= TAINT_PART;
     }
     if (result.all & TAINT_SHARE) {
         result.why = (a.all & TAINT_SHARE) ? a.why : (b.all & TAINT_SHARE) ? b.why : "";
         if (result.why.empty())
             result.why = expr_display(expr);
         if (!((a.all | b.all) & TAINT_SHARE)) /* it became one right here */
-            result.own |= result.all & TAINT_SHARE;
+            result.own |= result.all & TAINT_PART;
     }
     if (result.all & TAINT_COUNT) {
         auto linear_of = [&](const Value &value, const Expr &operand, Linear &linear) {
@@ -493,6 +530,21 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
         result.linear_known = known && combine_linear(expr.text, left, right, result.linear);
     }
     return result;
+}
+
+/* index == threads - 1: what depends on it is another thing in the last thread. */
+bool Taint::asks_for_last(const Expr &condition, int f, const Moment *at) const {
+    bool found = false;
+    expr_walk(condition, [&](const Expr &e) {
+        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
+            return;
+        Value a = evaluate(e.children[0], f, at), b = evaluate(e.children[1], f, at);
+        auto last = [](const Value &value) {
+            return value.all == TAINT_COUNT && value.linear_known && value.linear == Linear{1, -1};
+        };
+        found = found || (a.all == TAINT_INDEX && last(b)) || (b.all == TAINT_INDEX && last(a));
+    });
+    return found;
 }
 
 /* By the callee's result, which tells on what parameters it depends. */
@@ -513,8 +565,8 @@ Value Taint::evaluate_call(const Expr &expr, int f, const Moment *at) const {
     result.all |= back.own;
     result.own |= back.own;
     if (through) {
-        result.all |= back.all & TAINT_SHARE;
-        result.own |= back.all & TAINT_SHARE;
+        result.all |= back.all & TAINT_PART;
+        result.own |= back.all & TAINT_PART;
     }
     if (result.all & TAINT_SHARE && result.why.empty())
         result.why = back.why.empty() ? expr_display(expr) : back.why;

@@ -2,8 +2,11 @@
  *
  *   COUNT  the number of threads: what bounds a loop that creates threads, where that came from,
  *          copies of it, and what is computed from it alone
- *   INDEX  the number of a thread: the variable of that loop and what is stored from it
+ *   INDEX  the number of a thread: the variable of that loop, or of another over all threads, and
+ *          what is stored from it
  *   SHARE  a part of something: divided by the count, or made of index and count
+ *   LAST   with SHARE: the last thread's part is another one, the rest of the division
+ *   CHUNKS with SHARE: the division is rounded up, so the last threads get less
  *
  * Fields are told apart by (record, name), not by object. Values do not travel through array
  * indexes: partial[index] is data of one thread, not a share. A function's result depends on the
@@ -20,7 +23,15 @@
 
 namespace persik {
 
-enum : unsigned { TAINT_COUNT = 1, TAINT_INDEX = 2, TAINT_SHARE = 4 };
+enum : unsigned {
+    TAINT_COUNT = 1,
+    TAINT_INDEX = 2,
+    TAINT_SHARE = 4,
+    TAINT_LAST = 8,
+    TAINT_CHUNKS = 16,
+    TAINT_REST = TAINT_LAST | TAINT_CHUNKS, /* what a division leaves over */
+    TAINT_PART = TAINT_SHARE | TAINT_REST,
+};
 
 /* factor * threads + offset */
 struct Linear {
@@ -42,7 +53,7 @@ struct Value {
     bool merge(const Value &other); /* true if changed */
 };
 
-/* A loop that creates threads. */
+/* A loop over the threads. */
 struct CreationLoop {
     int function, loop;
     std::string index, count; /* keys; count empty when constant */
@@ -75,7 +86,7 @@ class Taint {
     };
 
     const Program &program;
-    std::vector<CreationLoop> creations;
+    std::vector<CreationLoop> creations, teams; /* teams: run over all threads, but create none */
     std::map<std::string, Value> values;
     std::map<std::string, Value> steps; /* of moving variables */
     std::map<std::string, Constant> constants;
@@ -100,6 +111,8 @@ class Taint {
     void add_creation_loop(int f, int loop);
     void collect_copies();
     void seed_counts();
+    void propagate();
+    void find_team_loops();
     void find_evolving();
     void find_moving();
     bool propagate_round();
@@ -113,6 +126,7 @@ class Taint {
 
     Value evaluate_operator(const Expr &expr, int f, const Moment *at) const;
     Value evaluate_call(const Expr &expr, int f, const Moment *at) const;
+    bool asks_for_last(const Expr &condition, int f, const Moment *at) const;
     unsigned index_bits(const std::string &key, int f, const Moment *at) const;
 };
 

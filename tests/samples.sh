@@ -9,7 +9,7 @@ if [ $# -ne 1 ] || [ ! -d "$1/samples" ]; then
 fi
 built=$1/samples
 
-samples="raytracer montecarlo moldyn galaxy renderer pipeline bank heat"
+samples="raytracer montecarlo moldyn galaxy renderer pipeline bank heat partition"
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 tests=0
@@ -38,6 +38,7 @@ small_size() {
     pipeline) echo "--size 23" ;;
     bank) echo "--size 503" ;;
     heat) echo "--size 83 --steps 31" ;;
+    partition) echo "--size 3" ;;
     esac
 }
 
@@ -52,6 +53,7 @@ other_size() {
     pipeline) echo "--size 24" ;;
     bank) echo "--size 504" ;;
     heat) echo "--size 83 --steps 32" ;;
+    partition) echo "--size 2" ;;
     esac
 }
 
@@ -110,6 +112,20 @@ check_pipeline_capacity() {
     report $? "pipeline computes the same with queues of one block"
 }
 
+check_schemes() {
+    one=$(checksum_of partition --threads 1 --size 7)
+    for scheme in chunks strided remainder; do
+        other=$(checksum_of partition --threads 5 --size 7 --scheme $scheme) &&
+            [ "$other" = "$one" ]
+        report $? "partition computes the same in $scheme as in blocks"
+    done
+    other=$(checksum_of partition --threads 3 --size 7 --merge end) && [ "$other" = "$one" ]
+    report $? "partition computes the same when it merges at the end"
+    one=$(checksum_of partition --threads 1 --size 3 --scheme init)
+    other=$(checksum_of partition --threads 2 --size 3 --scheme init) && [ "$other" = "$one" ]
+    report $? "partition computes the same with tables per thread for any number of threads"
+}
+
 check_pictures() {
     for sample in raytracer renderer; do
         checksum_of $sample --size 40 --output "$scratch/picture" >/dev/null &&
@@ -121,12 +137,13 @@ check_pictures() {
 # 4 + 11 checks per sample, and those of single samples
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $samples
-echo "1..$(($# * 15 + 4))"
+echo "1..$(($# * 15 + 9))"
 for sample in $samples; do
     check_checksums "$sample"
     check_arguments "$sample"
 done
 check_galaxy_pools
 check_pipeline_capacity
+check_schemes
 check_pictures
 [ $failures -eq 0 ]

@@ -295,7 +295,9 @@ static void a_pool_whose_rounds_are_split_says_so(void **state) {
                               .last_line = 110,
                               .bound = BOUND_SHARE,
                               .has_fragments = true};
-    struct facts facts = {.version = FACTS_VERSION, .n_loops = 1, .loops = &loop};
+    char *file = "t.c";
+    struct facts facts = {
+        .version = FACTS_VERSION, .n_loops = 1, .loops = &loop, .n_files = 1, .files = &file};
     struct error error = {""};
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     assert_non_null(model);

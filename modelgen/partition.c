@@ -1,0 +1,435 @@
+#include "modelgen/partition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/modelgen.h"
+
+void partition_even_out(struct dist *stays, const struct scaling *scaling, int threads) {
+    free(stays->values);
+    *stays = (struct dist){.kind = DIST_CONSTANT, .mean = scaling->total / threads - scaling->less};
+}
+
+/* ---- the pool's part of the graph ---- */
+
+struct graph {
+    struct model *model;
+    int pool;
+    bool *is_own;   /* per node: of the pool */
+    bool *reaches;  /* from * n + to, over all its nodes */
+    bool *loops;    /* the same without going through nodes where threads meet */
+    bool *supplied; /* per node: in a loop of the latter kind that takes from a supply */
+};
+
+/* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
+ * share. */
+static bool is_meeting(const struct node *node) {
+    return node->kind == NODE_BARRIER || node->kind == NODE_WAIT;
+}
+
+static void find_paths(const struct model *model, const bool *may_pass, bool *reaches) {
+    size_t n = model->n_nodes;
+    int *stack = memory_alloc(n, sizeof *stack);
+    for (size_t start = 0; start < n; start++) {
+        size_t depth = 0;
+        if (may_pass[start])
+            stack[depth++] = (int)start;
+        while (depth > 0) {
+            const struct node *node = &model->nodes[stack[--depth]];
+            for (size_t e = 0; e < node->n_edges; e++) {
+                int to = node->edges[e].to;
+                if (!may_pass[to] || reaches[start * n + (size_t)to])
+                    continue;
+                reaches[start * n + (size_t)to] = true;
+                stack[depth++] = to;
+            }
+        }
+    }
+    free(stack);
+}
+
+static bool same_loop(const bool *reaches, size_t n, size_t a, size_t b) {
+    return reaches[a * n + b] && reaches[b * n + a];
+}
+
+/* Tokens that the pool's own threads give back are a lock rather than a supply. */
+static bool gives_back(const struct graph *graph, int object) {
+    for (size_t m = 0; m < graph->model->n_nodes; m++)
+        if (graph->is_own[m] && graph->model->nodes[m].kind == NODE_RELEASE &&
+            graph->model->nodes[m].object == object)
+            return true;
+    return false;
+}
+
+static bool takes_supply(const struct graph *graph, size_t n) {
+    const struct node *node = &graph->model->nodes[n];
+    return node->kind == NODE_GET ||
+           (node->kind == NODE_ACQUIRE && !gives_back(graph, node->object));
+}
+
+static struct graph graph_make(struct model *model, int pool) {
+    size_t n = model->n_nodes;
+    struct graph graph = {.model = model,
+                          .pool = pool,
+                          .is_own = memory_alloc(n, sizeof(bool)),
+                          .reaches = memory_alloc(n * n, sizeof(bool)),
+                          .loops = memory_alloc(n * n, sizeof(bool)),
+                          .supplied = memory_alloc(n, sizeof(bool))};
+    bool *apart = memory_alloc(n, sizeof *apart);
+    for (size_t i = 0; i < n; i++) {
+        graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
+        apart[i] = graph.is_own[i] && !is_meeting(&model->nodes[i]);
+    }
+    find_paths(model, graph.is_own, graph.reaches);
+    find_paths(model, apart, graph.loops);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            graph.supplied[i] |=
+                same_loop(graph.loops, n, i, j) && graph.is_own[j] && takes_supply(&graph, j);
+    free(apart);
+    return graph;
+}
+
+static void graph_free(struct graph *graph) {
+    free(graph->is_own);
+    free(graph->reaches);
+    free(graph->loops);
+    free(graph->supplied);
+}
+
+static bool is_in_loop(const struct graph *graph, size_t node) {
+    return graph->loops[node * graph->model->n_nodes + node];
+}
+
+/* Does the edge stay in the loop that its node is in? */
+static bool stays_in_loop(const struct graph *graph, size_t node, const struct edge *edge) {
+    return same_loop(graph->loops, graph->model->n_nodes, node, (size_t)edge->to);
+}
+
+static bool has_way_out(const struct graph *graph, size_t n, enum outcome when) {
+    const struct node *node = &graph->model->nodes[n];
+    for (size_t e = 0; e < node->n_edges; e++)
+        if (node->edges[e].when == when && !stays_in_loop(graph, n, &node->edges[e]))
+            return true;
+    return false;
+}
+
+/* ---- making it follow a rule ---- */
+
+static void make_share(struct scaling *scaling, int pool, double less) {
+    scaling->share = 1;
+    scaling->growth = 0;
+    scaling->less = less;
+    scaling->pool = pool;
+}
+
+/* As it was measured, in each thread; who got what of a total is still known. */
+static void make_own(struct scaling *scaling) {
+    scaling->share = scaling->growth = scaling->less = 0;
+    if (scaling->rest == REST_NONE)
+        scaling->pool = MODEL_NONE;
+}
+
+/* A total of rounds where loops show, else of computation. */
+static void split_node(struct graph *graph, size_t n) {
+    struct node *node = &graph->model->nodes[n];
+    int threads = graph->model->pools[graph->pool].profiled_threads;
+    if (graph->supplied[n])
+        return;
+    bool loop = is_in_loop(graph, n);
+    for (size_t e = 0; e < node->n_edges; e++) {
+        struct edge *edge = &node->edges[e];
+        if (!loop || !stays_in_loop(graph, n, edge)) {
+            make_share(&edge->cpu_scaling, graph->pool, 0);
+            continue;
+        }
+        make_own(&edge->cpu_scaling);
+        if (edge->runs.kind != DIST_NONE && has_way_out(graph, n, edge->when))
+            make_share(&edge->runs_scaling, graph->pool, 1);
+    }
+    if (!loop || node->stays.kind == DIST_NONE)
+        return;
+    make_share(&node->stays_scaling, graph->pool, 1);
+    if (node->stays_scaling.rest != REST_NONE)
+        partition_even_out(&node->stays, &node->stays_scaling, threads);
+}
+
+static void own_node(struct graph *graph, size_t n) {
+    struct node *node = &graph->model->nodes[n];
+    make_own(&node->stays_scaling);
+    for (size_t e = 0; e < node->n_edges; e++) {
+        make_own(&node->edges[e].cpu_scaling);
+        make_own(&node->edges[e].runs_scaling);
+    }
+}
+
+/* Only a supply that is there from the start can be as large as the team. */
+static bool is_initial_supply(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].object == object &&
+            (model->nodes[n].kind == NODE_RELEASE || model->nodes[n].kind == NODE_PUT))
+            return false;
+    return model->objects[object].kind == OBJECT_TOKENS &&
+           model->objects[object].amount.n_terms == 0;
+}
+
+static int own_supplies(struct graph *graph, struct error *error) {
+    struct model *model = graph->model;
+    const struct pool *pool = &model->pools[graph->pool];
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (graph->is_own[n] && takes_supply(graph, n) &&
+            !is_initial_supply(model, model->nodes[n].object))
+            return error_set(error,
+                             "%s=perthread: its work comes from %s, which other threads fill: only "
+                             "shared fits",
+                             pool->name, model->objects[model->nodes[n].object].name);
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        if (!graph->is_own[n] || !takes_supply(graph, n))
+            continue;
+        struct linear *amount = &model->objects[model->nodes[n].object].amount;
+        if (amount->n_terms == 0)
+            *amount = draft_per_thread(0, graph->pool, amount->base / pool->profiled_threads);
+    }
+    return 0;
+}
+
+/* Each round but a thread's first takes a token: the place that decides whether to go round again
+ * is followed by one that asks for it. */
+static void supply_rounds(struct graph *graph, size_t n) {
+    struct model *model = graph->model;
+    const struct pool *pool = &model->pools[graph->pool];
+    const struct node *decider = &model->nodes[n];
+    double known = decider->stays_scaling.rest != REST_NONE ? decider->stays_scaling.total : 0;
+    double rounds = known > 0 ? known : (dist_mean(&decider->stays) + 1) * pool->profiled_threads;
+    int object = draft_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
+    model->objects[object].amount = draft_per_thread(rounds, graph->pool, -1);
+    model->objects[object].evidence = memory_strdup("told by --partition");
+    int taker = draft_node(model, NODE_ACQUIRE, memory_format("%s: next round", pool->name));
+    struct node *node = &model->nodes[n], *take = &model->nodes[taker];
+    take->object = object;
+    take->timeout_ns = 0;
+    take->edges = node->edges;
+    take->n_edges = node->n_edges;
+    for (size_t e = 0; e < take->n_edges; e++) {
+        take->edges[e].when = take->edges[e].leaves ? OUTCOME_NO : OUTCOME_YES;
+        take->edges[e].leaves = false;
+        make_own(&take->edges[e].cpu_scaling);
+    }
+    free(node->stays.values);
+    node->stays = (struct dist){0};
+    node->stays_scaling = (struct scaling){.pool = MODEL_NONE};
+    node->n_edges = 1;
+    node->edges = memory_alloc(1, sizeof *node->edges);
+    node->edges[0] = (struct edge){.to = taker,
+                                   .probability = 1,
+                                   .cpu_scaling.pool = MODEL_NONE,
+                                   .runs_scaling.pool = MODEL_NONE};
+}
+
+/* May its rounds become a supply: a loop that a thread passes once, with this one way out? */
+static bool can_supply(const struct graph *graph, size_t n) {
+    const struct node *node = &graph->model->nodes[n];
+    size_t total = graph->model->n_nodes;
+    if (!is_in_loop(graph, n) || graph->supplied[n] || node->stays.kind == DIST_NONE)
+        return false;
+    for (size_t e = 0; e < node->n_edges; e++)
+        if (node->edges[e].when != OUTCOME_ANY)
+            return false;
+    for (size_t m = 0; m < total; m++)
+        if (same_loop(graph->reaches, total, n, m) && !same_loop(graph->loops, total, n, m))
+            return false;
+    return true;
+}
+
+/* First come, first served: all get done at about the same time, whoever did how much. */
+static void level_node(struct graph *graph, size_t n) {
+    struct node *node = &graph->model->nodes[n];
+    split_node(graph, n);
+    for (size_t e = 0; e < node->n_edges; e++) {
+        struct edge *edge = &node->edges[e];
+        if (edge->cpu_scaling.share == 0)
+            continue;
+        edge->cpu_scaling.rest = REST_NONE;
+        double mean = dist_mean(&edge->cpu_ns);
+        free(edge->cpu_ns.values);
+        edge->cpu_ns = (struct dist){.kind = mean > 0 ? DIST_CONSTANT : DIST_NONE, .mean = mean};
+    }
+    node->stays_scaling.rest = REST_NONE;
+}
+
+static int apply(struct graph *graph, enum partition rule, struct error *error) {
+    size_t n_nodes = graph->model->n_nodes;
+    if (rule == PARTITION_PERTHREAD && own_supplies(graph, error) < 0)
+        return -1;
+    for (size_t n = 0; n < n_nodes; n++) {
+        if (!graph->is_own[n])
+            continue;
+        if (rule == PARTITION_PERTHREAD)
+            own_node(graph, n);
+        else if (rule == PARTITION_FIXED)
+            split_node(graph, n);
+        else if (can_supply(graph, n))
+            supply_rounds(graph, n);
+        else
+            level_node(graph, n);
+    }
+    return 0;
+}
+
+static const char *const rule_texts[] = {
+    [PARTITION_NONE] = "does not follow --threads",
+    [PARTITION_SHARED] = "takes work from a common supply",
+    [PARTITION_FIXED] = "splits a fixed total among its threads",
+    [PARTITION_PERTHREAD] = "each thread does the same work, however many there are",
+    [PARTITION_MIXED] = "takes work from a common supply; splits fixed work",
+};
+
+static void set_rule(struct pool *pool, enum partition rule, double confidence, char *text) {
+    free(pool->rule);
+    pool->partition = rule;
+    pool->confidence = confidence;
+    pool->rule = text;
+}
+
+int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error) {
+    struct graph graph = graph_make(model, pool);
+    int status = apply(&graph, rule, error);
+    graph_free(&graph);
+    if (status == 0)
+        set_rule(&model->pools[pool], rule, 1,
+                 memory_format("%s (told by --partition)", rule_texts[rule]));
+    return status;
+}
+
+/* ---- which rule it is ---- */
+
+void partition_note(struct partition_evidence *evidence, const struct rounds_fit *fit) {
+    if (fit->total <= 0)
+        return;
+    evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
+    evidence->equal |= fit->rest != REST_NONE && !fit->uneven && fit->total > 0;
+    evidence->uneven |= fit->rest == REST_NONE;
+    if (fit->total > evidence->total)
+        evidence->total = fit->total;
+}
+
+struct contents {
+    bool supply, share, part; /* part: only a part of some computation is a share */
+};
+
+static struct contents find_contents(struct model *model, int pool) {
+    struct contents found = {0};
+    struct graph graph = graph_make(model, pool);
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (!graph.is_own[n])
+            continue;
+        found.supply |=
+            node->kind == NODE_GET || (node->kind == NODE_ACQUIRE && node->timeout_ns == 0);
+        found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
+        for (size_t e = 0; e < node->n_edges; e++) {
+            const struct edge *edge = &node->edges[e];
+            bool own = edge->cpu_scaling.pool == pool;
+            found.share |= (own && edge->cpu_scaling.share > 0) ||
+                           (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
+            found.part |= own && edge->cpu_scaling.share > 0.02 && edge->cpu_scaling.share < 0.98;
+        }
+    }
+    graph_free(&graph);
+    return found;
+}
+
+static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        for (size_t i = 0; calls->frames[f].file && i < facts->n_files; i++)
+            if (strcmp(calls->frames[f].file, facts->files[i]) == 0)
+                return true;
+    return false;
+}
+
+/* Was the source of the pool's threads there? They are known by their calls, or by who creates
+ * them. */
+static bool has_source(const struct trace *trace, const struct facts *facts,
+                       const struct thread_pool *pool) {
+    bool calls = false;
+    for (size_t i = 0; facts && i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            calls = true;
+            if (is_analysed(facts, &trace->contexts[thread->records[r].context]))
+                return true;
+        }
+    }
+    return facts && !calls && pool->creation_context != TRACE_NO_CONTEXT &&
+           is_analysed(facts, &trace->contexts[pool->creation_context]);
+}
+
+/* How sure a remainder makes: with two threads, one round more is soon had by chance. */
+static double remainder_confidence(const struct thread_pool *pool) {
+    return pool->size > 2 ? 0.9 : 0.7;
+}
+
+static void decide_from_trace(const struct thread_pool *from,
+                              const struct partition_evidence *evidence, struct model *model,
+                              int p) {
+    struct pool *pool = &model->pools[p];
+    struct error ignored;
+    modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
+    if (evidence->remainder && !evidence->uneven) {
+        set_rule(
+            pool, PARTITION_FIXED, remainder_confidence(from),
+            memory_format("%s (no source, but %.0f rounds are shared out as evenly as they can "
+                          "be)",
+                          rule_texts[PARTITION_FIXED], evidence->total));
+        return;
+    }
+    char *seen =
+        evidence->equal && !evidence->uneven && evidence->total > pool->profiled_threads
+            ? memory_format("%.0f rounds in each of %d threads, of a total or each "
+                            "thread's own",
+                            evidence->total / pool->profiled_threads, pool->profiled_threads)
+            : memory_strdup("one run without source cannot tell a total from each "
+                            "thread's own");
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%s; taken as "
+                           "fixed)",
+                           pool->name, seen));
+    free(seen);
+    draft_note(model, "%s: %s", pool->name, pool->rule);
+}
+
+static void decide(const struct trace *trace, const struct facts *facts,
+                   const struct thread_pool *from, const struct partition_evidence *evidence,
+                   struct model *model, int p) {
+    struct pool *pool = &model->pools[p];
+    if (!pool->scales) {
+        set_rule(pool, PARTITION_NONE, 1, memory_strdup(rule_texts[PARTITION_NONE]));
+        return;
+    }
+    struct contents found = find_contents(model, p);
+    bool told = has_source(trace, facts, from);
+    if (!told && !found.supply) {
+        decide_from_trace(from, evidence, model, p);
+        return;
+    }
+    enum partition rule = found.supply && found.share ? PARTITION_MIXED
+                          : found.supply              ? PARTITION_SHARED
+                          : found.part                ? PARTITION_MIXED
+                          : found.share               ? PARTITION_FIXED
+                                                      : PARTITION_PERTHREAD;
+    const char *text = rule_texts[rule];
+    if (rule == PARTITION_MIXED && !found.supply)
+        text = "splits a fixed total among its threads, and each does work of its own besides";
+    set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
+}
+
+void partition_decide(const struct trace *trace, const struct facts *facts,
+                      const struct thread_pools *pools, const struct partition_evidence *evidence,
+                      struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        decide(trace, facts, &pools->pools[p], &evidence[p], model, (int)p);
+}
