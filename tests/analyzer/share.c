@@ -33,7 +33,7 @@ static double by_quotient(const struct worker *worker) {
     long first = worker->id * chunk;
     long last = worker->id == team->threads - 1 ? team->n : first + chunk;
     double sum = 0;
-    for (long i = first; i < last; i++) //= bound share
+    for (long i = first; i < last; i++) //= bound share last
         sum += work(team->data[i]);
     return sum;
 }
@@ -42,7 +42,7 @@ static double by_quotient(const struct worker *worker) {
 static double by_stride(const struct worker *worker) {
     const struct team *team = worker->team;
     double sum = 0;
-    for (long i = worker->id; i < team->n; i += team->threads) { //= bound share
+    for (long i = worker->id; i < team->n; i += team->threads) { //= bound share even
         for (long j = i + 1; j < team->n; j++)                   //= bound fixed
             sum += work(team->data[j]);
     }
@@ -126,7 +126,7 @@ static double by_helper(const struct worker *worker) {
     long chunk = share_of(team->n, team->threads);
     long low = worker->id * chunk;
     double sum = 0;
-    for (long i = low; i < smaller(low + chunk, team->n); i++) //= bound share
+    for (long i = low; i < smaller(low + chunk, team->n); i++) //= bound share chunks
         sum += work(team->data[i]);
     for (long i = 0; i < smaller(team->n, 1000); i++) //= bound fixed
         sum += work(team->data[i]);

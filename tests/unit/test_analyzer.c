@@ -102,9 +102,14 @@ struct mark {
 
 static void check_bound(const struct facts *facts, const struct mark *mark) {
     const char *found = "fixed";
+    const char *rest = "none";
     for (size_t i = 0; i < facts->n_loops; i++)
-        if (facts->loops[i].first_line == mark->line)
+        if (facts->loops[i].first_line == mark->line) {
             found = facts_bound_name(facts->loops[i].bound);
+            rest = rest_names[facts->loops[i].rest];
+        }
+    if (*mark->second && strcmp(rest, mark->second) != 0)
+        fail_msg("line %d: the rest is %s, not %s", mark->line, rest, mark->second);
     if (strcmp(found, mark->first) != 0)
         fail_msg("line %d: the loop is %s, not %s", mark->line, found, mark->first);
 }

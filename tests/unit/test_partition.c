@@ -1,0 +1,292 @@
+/* How work follows the number of threads: who gets what of a total, what rounds tell without the
+ * source, and models made to follow another rule. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "cli/repartition.h"
+#include "modelgen/modelgen.h"
+#include "modelgen/rounds.h"
+#include "simulator/simulator.h"
+#include "tests/unit/trace_builder.h"
+
+static const enum rest rests[] = {REST_EVEN, REST_LAST, REST_CHUNKS};
+
+/* ---- who gets what ---- */
+
+static void every_way_of_sharing_out_adds_up_to_the_total(void **state) {
+    (void)state;
+    for (size_t r = 0; r < sizeof rests / sizeof *rests; r++)
+        for (int total = 1; total < 40; total++)
+            for (int threads = 1; threads < 20; threads++) {
+                double sum = 0;
+                for (int i = 0; i < threads; i++)
+                    sum += partition_part(rests[r], total, threads, i);
+                assert_true(sum == total);
+            }
+}
+
+static void the_rest_goes_to_the_first_to_the_last_or_is_missing_at_the_end(void **state) {
+    (void)state;
+    assert_true(partition_part(REST_EVEN, 11, 4, 0) == 3);
+    assert_true(partition_part(REST_EVEN, 11, 4, 3) == 2);
+    assert_true(partition_part(REST_LAST, 11, 4, 0) == 2);
+    assert_true(partition_part(REST_LAST, 11, 4, 3) == 5);
+    assert_true(partition_part(REST_CHUNKS, 9, 4, 2) == 3);
+    assert_true(partition_part(REST_CHUNKS, 9, 4, 3) == 0);
+    assert_true(partition_part(REST_NONE, 9, 4, 3) == 2.25);
+}
+
+/* ---- what numbers of rounds tell ---- */
+
+static struct rounds_fit fit(const double *rounds, int threads, int generations, enum rest told) {
+    size_t list[32];
+    struct pass items[32];
+    struct passes passes = {items, 0, 32};
+    struct thread_pool pool = {.threads = list, .size = threads};
+    for (int i = 0; i < threads * generations; i++) {
+        list[pool.n_threads++] = (size_t)i;
+        items[passes.count++] = (struct pass){(size_t)i, rounds[i]};
+    }
+    return rounds_fit(&passes, &pool, told);
+}
+
+static void a_remainder_in_the_rounds_tells_how_they_are_shared_out(void **state) {
+    (void)state;
+    for (size_t r = 0; r < sizeof rests / sizeof *rests; r++) {
+        double rounds[4];
+        for (int i = 0; i < 4; i++)
+            rounds[i] = partition_part(rests[r], 50, 4, i);
+        struct rounds_fit found = fit(rounds, 4, 1, REST_NONE);
+        assert_int_equal(found.rest, rests[r]);
+        assert_true(found.total == 50 && found.uneven);
+    }
+}
+
+static void rounds_that_fit_no_total_are_not_taken_for_one(void **state) {
+    (void)state;
+    assert_int_equal(fit((double[]){10, 14, 9, 12}, 4, 1, REST_NONE).rest, REST_NONE);
+    assert_int_equal(fit((double[]){10, 10, 10, 0}, 4, 1, REST_NONE).rest, REST_NONE);
+    /* the second generation has another total */
+    assert_int_equal(fit((double[]){3, 2, 4, 3}, 2, 2, REST_NONE).rest, REST_NONE);
+    assert_int_equal(fit((double[]){3, 2, 3, 2}, 2, 2, REST_NONE).rest, REST_EVEN);
+}
+
+static void where_a_total_divides_evenly_the_source_says_who_would_get_the_rest(void **state) {
+    (void)state;
+    const double rounds[] = {12, 12, 12, 12};
+    assert_int_equal(fit(rounds, 4, 1, REST_LAST).rest, REST_LAST);
+    assert_int_equal(fit(rounds, 4, 1, REST_NONE).rest, REST_EVEN);
+    assert_false(fit(rounds, 4, 1, REST_NONE).uneven);
+    /* what was counted overrules what is told */
+    assert_int_equal(fit((double[]){13, 12, 12, 12}, 4, 1, REST_LAST).rest, REST_EVEN);
+}
+
+/* ---- whole models ---- */
+
+enum { ROW_NS = 1000000, MUTEX = 0x1000 };
+
+/* Main creates a pool whose threads do so many rows of 1 ms, each ended by a lock nobody waits for.
+ */
+static struct trace *row_trace(const int *rows, int threads) {
+    struct trace *trace = builder_new(threads);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint32_t row = builder_context(trace, "finish_row", 10, "worker", 100);
+    uint64_t longest = 0;
+    for (int t = 1; t <= threads; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        uint64_t end = (uint64_t)rows[t - 1] * ROW_NS;
+        for (int r = 1; r <= rows[t - 1]; r++) {
+            uint64_t now = (uint64_t)r * ROW_NS;
+            builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, row, 0);
+            builder_record(trace, thread, "pthread_mutex_unlock", now + 1, 0, MUTEX, row, 0);
+        }
+        builder_slice(trace, thread, 0, end + 10);
+        longest = end > longest ? end : longest;
+    }
+    for (int t = 1; t <= threads; t++)
+        builder_record(trace, main_thread, "pthread_join", (uint64_t)(10 + t), longest, 0, join, t);
+    builder_finish(trace, longest + 100);
+    for (int t = 1; t <= threads; t++)
+        trace->threads[t].end_ns = (uint64_t)rows[t - 1] * ROW_NS + 10;
+    return trace;
+}
+
+static struct facts_loop row_loop(enum facts_bound bound, enum rest rest) {
+    return (struct facts_loop){.file = "t.c",
+                               .function = "worker",
+                               .first_line = 90,
+                               .last_line = 110,
+                               .bound = bound,
+                               .rest = rest,
+                               .has_fragments = true,
+                               .why = "rows / threads"};
+}
+
+/* With the source, when there is a loop. */
+static struct model *row_model(const int *rows, int threads, struct facts_loop *loop) {
+    struct trace *trace = row_trace(rows, threads);
+    char *file = "t.c";
+    struct facts facts = {
+        .version = FACTS_VERSION, .n_loops = 1, .loops = loop, .n_files = 1, .files = &file};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, loop ? &facts : NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    model->machine.wake_latency_ns = (struct dist){0};
+    model->machine.switch_cpu_ns = 0;
+    return model;
+}
+
+/* Running time in rows, with a core for each thread. */
+static double rows_with(const struct model *model, int threads) {
+    int sizes[] = {1, threads};
+    struct sim_config config = {.pool_threads = sizes, .cores = threads + 1, .seed = 1};
+    struct sim_result result;
+    struct error error = {""};
+    if (sim_predict(model, &config, &result, &error) < 0)
+        fail_msg("%s", error.text);
+    double rows = result.run_ns.mean / ROW_NS;
+    sim_result_free(&result);
+    return rows;
+}
+
+#define ASSERT_ROWS(model, threads, expected)                                                      \
+    assert_true(rows_with(model, threads) > (expected)-0.1 &&                                      \
+                rows_with(model, threads) < (expected) + 0.1)
+
+static void repartition(struct model *model, const char *text) {
+    struct repartitions list = {0};
+    struct error error = {""};
+    if (repartitions_add(&list, text, &error) < 0 || repartitions_apply(&list, model, &error) < 0)
+        fail_msg("%s", error.text);
+    free(list.items);
+}
+
+static void the_last_thread_takes_its_rest_for_any_number_of_threads(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARE, REST_LAST);
+    struct model *model = row_model((int[]){11, 12}, 2, &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_FIXED);
+    assert_true(model->pools[1].confidence == 1);
+    ASSERT_ROWS(model, 1, 23);
+    ASSERT_ROWS(model, 2, 12);
+    ASSERT_ROWS(model, 4, 8); /* 5, 5, 5 and 8 */
+    ASSERT_ROWS(model, 8, 9); /* 2 each, and 9 */
+    model_free(model);
+}
+
+static void rows_shared_out_evenly_are_whole(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARE, REST_EVEN);
+    struct model *model = row_model((int[]){12, 11}, 2, &loop);
+    ASSERT_ROWS(model, 1, 23);
+    ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
+static void rows_of_a_plain_loop_are_each_threads_own(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_FIXED, REST_NONE);
+    struct model *model = row_model((int[]){12, 12}, 2, &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_PERTHREAD);
+    ASSERT_ROWS(model, 1, 12);
+    ASSERT_ROWS(model, 8, 12);
+    model_free(model);
+}
+
+static void without_source_a_remainder_tells_a_total(void **state) {
+    (void)state;
+    struct model *model = row_model((int[]){6, 6, 6, 5}, 4, NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_FIXED);
+    assert_true(model->pools[1].confidence > 0.5 && model->pools[1].confidence < 1);
+    ASSERT_ROWS(model, 1, 23);
+    ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
+static void without_source_equal_rounds_are_unknown_until_told(void **state) {
+    (void)state;
+    struct model *model = row_model((int[]){12, 12}, 2, NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(
+        strstr(model->pools[1].rule, "unknown: give --partition worker=shared|fixed|perthread"));
+    repartition(model, "worker=perthread");
+    assert_int_equal(model->pools[1].partition, PARTITION_PERTHREAD);
+    ASSERT_ROWS(model, 6, 12);
+    repartition(model, "worker=fixed");
+    ASSERT_ROWS(model, 6, 4);
+    ASSERT_ROWS(model, 5, 5); /* 24 rows do not divide */
+    repartition(model, "worker=shared");
+    ASSERT_ROWS(model, 6, 4);
+    model_free(model);
+}
+
+static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
+    (void)state;
+    struct model *model = row_model((int[]){12, 12}, 2, NULL);
+    static const char *const bad[] = {"worker", "worker=", "worker=mixed", "=fixed",
+                                      "worker=Fixed"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct repartitions list = {0};
+        struct error error = {""};
+        assert_int_equal(repartitions_add(&list, bad[i], &error), -1);
+        assert_non_null(strstr(error.text, bad[i]));
+        assert_int_equal(list.count, 0);
+    }
+    static const char *const foreign[] = {"main=fixed", "work=fixed", "workers=fixed"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        struct repartitions list = {0};
+        struct error error = {""};
+        assert_int_equal(repartitions_add(&list, foreign[i], &error), 0);
+        assert_int_equal(repartitions_apply(&list, model, &error), -1);
+        assert_non_null(strstr(error.text, "these do: worker"));
+        free(list.items);
+    }
+    model_free(model);
+}
+
+static void the_rest_survives_the_model_file(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARE, REST_LAST);
+    struct model *model = row_model((int[]){11, 12}, 2, &loop);
+    char path[] = "/tmp/persik-partition-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    struct error error = {""};
+    assert_int_equal(model_save(model, path, &error), 0);
+    struct model *again = model_load(path, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(again->pools[1].partition, PARTITION_FIXED);
+    ASSERT_ROWS(again, 8, 9);
+    remove(path);
+    model_free(again);
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_way_of_sharing_out_adds_up_to_the_total),
+        cmocka_unit_test(the_rest_goes_to_the_first_to_the_last_or_is_missing_at_the_end),
+        cmocka_unit_test(a_remainder_in_the_rounds_tells_how_they_are_shared_out),
+        cmocka_unit_test(rounds_that_fit_no_total_are_not_taken_for_one),
+        cmocka_unit_test(where_a_total_divides_evenly_the_source_says_who_would_get_the_rest),
+        cmocka_unit_test(the_last_thread_takes_its_rest_for_any_number_of_threads),
+        cmocka_unit_test(rows_shared_out_evenly_are_whole),
+        cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
+        cmocka_unit_test(without_source_a_remainder_tells_a_total),
+        cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
+        cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
+        cmocka_unit_test(the_rest_survives_the_model_file),
+    };
+    return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
+}
