@@ -1,7 +1,14 @@
-# One label against the `monitors` of one model -> one line of fields separated by tabs:
+# A program's label against the `monitors` of its model -> one line of fields separated by tabs:
 # program, label, what was found, kind right, amount right, operations right, what else was found.
-# Right is yes or no, "-" where there is nothing to be right about.
-# Arguments: $truth, the line of labels.csv as an object.
+# Right is yes or no, "-" where there is nothing to be right about; for a look-alike, the kind is right
+# when nothing was found.
+#
+#     jq -r --rawfile labels labels.csv --arg program NAME -f verdict.jq model.json
+
+def label_of($program):
+    split("\n") | map(select(. != "") | split(",")) | .[0] as $columns |
+    [.[1:][] | [$columns, .] | transpose | map({(.[0]): .[1]}) | add | select(.program == $program)] |
+    .[0] // error("no label of \($program)");
 
 def alternatives: split("|");
 
@@ -41,6 +48,7 @@ def is_allowed($list): . as $m |
     any($list | alternatives[]; split(":") |
         .[0] == $m.kind and (length == 1 or (.[1] | tonumber) == $m.two));
 
+($labels | label_of($program)) as $truth |
 .pools as $pools |
 [(.monitors // [])[] | select(.kind != "other") |
     {name, kind, operations: (.operations // []),
