@@ -260,6 +260,8 @@ struct pool {
 struct machine {
     int cores;
     double quantum_ns;
+    double tick_ns;              /* period of load balancing between the cores' queues; 0: cores are
+                                  * ideal, none idles while a thread is ready */
     double switch_cpu_ns;        /* CPU cost of one context switch */
     double block_cpu_ns;         /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;          /* CPU the waking thread pays */

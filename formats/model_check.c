@@ -160,7 +160,8 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (!isfinite(machine->quantum_ns) || machine->quantum_ns <= 0)
         return violation(PLACE_KEY(place, "quantum_ns"), error, "%g is not a time slice",
                          machine->quantum_ns);
-    if (check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
+    if (check_amount(machine->tick_ns, "tick_ns", place, error) ||
+        check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
         check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error))
         return -1;

@@ -107,6 +107,7 @@ struct trace_meta {
     char *host;      /* "2 cores, AMD EPYC, Linux 6.18" */
     char *date;      /* ISO 8601 */
     int cores;       /* the program could use */
+    double tick_ns;  /* period of the kernel's timer tick; 0: not known */
     int exit_status; /* as wait(2) gives it */
     bool complete;   /* false: killed, crashed or cut off */
     uint64_t start_mono_ns;

@@ -63,17 +63,17 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     json_t *args, *lacks, *directory, *build_id, *host, *date;
     int complete, has_slices, has_wakes, has_blocks;
     json_int_t start, run, untraced, spread, lost_records, lost_events, records, bytes;
-    if (json_unpack(json,
-                    "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-                    "s:I, s:I, s:I, s:b, s:b, s:b, s:o}",
-                    "args", &args, "directory", &directory, "build_id", &build_id, "host", &host,
-                    "date", &date, "cores", &meta->cores, "exit_status", &meta->exit_status,
-                    "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
-                    "untraced_run_ns", &untraced, "untraced_spread_ns", &spread, "probe_ns",
-                    &meta->probe_ns, "timed_probe_ns", &meta->timed_probe_ns, "lost_records",
-                    &lost_records, "lost_events", &lost_events, "records", &records, "bytes",
-                    &bytes, "has_slices", &has_slices, "has_wakes", &has_wakes, "has_blocks",
-                    &has_blocks, "lacks", &lacks) != 0)
+    if (json_unpack(
+            json,
+            "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
+            "s:I, s:I, s:I, s:b, s:b, s:b, s:o}",
+            "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
+            &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
+            &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
+            "untraced_run_ns", &untraced, "untraced_spread_ns", &spread, "probe_ns",
+            &meta->probe_ns, "timed_probe_ns", &meta->timed_probe_ns, "lost_records", &lost_records,
+            "lost_events", &lost_events, "records", &records, "bytes", &bytes, "has_slices",
+            &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "lacks", &lacks) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);

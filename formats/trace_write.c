@@ -40,20 +40,21 @@ static json_t *write_texts(char *const *texts, size_t n) {
 }
 
 static json_t *write_meta(const struct trace_meta *meta) {
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:I, "
-        "s:I, s:b, s:b, s:b, s:o}",
-        "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
-        write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
-        write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "exit_status",
-        meta->exit_status, "complete", meta->complete, "start_mono_ns",
-        (json_int_t)meta->start_mono_ns, "run_ns", (json_int_t)meta->run_ns, "untraced_run_ns",
-        (json_int_t)meta->untraced_run_ns, "untraced_spread_ns",
-        (json_int_t)meta->untraced_spread_ns, "probe_ns", meta->probe_ns, "timed_probe_ns",
-        meta->timed_probe_ns, "lost_records", (json_int_t)meta->lost_records, "lost_events",
-        (json_int_t)meta->lost_events, "records", (json_int_t)meta->records, "bytes",
-        (json_int_t)meta->bytes, "has_slices", meta->has_slices, "has_wakes", meta->has_wakes,
-        "has_blocks", meta->has_blocks, "lacks", write_texts(meta->lacks, meta->n_lacks));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
+                     "s:I, s:I, s:I, "
+                     "s:I, s:b, s:b, s:b, s:o}",
+                     "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
+                     write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
+                     write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores,
+                     "tick_ns", meta->tick_ns, "exit_status", meta->exit_status, "complete",
+                     meta->complete, "start_mono_ns", (json_int_t)meta->start_mono_ns, "run_ns",
+                     (json_int_t)meta->run_ns, "untraced_run_ns", (json_int_t)meta->untraced_run_ns,
+                     "untraced_spread_ns", (json_int_t)meta->untraced_spread_ns, "probe_ns",
+                     meta->probe_ns, "timed_probe_ns", meta->timed_probe_ns, "lost_records",
+                     (json_int_t)meta->lost_records, "lost_events", (json_int_t)meta->lost_events,
+                     "records", (json_int_t)meta->records, "bytes", (json_int_t)meta->bytes,
+                     "has_slices", meta->has_slices, "has_wakes", meta->has_wakes, "has_blocks",
+                     meta->has_blocks, "lacks", write_texts(meta->lacks, meta->n_lacks));
 }
 
 static json_t *write_apis(void) {

@@ -5,13 +5,15 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 
-/* Linux's base slice on small machines; used when too few preemptions were seen. */
-#define USUAL_QUANTUM_NS      3e6
+/* Linux with HZ=250, when the trace does not say. A slice ends with a tick: the same number serves
+ * as the quantum when too few preemptions were seen. */
+#define USUAL_TICK_NS         4e6
 #define USUAL_SWITCH_NS       1500.0
 #define USUAL_WAKE_LATENCY_NS 20000.0
 #define ENOUGH                20
 #define DIST_LIMIT            64
-/* Longer than this between two threads of a core is idling, not switching. */
+/* Longer than this between two threads of a core, something else ran there; and a thread that was
+ * woken less than this before it runs has preempted. */
 #define SWITCH_LIMIT_NS 20000
 /* A core that our program leaves idle and that still does not take a thread for longer than this is
  * busy with other programs: not a cost of waking up. */
@@ -43,7 +45,9 @@ struct moment {
     uint64_t time_ns;
     enum moment_kind kind;
     uint32_t cpu;
-    double latency_ns; /* WAKE */
+    double latency_ns;  /* WAKE */
+    uint64_t ready_ns;  /* ON: since when the thread could have run; 0 unknown */
+    uint64_t length_ns; /* OFF: how long it ran; 0 when it was not preempted */
 };
 
 struct moments {
@@ -63,11 +67,26 @@ static struct moments collect_moments(const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
             const struct trace_slice *slice = &trace->threads[t].slices[s];
-            *VECTOR_ADD(&moments) = (struct moment){slice->on_ns, MOMENT_ON, slice->cpu, 0};
-            *VECTOR_ADD(&moments) = (struct moment){slice->off_ns, MOMENT_OFF, slice->cpu, 0};
+            bool is_continued = s > 0 && slice[-1].preempted;
+            *VECTOR_ADD(&moments) = (struct moment){
+                .time_ns = slice->on_ns,
+                .kind = MOMENT_ON,
+                .cpu = slice->cpu,
+                .ready_ns = is_continued ? slice[-1].off_ns : slice->wake_ns,
+            };
+            *VECTOR_ADD(&moments) = (struct moment){
+                .time_ns = slice->off_ns,
+                .kind = MOMENT_OFF,
+                .cpu = slice->cpu,
+                .length_ns = slice->preempted ? slice->off_ns - slice->on_ns : 0,
+            };
             if (slice->wake_ns && slice->wake_ns < slice->on_ns)
-                *VECTOR_ADD(&moments) = (struct moment){slice->wake_ns, MOMENT_WAKE, slice->cpu,
-                                                        (double)(slice->on_ns - slice->wake_ns)};
+                *VECTOR_ADD(&moments) = (struct moment){
+                    .time_ns = slice->wake_ns,
+                    .kind = MOMENT_WAKE,
+                    .cpu = slice->cpu,
+                    .latency_ns = (double)(slice->on_ns - slice->wake_ns),
+                };
         }
     if (moments.count)
         qsort(moments.items, moments.count, sizeof *moments.items, compare_moments);
@@ -91,35 +110,28 @@ static struct values idle_wake_latencies(const struct moments *moments, int core
     return latencies;
 }
 
-/* From one thread leaving a core to the next one running on it. */
-static struct values switch_times(const struct moments *moments) {
-    struct values times = {0};
+/* Goes through the moments when one thread leaves a core and the next one, which was ready by then,
+ * runs on it. Switch times: from the one to the other. Slices: what the leaving one had, unless
+ * the next one was woken just then: that is a preemption by a wake-up, not the end of a slice. */
+static void successions(const struct moments *moments, struct values *switches,
+                        struct values *slices) {
     enum { CPU_LIMIT = 1024 };
-    uint64_t left[CPU_LIMIT] = {0};
+    const struct moment *left[CPU_LIMIT] = {0};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
         if (moment->kind == MOMENT_WAKE || moment->cpu >= CPU_LIMIT)
             continue;
-        if (moment->kind == MOMENT_OFF) {
-            left[moment->cpu] = moment->time_ns;
-        } else if (left[moment->cpu]) {
-            uint64_t gap = moment->time_ns - left[moment->cpu];
-            if (gap < SWITCH_LIMIT_NS)
-                *VECTOR_ADD(&times) = (double)gap;
-        }
+        const struct moment *off = left[moment->cpu];
+        left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
+        if (moment->kind == MOMENT_OFF || !off || !moment->ready_ns ||
+            moment->ready_ns > off->time_ns)
+            continue;
+        uint64_t gap = moment->time_ns - off->time_ns;
+        if (gap < SWITCH_LIMIT_NS)
+            *VECTOR_ADD(switches) = (double)gap;
+        if (off->length_ns && off->time_ns - moment->ready_ns > SWITCH_LIMIT_NS)
+            *VECTOR_ADD(slices) = (double)off->length_ns;
     }
-    return times;
-}
-
-static struct values preempted_slices(const struct trace *trace) {
-    struct values lengths = {0};
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
-            const struct trace_slice *slice = &trace->threads[t].slices[s];
-            if (slice->preempted)
-                *VECTOR_ADD(&lengths) = (double)(slice->off_ns - slice->on_ns);
-        }
-    return lengths;
 }
 
 /* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
@@ -145,8 +157,8 @@ void machine_measure(const struct trace *trace, const struct timeline *timelines
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
     struct moments moments = collect_moments(trace);
     struct values latencies = idle_wake_latencies(&moments, machine->cores);
-    struct values switches = switch_times(&moments);
-    struct values slices = preempted_slices(trace);
+    struct values switches = {0}, slices = {0};
+    successions(&moments, &switches, &slices);
     struct values blocks = block_costs(trace, timelines);
     if (latencies.count >= ENOUGH) {
         machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
@@ -157,8 +169,8 @@ void machine_measure(const struct trace *trace, const struct timeline *timelines
             draft_note(model, "wake-up latency was not recorded, taken as %.0f us",
                        USUAL_WAKE_LATENCY_NS / 1e3);
     }
-    double quantum = median_or(&slices, USUAL_QUANTUM_NS);
-    machine->quantum_ns = quantum < 5e5 ? USUAL_QUANTUM_NS : quantum;
+    machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
+    machine->quantum_ns = median_or(&slices, machine->tick_ns);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
     free(moments.items);

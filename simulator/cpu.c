@@ -1,13 +1,16 @@
-/* What Linux's fair scheduler gives to threads of equal weight, on one ready queue for all cores.
+/* What Linux's fair scheduler (EEVDF, since 6.6) gives to threads of equal weight.
  *
- * A thread's virtual runtime is the CPU time it has had. The ready queue is ordered by it, so the
- * one that had least runs next, for one quantum; a thread that is alone keeps its core. A woken
- * thread is placed no further back than one quantum before the others: it may have slept for
- * long, but sleeping is not saved up. It preempts a running thread that is ahead of it by more
- * than a quarter of a quantum; so a thread that mostly waits is served at once beside CPU
- * hogs, while two hogs that wake each other do not preempt at every wake-up. That is the
- * behaviour of CFS and EEVDF that matters here; of per-core queues and balancing only the
- * goal is kept, that no core idles while a thread is ready.
+ * A thread's virtual runtime is the CPU time it has had; the average over all threads of a queue is
+ * what each should have had. The one with least runs next, for one quantum; a thread that is alone
+ * keeps its core. A thread that goes to sleep behind the average gets that lag back when it wakes;
+ * one that is ahead is delayed: it stays in the queue and counts for the average until the others
+ * have caught up. A woken thread preempts the running one if that is ahead of the average then. So
+ * threads that mostly wait are served at once beside CPU hogs, and threads that hand a lock to and
+ * fro preempt each other or not as their shares stand.
+ *
+ * Every core has a ready queue of its own; balance.c says in which a thread is placed and when it
+ * is moved. Where the model's machine has no tick, cores are ideal: one queue serves all, and none
+ * idles while a thread is ready.
  *
  * Whole-core costs: a switch between different threads costs CPU; a wake-up on an idle core takes
  * wall time but no CPU (leaving the idle state); going to sleep and coming back costs the sleeper
@@ -16,7 +19,30 @@
 
 #include <math.h>
 
-#define GRANULARITY 0.25 /* of a quantum; see above */
+#include "simulator/balance.h"
+
+#define ROUNDING_NS 1
+
+static bool is_shared(const struct engine *engine) {
+    return engine->plan->tick_ns <= 0;
+}
+
+static struct ready_queue *queue_of(const struct engine *engine, int core) {
+    return &engine->queues[is_shared(engine) ? 0 : core];
+}
+
+static uint32_t tick_event(const struct engine *engine) {
+    const struct plan *plan = engine->plan;
+    return (uint32_t)(plan->n_threads + plan->cores + plan->n_objects);
+}
+
+/* The next moment on the grid of ticks, unless nobody waits: then there is nothing to balance. */
+static void arm_tick(struct engine *engine) {
+    double period = engine->plan->tick_ns;
+    if (!is_shared(engine) && engine->plan->cores > 1 &&
+        !heap_has(&engine->clock, tick_event(engine)))
+        heap_set(&engine->clock, tick_event(engine), (floor(engine->now_ns / period) + 1) * period);
+}
 
 static uint32_t core_event(const struct engine *engine, int core) {
     return (uint32_t)(engine->plan->n_threads + core);
@@ -34,28 +60,34 @@ static void put_idle(struct engine *engine, int core) {
     engine->idle_cores[engine->n_idle++] = core;
 }
 
-/* The core where the thread ran last if that is idle (its cache is warm, and Linux does so),
- * else the one that became idle last. */
-static int take_idle(struct engine *engine, const struct thread *thread) {
-    int last = thread->last_core;
-    int core = last != PLAN_NONE && !engine->cores[last].running
-                   ? last
-                   : engine->idle_cores[engine->n_idle - 1];
+static void take_idle(struct engine *engine, int core) {
     uint32_t hole = engine->cores[core].idle_position;
     int moved = engine->idle_cores[--engine->n_idle];
     engine->idle_cores[hole] = moved;
     engine->cores[moved].idle_position = hole;
-    return core;
+}
+
+/* Of ideal cores: the one where the thread ran last if that is idle (its cache is warm), else the
+ * one that became idle last; PLAN_NONE if all are busy. */
+static int idle_core(const struct engine *engine, const struct thread *thread) {
+    int last = thread->last_core;
+    if (last != PLAN_NONE && !engine->cores[last].running)
+        return last;
+    return engine->n_idle > 0 ? engine->idle_cores[engine->n_idle - 1] : PLAN_NONE;
 }
 
 void cpu_reset(struct engine *engine) {
     engine->n_idle = 0;
     engine->n_spinning = 0;
-    engine->min_vruntime_ns = 0;
+    engine->n_ready = 0;
     for (int i = engine->plan->cores - 1; i >= 0; i--) {
         engine->cores[i] = (struct core){0};
+        engine->queues[i].sum_vruntime_ns = engine->queues[i].average_ns = 0;
+        heap_clear(&engine->queues[i].ready);
+        heap_clear(&engine->queues[i].delayed);
         put_idle(engine, i);
     }
+    balance_reset(engine);
 }
 
 static void charge(struct engine *engine, struct core *core) {
@@ -92,22 +124,99 @@ static void start(struct engine *engine, int index) {
         engine_take_turn(engine, thread);
 }
 
+static void leave_queue(struct ready_queue *queue, struct heap *heap, const struct thread *thread) {
+    heap_remove(heap, thread->id);
+    bool is_empty = queue->ready.count + queue->delayed.count == 0;
+    queue->sum_vruntime_ns = is_empty ? 0 : queue->sum_vruntime_ns - thread->vruntime_ns;
+}
+
+static void dequeue(struct engine *engine, struct ready_queue *queue, const struct thread *thread) {
+    leave_queue(queue, &queue->ready, thread);
+    engine->n_ready--;
+}
+
 static void dispatch(struct engine *engine, int index) {
-    if (engine->ready.count == 0) {
+    struct ready_queue *queue = queue_of(engine, index);
+    engine->cores[index].running = NULL;
+    if (queue->ready.count == 0 && (is_shared(engine) || !balance_newly_idle(engine, index))) {
         put_idle(engine, index);
         return;
     }
-    struct thread *thread = &engine->threads[heap_first(&engine->ready)->id];
-    heap_remove(&engine->ready, thread->id);
+    struct thread *thread = &engine->threads[heap_first(&queue->ready)->id];
+    dequeue(engine, queue, thread);
     engine->cores[index].running = thread;
     start(engine, index);
 }
 
+struct survey {
+    int furthest; /* the core whose thread is furthest ahead; PLAN_NONE if none can be preempted */
+    double n;     /* threads that count: running, ready, delayed */
+    double average_ns; /* of their vruntimes; without any, the last one known */
+};
+
+static void end_delay(struct ready_queue *queue, struct thread *thread) {
+    leave_queue(queue, &queue->delayed, thread);
+    thread->is_delayed = false;
+    thread->lag_ns = 0;
+}
+
+/* Looks at all that share the queue of core `index`: charges those that run, and lets the delayed
+ * ones go that are no longer ahead of the average, or all if nobody else is there. */
+static struct survey survey(struct engine *engine, int index) {
+    struct ready_queue *queue = queue_of(engine, index);
+    bool is_ideal = is_shared(engine);
+    int first = is_ideal ? 0 : index, end = is_ideal ? engine->plan->cores : index + 1;
+    struct survey found = {.furthest = PLAN_NONE, .n = queue->ready.count};
+    double running = 0, most = -INFINITY;
+    for (int i = first; i < end; i++) {
+        struct core *core = &engine->cores[i];
+        if (!core->running)
+            continue;
+        if (!core->is_starting)
+            charge(engine, core);
+        double vruntime = core->running->vruntime_ns;
+        running += vruntime;
+        found.n++;
+        if (!core->is_starting && vruntime > most && core->slice_end_ns > engine->now_ns) {
+            most = vruntime;
+            found.furthest = i;
+        }
+    }
+    bool is_idle = found.n == 0;
+    found.n += queue->delayed.count;
+    for (;;) {
+        if (found.n > 0)
+            queue->average_ns = (queue->sum_vruntime_ns + running) / found.n;
+        if (queue->delayed.count == 0 ||
+            (!is_idle && heap_first(&queue->delayed)->key > queue->average_ns))
+            break;
+        end_delay(queue, &engine->threads[heap_first(&queue->delayed)->id]);
+        found.n--;
+    }
+    found.average_ns = queue->average_ns;
+    return found;
+}
+
+/* A thread that goes to sleep is behind its fair share, and keeps that for when it wakes, or ahead
+ * of it, and stays in the queue until the others have caught up. */
+static void keep_lag(struct engine *engine, struct thread *thread) {
+    struct ready_queue *queue = queue_of(engine, thread->core);
+    double lag = survey(engine, thread->core).average_ns - thread->vruntime_ns;
+    thread->lag_ns = fmin(fmax(lag, 0), engine->plan->quantum_ns);
+    if (lag >= -ROUNDING_NS || queue->ready.count == 0)
+        return;
+    thread->is_delayed = true;
+    heap_set(&queue->delayed, thread->id, thread->vruntime_ns);
+    queue->sum_vruntime_ns += thread->vruntime_ns;
+}
+
 static void leave_core(struct engine *engine, struct thread *thread, enum thread_state state) {
-    struct core *core = &engine->cores[thread->core];
-    charge(engine, core);
+    keep_lag(engine, thread);
     cpu_set_state(engine, thread, state);
+    thread->ran_ns = engine->now_ns;
     heap_remove(&engine->clock, core_event(engine, thread->core));
+    if (!is_shared(engine))
+        balance_count(engine, thread, thread->core, -1);
     dispatch(engine, thread->core);
 }
 
@@ -129,32 +238,12 @@ void cpu_end(struct engine *engine, struct thread *thread) {
     leave_core(engine, thread, THREAD_ENDED);
 }
 
-/* Finds the running thread that is furthest ahead and brings min_vruntime up to date. */
-static int survey_cores(struct engine *engine) {
-    double least = engine->ready.count ? heap_first(&engine->ready)->key : INFINITY;
-    double most = -INFINITY;
-    int furthest = PLAN_NONE;
-    for (int i = 0; i < engine->plan->cores; i++) {
-        struct core *core = &engine->cores[i];
-        if (!core->running)
-            continue;
-        if (!core->is_starting)
-            charge(engine, core);
-        double vruntime = core->running->vruntime_ns;
-        least = fmin(least, vruntime);
-        if (!core->is_starting && vruntime > most && core->slice_end_ns > engine->now_ns) {
-            most = vruntime;
-            furthest = i;
-        }
-    }
-    if (isfinite(least))
-        engine->min_vruntime_ns = fmax(engine->min_vruntime_ns, least);
-    return furthest;
-}
-
-static void enqueue(struct engine *engine, struct thread *thread) {
+static void enqueue(struct engine *engine, struct ready_queue *queue, struct thread *thread) {
     cpu_set_state(engine, thread, THREAD_READY);
-    heap_set(&engine->ready, thread->id, thread->vruntime_ns);
+    heap_set(&queue->ready, thread->id, thread->vruntime_ns);
+    queue->sum_vruntime_ns += thread->vruntime_ns;
+    engine->n_ready++;
+    arm_tick(engine);
 }
 
 /* Ends the slice of core `index` now. A thread in the middle of an instantaneous operation is not
@@ -165,26 +254,28 @@ static void preempt(struct engine *engine, int index) {
         arm(engine, index);
 }
 
-void cpu_wake(struct engine *engine, struct thread *thread) {
-    const struct plan *plan = engine->plan;
-    bool begins = thread->state == THREAD_UNBORN;
-    int furthest = survey_cores(engine);
-    double earliest = engine->min_vruntime_ns - (begins ? 0 : plan->quantum_ns);
-    thread->vruntime_ns = fmax(thread->vruntime_ns, earliest);
-    thread->remaining_ns = thread->debt_ns + (begins ? 0 : plan->block_cpu_ns);
-    thread->debt_ns = 0;
-    if (engine->n_idle == 0) {
-        enqueue(engine, thread);
-        if (furthest != PLAN_NONE &&
-            engine->cores[furthest].running->vruntime_ns - thread->vruntime_ns >
-                GRANULARITY * plan->quantum_ns)
-            preempt(engine, furthest);
-        return;
-    }
-    int index = take_idle(engine, thread);
+/* Gives a woken thread its place in a queue: as far behind the average as when it went to sleep. */
+static void place(struct thread *thread, const struct survey *found) {
+    thread->vruntime_ns = found->average_ns;
+    if (found->n > 0) /* adding it moves the average: keep the distance to the new one */
+        thread->vruntime_ns -= thread->lag_ns * (found->n + 1) / found->n;
+}
+
+/* The thread that runs goes on as long as it has had no more than its fair share, the woken one
+ * counted in. */
+static bool preempts(struct engine *engine, const struct thread *thread,
+                     const struct ready_queue *queue, const struct survey *found) {
+    if (found->furthest == PLAN_NONE || heap_first(&queue->ready)->id != thread->id)
+        return false;
+    double average = (found->average_ns * found->n + thread->vruntime_ns) / (found->n + 1);
+    return engine->cores[found->furthest].running->vruntime_ns > average + ROUNDING_NS;
+}
+
+static void run_on_idle(struct engine *engine, struct thread *thread, int index) {
     struct core *core = &engine->cores[index];
+    take_idle(engine, index);
     core->running = thread;
-    double latency = engine_draw(engine, plan->wake_latency, &thread->random);
+    double latency = engine_draw(engine, engine->plan->wake_latency, &thread->random);
     if (latency <= 0) {
         start(engine, index);
         return;
@@ -192,6 +283,47 @@ void cpu_wake(struct engine *engine, struct thread *thread) {
     cpu_set_state(engine, thread, THREAD_READY);
     core->is_starting = true;
     heap_set(&engine->clock, core_event(engine, index), engine->now_ns + latency);
+}
+
+void cpu_wake(struct engine *engine, struct thread *thread, const struct thread *waker) {
+    bool begins = thread->state == THREAD_UNBORN;
+    bool is_ideal = is_shared(engine);
+    int index = is_ideal ? idle_core(engine, thread)
+                : thread->is_delayed
+                    ? thread->last_core
+                    : balance_place(engine, thread, waker ? waker->core : PLAN_NONE);
+    int queue_core = index == PLAN_NONE ? 0 : index;
+    struct ready_queue *queue = queue_of(engine, queue_core);
+    struct survey found = survey(engine, queue_core);
+    if (thread->is_delayed) { /* it keeps its place */
+        end_delay(queue, thread);
+        found.average_ns =
+            (found.average_ns * found.n - thread->vruntime_ns) / fmax(found.n - 1, 1);
+        found.n--;
+    } else {
+        place(thread, &found);
+    }
+    thread->remaining_ns = thread->debt_ns + (begins ? 0 : engine->plan->block_cpu_ns);
+    thread->debt_ns = 0;
+    if (!is_ideal) {
+        thread->last_core = index;
+        balance_count(engine, thread, index, +1);
+    }
+    if (index != PLAN_NONE && !engine->cores[index].running) {
+        run_on_idle(engine, thread, index);
+        return;
+    }
+    enqueue(engine, queue, thread);
+    if (preempts(engine, thread, queue, &found))
+        preempt(engine, found.furthest);
+}
+
+void cpu_move(struct engine *engine, struct thread *thread, int from, int to) {
+    struct survey left = survey(engine, from);
+    dequeue(engine, &engine->queues[from], thread);
+    thread->vruntime_ns += survey(engine, to).average_ns - left.average_ns;
+    thread->last_core = to;
+    enqueue(engine, &engine->queues[to], thread);
 }
 
 void cpu_spin(struct engine *engine, struct thread *thread) {
@@ -216,8 +348,9 @@ void cpu_stop_spinning(struct engine *engine, struct thread *thread) {
 /* Whether all that still happens is threads spinning for locks that nobody will free. */
 static bool only_spins(const struct engine *engine) {
     uint32_t running = (uint32_t)engine->plan->cores - engine->n_idle;
-    return engine->n_spinning == running + engine->ready.count &&
-           engine->clock.count + 1 == running && engine->turn_n == 0;
+    uint32_t ticks = heap_has(&engine->clock, tick_event(engine));
+    return engine->n_spinning == running + engine->n_ready &&
+           engine->clock.count - ticks + 1 == running && engine->turn_n == 0;
 }
 
 static void end_slice(struct engine *engine, int index) {
@@ -232,11 +365,13 @@ static void end_slice(struct engine *engine, int index) {
     }
     thread->remaining_ns = core->done_ns - engine->now_ns;
     core->slice_end_ns = engine->now_ns + engine->plan->quantum_ns;
-    if (engine->ready.count == 0 || heap_first(&engine->ready)->key > thread->vruntime_ns) {
+    struct ready_queue *queue = queue_of(engine, index);
+    if (queue->ready.count == 0 || heap_first(&queue->ready)->key > thread->vruntime_ns) {
         arm(engine, index);
         return;
     }
-    enqueue(engine, thread);
+    thread->ran_ns = engine->now_ns;
+    enqueue(engine, queue, thread);
     dispatch(engine, index);
 }
 
@@ -254,4 +389,15 @@ void cpu_handle_event(struct engine *engine, int index) {
         return;
     }
     end_slice(engine, index);
+}
+
+void cpu_handle_tick(struct engine *engine) {
+    balance_tick(engine);
+    for (int i = 0; i < engine->plan->cores; i++)
+        if (!engine->cores[i].running && engine->queues[i].ready.count > 0) {
+            take_idle(engine, i);
+            dispatch(engine, i);
+        }
+    if (engine->n_ready > 0)
+        arm_tick(engine);
 }

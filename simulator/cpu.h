@@ -17,15 +17,22 @@ void cpu_block(struct engine *engine, struct thread *thread);
 /* The running thread is over. */
 void cpu_end(struct engine *engine, struct thread *thread);
 
-/* A thread that is blocked or not yet begun goes on as soon as it gets a core. */
-void cpu_wake(struct engine *engine, struct thread *thread);
+/* A thread that is blocked or not yet begun goes on as soon as it gets a core. `waker` is the
+ * running thread that wakes it; NULL for a timer or a device. */
+void cpu_wake(struct engine *engine, struct thread *thread, const struct thread *waker);
 
 /* The running thread burns CPU until cpu_stop_spinning(). */
 void cpu_spin(struct engine *engine, struct thread *thread);
 void cpu_stop_spinning(struct engine *engine, struct thread *thread);
 
+/* A ready thread changes from the queue of one core to that of another. */
+void cpu_move(struct engine *engine, struct thread *thread, int from, int to);
+
 /* The event of core number `core` is due. */
 void cpu_handle_event(struct engine *engine, int core);
+
+/* The timer tick is due. */
+void cpu_handle_tick(struct engine *engine);
 
 /* Moves the thread to `state` and accounts for the time spent in the previous one. */
 void cpu_set_state(struct engine *engine, struct thread *thread, enum thread_state state);

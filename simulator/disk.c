@@ -49,7 +49,7 @@ void disk_complete(struct engine *engine, int object) {
     if (--thread->wanted >= 1)
         submit(engine, disk, thread);
     else
-        cpu_wake(engine, thread);
+        cpu_wake(engine, thread, NULL);
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {

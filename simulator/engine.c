@@ -12,7 +12,7 @@
 #include "simulator/waiting.h"
 #include "simulator/walk.h"
 
-enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT };
+enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT, STREAM_DICE };
 
 struct engine *engine_make(const struct plan *plan) {
     struct engine *engine = memory_alloc(1, sizeof *engine);
@@ -21,8 +21,12 @@ struct engine *engine_make(const struct plan *plan) {
     size_t n_objects = (size_t)plan->n_objects;
     size_t n_draws = (size_t)plan->n_draws;
     engine->plan = plan;
-    heap_init(&engine->clock, n_threads + n_cores + n_objects);
-    heap_init(&engine->ready, n_threads);
+    heap_init(&engine->clock, n_threads + n_cores + n_objects + 1);
+    engine->queues = memory_alloc(n_cores, sizeof *engine->queues);
+    for (size_t i = 0; i < n_cores; i++) {
+        heap_init(&engine->queues[i].ready, n_threads);
+        heap_init(&engine->queues[i].delayed, n_threads);
+    }
     engine->turn = memory_alloc(n_threads, sizeof(struct thread *));
     engine->threads = memory_alloc(n_threads, sizeof *engine->threads);
     engine->cores = memory_alloc(n_cores, sizeof *engine->cores);
@@ -41,7 +45,11 @@ void engine_free(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_objects; i++)
         free(engine->objects[i].births);
     heap_free(&engine->clock);
-    heap_free(&engine->ready);
+    for (int i = 0; i < engine->plan->cores; i++) {
+        heap_free(&engine->queues[i].ready);
+        heap_free(&engine->queues[i].delayed);
+    }
+    free(engine->queues);
     free(engine->turn);
     free(engine->threads);
     free(engine->cores);
@@ -124,6 +132,8 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .node = planned->entry,
                 .granted = OUTCOME_YES,
                 .last_core = PLAN_NONE,
+                .recent_core = PLAN_NONE,
+                .ran_ns = -INFINITY,
                 .waits_since_ns = -1,
                 .locks_since_ns = -1,
                 .birth_ns = NAN,
@@ -157,7 +167,6 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->events = 0;
     engine->events_at_advance = 0;
     heap_clear(&engine->clock);
-    heap_clear(&engine->ready);
     engine->turn_first = 0;
     engine->turn_n = 0;
     engine->alive_at_start = 0;
@@ -167,6 +176,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->stalled_at[0] = '\0';
     engine->failure[0] = '\0';
     histogram_clear(&engine->response);
+    engine->dice = random_open(seed, STREAM_DICE, 0, 0);
     cpu_reset(engine);
     reset_bags(engine, seed);
     reset_threads(engine, seed);
@@ -239,7 +249,7 @@ void engine_break_stall(struct engine *engine) {
     if (longest->is_spinning)
         cpu_stop_spinning(engine, longest);
     else
-        cpu_wake(engine, longest);
+        cpu_wake(engine, longest, NULL);
 }
 
 /* ---- the clock ---- */
@@ -262,7 +272,7 @@ static void wake_from_pause(struct engine *engine, struct thread *thread) {
     if (thread->waits_in)
         wait_time_out(engine, thread);
     else
-        cpu_wake(engine, thread);
+        cpu_wake(engine, thread, NULL);
 }
 
 static void handle_event(struct engine *engine, int id) {
@@ -278,7 +288,9 @@ static void handle_event(struct engine *engine, int id) {
         return;
     }
     id -= plan->cores;
-    if (engine->objects[id].kind == OBJECT_DISK)
+    if (id == plan->n_objects)
+        cpu_handle_tick(engine);
+    else if (engine->objects[id].kind == OBJECT_DISK)
         disk_complete(engine, id);
     else
         queue_arrive(engine, id);
@@ -348,7 +360,7 @@ static void begin_run(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
         if (engine->plan->pools[thread->pool].at_start)
-            cpu_wake(engine, thread);
+            cpu_wake(engine, thread, NULL);
     }
 }
 

@@ -42,6 +42,11 @@ struct edge_run {
     double left;
 };
 
+/* Of a quantity that is `level` at present: its mean over the last tens of milliseconds. */
+struct average {
+    double value, level, at_ns;
+};
+
 struct thread {
     uint32_t id; /* also its event source and its place in the ready queue */
     int pool;
@@ -49,26 +54,35 @@ struct thread {
     enum thread_state state;
     enum thread_phase phase, after_retake;
     enum outcome granted;
-    bool is_spinning;                /* burns CPU until it gets what it waits for */
-    int core;                        /* while RUNNING, or chosen and about to */
-    int last_core;                   /* PLAN_NONE before the first */
-    double remaining_ns;             /* CPU to be served before the walk goes on */
-    double debt_ns;                  /* CPU spent waking others, served with the next demand */
-    double vruntime_ns;              /* CPU had so far, as the scheduler counts */
-    double since_ns;                 /* when the present state began */
+    bool is_spinning;    /* burns CPU until it gets what it waits for */
+    int core;            /* while RUNNING, or chosen and about to */
+    int last_core;       /* or where it queues; PLAN_NONE before the first */
+    int recent_core;     /* last_core at the last wake-up but one */
+    double ran_ns;       /* when it last left a core */
+    struct average load; /* the share of time it is runnable */
+    double remaining_ns; /* CPU to be served before the walk goes on */
+    double debt_ns;      /* CPU spent waking others, served with the next demand */
+    double vruntime_ns;  /* CPU had so far, as the scheduler counts */
+    double lag_ns;       /* how far behind its fair share it was when it went to sleep */
+    bool is_delayed;     /* asleep, but still in its queue */
+    double since_ns;     /* when the present state began */
     double time_ns[N_THREAD_STATES]; /* spent in each state since the warm-up */
     double deadline_ns;              /* of the present operation */
     double waits_since_ns;           /* first wait of the present operation; negative: none */
     double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
     double wanted;         /* tokens or requests of the present operation */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
-    bool lock_claim;       /* the same for a mutex */
     double birth_ns;       /* of the task it works on; NaN: none */
     struct wait_list *waits_in;
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
     double *cards; /* left in the decks that it deals choices from */
+};
+
+/* How a core's searches for work went, of which kind the kernel keeps count. */
+struct search_record {
+    double calls, successes, ratio, since_ns;
 };
 
 struct core {
@@ -79,6 +93,17 @@ struct core {
     double slice_end_ns;
     double done_ns; /* when `running`'s demand is served */
     uint32_t idle_position;
+    struct average load, use; /* runnable threads; whether there are any */
+    struct search_record search;
+    int balance_failures;
+};
+
+/* What one core schedules, or all where cores are ideal (see cpu.c). */
+struct ready_queue {
+    struct heap ready;      /* threads by vruntime */
+    struct heap delayed;    /* asleep, but ahead of their share: they still count, see cpu.c */
+    double sum_vruntime_ns; /* of both */
+    double average_ns; /* of the vruntimes of these and the running ones, when last looked at */
 };
 
 /* Two kinds of waiters per object. */
@@ -99,6 +124,7 @@ struct shared {
     bool is_signalled;
     struct thread *owner; /* mutex, spin, rwlock's writer, disk: being served */
     int depth;            /* of a recursive mutex */
+    bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
     double amount;  /* tokens there; queue: capacity; barrier: parties */
     double arrived; /* barrier */
@@ -124,16 +150,16 @@ struct engine {
     double now_ns;
     double events;            /* node visits and clock events */
     double events_at_advance; /* `events` when the clock last moved */
-    struct heap clock;        /* ids: threads, then cores, then objects */
-    struct heap ready;        /* threads by vruntime */
+    struct heap clock;        /* ids: threads, then cores, then objects, then the tick */
     struct thread **turn;     /* FIFO of threads that go on at this instant */
     uint32_t turn_first, turn_n;
     struct thread *threads;
     struct core *cores;
     int *idle_cores; /* stack */
     uint32_t n_idle;
-    uint32_t n_spinning;
-    double min_vruntime_ns;
+    uint32_t n_spinning, n_ready;
+    struct ready_queue *queues; /* one per core, or one */
+    struct random_stream dice;  /* the load balancer's */
     struct shared *objects;
     struct wait_list *joiners; /* by pool */
     int *alive;                /* by pool: threads not ended, begun or not */

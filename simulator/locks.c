@@ -1,6 +1,9 @@
 /* Mutexes barge, as glibc's: unlocking frees the mutex and wakes one waiter, and whoever runs first
- * gets it. No second waiter is woken before the first has tried. Taking a mutex twice nests, since
- * the program that was measured did not hang there.
+ * gets it. Its futex word has three values: free, taken, taken with somebody waiting. A thread that
+ * has to wait sets the third, and so does one that was woken, since others may wait beside it; an
+ * unlock that finds the third wakes one waiter. So between a wake-up and the moment when the woken
+ * thread runs, unlocking wakes nobody else unless another thread has come to wait meanwhile.
+ * Taking a mutex twice nests, since the program that was measured did not hang there.
  *
  * Read-write locks prefer readers (glibc's default): a reader waits only for a writer that holds
  * the lock, and a writer that leaves lets all waiting readers in first.
@@ -22,10 +25,6 @@ static void own(const struct engine *engine, struct thread *thread, struct share
 /* Mutexes are waited for both as an operation of their own and at the end of a wait inside a
  * monitor; the latter has a wait of its own going on, hence separate fields. */
 static bool try_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
-    if (thread->lock_claim) {
-        mutex->announced[SIDE_TAKERS] = 0;
-        thread->lock_claim = false;
-    }
     if (mutex->owner == thread) {
         mutex->depth++;
         return true;
@@ -33,6 +32,7 @@ static bool try_mutex(struct engine *engine, struct thread *thread, struct share
     if (mutex->owner)
         return false;
     own(engine, thread, mutex);
+    mutex->is_contended = thread->locks_since_ns >= 0;
     return true;
 }
 
@@ -45,13 +45,12 @@ static void close_mutex_wait(struct engine *engine, struct thread *thread, struc
 
 static void wait_for_mutex(struct engine *engine, struct thread *thread, struct shared *mutex) {
     shared_touch(engine, mutex);
+    mutex->is_contended = true;
     if (thread->locks_since_ns < 0) {
         thread->locks_since_ns = engine->now_ns;
         mutex->waits++;
-        wait_list_append(&mutex->waiters[SIDE_TAKERS], thread);
-    } else {
-        wait_list_push(&mutex->waiters[SIDE_TAKERS], thread);
     }
+    wait_list_append(&mutex->waiters[SIDE_TAKERS], thread);
     cpu_block(engine, thread);
 }
 
@@ -73,6 +72,7 @@ bool lock_retake(struct engine *engine, struct thread *thread, struct shared *mu
     if (thread->locks_since_ns < 0)
         mutex->operations++;
     if (try_mutex(engine, thread, mutex)) {
+        mutex->is_contended = true; /* other waiters may have been moved here with it */
         close_mutex_wait(engine, thread, mutex);
         return true;
     }
@@ -84,11 +84,9 @@ static void free_mutex(struct engine *engine, struct thread *thread, struct shar
     shared_touch(engine, mutex);
     mutex->owner = NULL;
     struct thread *sleeper = mutex->waiters[SIDE_TAKERS].head;
-    if (!sleeper || mutex->announced[SIDE_TAKERS] > 0)
-        return;
-    mutex->announced[SIDE_TAKERS] = 1;
-    sleeper->lock_claim = true;
-    wait_wake(engine, thread, sleeper);
+    if (sleeper && mutex->is_contended)
+        wait_wake(engine, thread, sleeper);
+    mutex->is_contended = false;
 }
 
 void lock_give_up(struct engine *engine, struct thread *thread, struct shared *mutex) {

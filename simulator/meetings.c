@@ -66,7 +66,7 @@ enum progress pool_create(struct engine *engine, struct thread *thread, int pool
             revive(engine, created);
         if (created->state != THREAD_UNBORN)
             continue;
-        cpu_wake(engine, created);
+        cpu_wake(engine, created, thread);
         thread->debt_ns += engine->plan->wake_cpu_ns;
     }
     return PROGRESS_YES;

@@ -130,7 +130,7 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
         cpu_stop_spinning(engine, sleeper);
         return;
     }
-    cpu_wake(engine, sleeper);
+    cpu_wake(engine, sleeper, waker);
     if (waker)
         waker->debt_ns += engine->plan->wake_cpu_ns;
 }
@@ -159,5 +159,5 @@ void wait_time_out(struct engine *engine, struct thread *thread) {
     if (thread->is_spinning)
         cpu_stop_spinning(engine, thread);
     else
-        cpu_wake(engine, thread);
+        cpu_wake(engine, thread, NULL);
 }

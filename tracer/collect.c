@@ -173,6 +173,7 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->host = host_name();
     meta->date = host_date();
     meta->cores = host_cores();
+    meta->tick_ns = host_tick_ns();
     meta->exit_status = launch->status;
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;

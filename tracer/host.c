@@ -34,6 +34,12 @@ static char *processor(void) {
     return name ? name : memory_strdup("unknown processor");
 }
 
+/* The coarse clocks advance with the tick. */
+double host_tick_ns(void) {
+    struct timespec tick;
+    return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (double)tick.tv_nsec : 0;
+}
+
 char *host_name(void) {
     struct utsname system;
     int major = 0;

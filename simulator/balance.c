@@ -1,0 +1,188 @@
+#include "simulator/balance.h"
+
+#include <math.h>
+
+#include "simulator/cpu.h"
+
+/* The kernel's own constants. */
+#define LOAD_WINDOW_NS 46.2e6 /* load averages halve in 32 ms */
+#define HOT_NS         5e5  /* sysctl_sched_migration_cost: ran this recently, its cache is warm */
+#define BUSY_TICKS     16   /* sd->busy_factor: a busy core looks around this much less often */
+#define TOLERATED      1    /* sd->cache_nice_tries: then warm threads are moved too */
+#define IMBALANCE      1.17 /* sd->imbalance_pct */
+#define DICE           1024 /* sides */
+#define SCAN_LIMIT     32   /* sysctl_sched_nr_migrate */
+#define RATE_NS        0x1p22 /* per step of the ratio: rare searches cost nothing */
+
+static double average_at(struct average *average, double now_ns) {
+    double passed = (now_ns - average->at_ns) / LOAD_WINDOW_NS;
+    average->at_ns = now_ns;
+    double kept = 1 / (1 + passed * (1 + passed / 2)); /* exp(-passed), nearly */
+    average->value = average->level + (average->value - average->level) * kept;
+    return average->value;
+}
+
+void balance_reset(struct engine *engine) {
+    for (int i = 0; i < engine->plan->cores; i++)
+        engine->cores[i].search =
+            (struct search_record){.calls = DICE / 2, .successes = DICE / 4, .ratio = DICE / 2};
+}
+
+static void count_core(struct engine *engine, int index, int change) {
+    struct core *core = &engine->cores[index];
+    average_at(&core->load, engine->now_ns);
+    average_at(&core->use, engine->now_ns);
+    core->load.level += change;
+    core->use.level = core->load.level > 0;
+}
+
+void balance_count(struct engine *engine, struct thread *thread, int index, int change) {
+    count_core(engine, index, change);
+    average_at(&thread->load, engine->now_ns);
+    thread->load.level += change;
+}
+
+/* ---- placing ---- */
+
+static bool is_idle(const struct engine *engine, int index) {
+    return engine->cores[index].load.level <= 0;
+}
+
+/* A thread that begins goes to an idle core, else to the one with the fewest threads. */
+static int place_new(const struct engine *engine) {
+    int best = 0;
+    for (int i = 1; i < engine->plan->cores; i++)
+        if (engine->cores[i].load.level < engine->cores[best].load.level)
+            best = i;
+    return best;
+}
+
+/* Between the waker's core and the previous one of a thread, both busy: the less loaded one, as if
+ * the thread were already there. */
+static int less_loaded(struct engine *engine, struct thread *thread, int waker, int previous) {
+    double own = average_at(&thread->load, engine->now_ns);
+    double here = average_at(&engine->cores[waker].load, engine->now_ns) + own;
+    double there = average_at(&engine->cores[previous].load, engine->now_ns) - own;
+    return here < there * (1 + (IMBALANCE - 1) / 2) ? waker : previous;
+}
+
+/* How many cores a wake-up may look at for an idle one; few when the machine is busy. */
+static int scan_width(struct engine *engine) {
+    double use = 0;
+    for (int i = 0; i < engine->plan->cores; i++)
+        use += average_at(&engine->cores[i].use, engine->now_ns);
+    double busy = use / engine->plan->cores * IMBALANCE;
+    return busy < 1 ? (int)(engine->plan->cores * (1 - busy * busy)) : 0;
+}
+
+int balance_place(struct engine *engine, struct thread *thread, int waker) {
+    int previous = thread->last_core;
+    if (previous == PLAN_NONE)
+        return place_new(engine);
+    int target = previous;
+    if (waker != PLAN_NONE && waker != previous && !is_idle(engine, previous))
+        target = less_loaded(engine, thread, waker, previous);
+    int recent = thread->recent_core;
+    thread->recent_core = previous;
+    if (is_idle(engine, target))
+        return target;
+    if (is_idle(engine, previous))
+        return previous;
+    if (recent != PLAN_NONE && is_idle(engine, recent))
+        return recent;
+    int width = scan_width(engine), cores = engine->plan->cores;
+    for (int i = 1; i <= width && i < cores; i++) {
+        int other = target + i < cores ? target + i : target + i - cores;
+        if (is_idle(engine, other))
+            return other;
+    }
+    return target;
+}
+
+/* ---- moving ---- */
+
+/* As the kernel counts: with those that are asleep but still in the queue. They cannot be moved. */
+static int queued(const struct engine *engine, int index) {
+    return (int)engine->cores[index].load.level + (int)engine->queues[index].delayed.count;
+}
+
+static bool is_hot(const struct engine *engine, const struct thread *thread) {
+    return engine->now_ns - thread->ran_ns < HOT_NS;
+}
+
+/* The core with the most threads, PLAN_NONE if none has more than one. */
+static int busiest_core(const struct engine *engine, int except) {
+    int busiest = PLAN_NONE;
+    for (int i = 0; i < engine->plan->cores; i++)
+        if (i != except && queued(engine, i) > 1 &&
+            (busiest == PLAN_NONE || queued(engine, i) > queued(engine, busiest)))
+            busiest = i;
+    return busiest;
+}
+
+/* Takes the thread that has waited longest on core `from`. */
+static bool pull(struct engine *engine, int from, int to, bool even_hot) {
+    const struct heap *ready = &engine->queues[from].ready;
+    struct thread *longest = NULL;
+    for (uint32_t i = 0; i < ready->count && i < SCAN_LIMIT; i++) {
+        struct thread *thread = &engine->threads[ready->entries[i].id];
+        if ((even_hot || !is_hot(engine, thread)) &&
+            (!longest || thread->since_ns < longest->since_ns))
+            longest = thread;
+    }
+    if (!longest)
+        return false;
+    count_core(engine, from, -1);
+    count_core(engine, to, +1);
+    cpu_move(engine, longest, from, to);
+    return true;
+}
+
+/* The share of searches that found something decides how many are made. */
+static void record_search(struct engine *engine, struct search_record *search, double success) {
+    search->calls++;
+    search->successes += success;
+    if (search->calls < DICE)
+        return;
+    double rate = (engine->now_ns - search->since_ns) / RATE_NS;
+    search->since_ns = engine->now_ns;
+    search->ratio = fmin(DICE, search->successes + rate);
+    search->calls /= 2;
+    search->successes /= 2;
+}
+
+bool balance_newly_idle(struct engine *engine, int index) {
+    struct core *core = &engine->cores[index];
+    int from = busiest_core(engine, index);
+    if (from == PLAN_NONE)
+        return false;
+    double weight = 1 + core->search.ratio;
+    if (random_below(&engine->dice, DICE) > weight) {
+        record_search(engine, &core->search, 0);
+        return false;
+    }
+    bool found = pull(engine, from, index, false);
+    record_search(engine, &core->search, found ? DICE / weight : 0);
+    return found;
+}
+
+static void balance_core(struct engine *engine, int index) {
+    struct core *core = &engine->cores[index];
+    int from = busiest_core(engine, index);
+    int surplus = from == PLAN_NONE ? 0 : queued(engine, from) - queued(engine, index);
+    if (surplus < 1)
+        return;
+    bool is_near = surplus == 1 && core->balance_failures < 1; /* moving it would only swap them */
+    if (!is_near && pull(engine, from, index, core->balance_failures > TOLERATED))
+        core->balance_failures = 0;
+    else
+        core->balance_failures++;
+}
+
+void balance_tick(struct engine *engine) {
+    int cores = engine->plan->cores;
+    long tick = lround(engine->now_ns / engine->plan->tick_ns);
+    for (int i = 0; i < cores; i++)
+        if (is_idle(engine, i) || (tick + i) % BUSY_TICKS == 0)
+            balance_core(engine, i);
+}
