@@ -1,16 +1,17 @@
 #!/bin/bash
-# What tracing costs the traced program: pairs of runs with and without probes, in turn, each pair
-# measured by `persik trace` itself (from before the start to the exit of the program).
+# What tracing costs the traced program: runs with probes, each between two without, measured by
+# `persik trace` itself (from before the start to the exit of the program). A machine that slowly
+# becomes faster or slower, or a cache that the first run fills, so favours neither.
 #
 # usage: bench/perturbation.sh [PROGRAM...]   (a name in programs.sh; default all)
 #
-# $PAIRS (default 7), $THREADS (default 2). Prints, per program, the median and the range of traced /
-# untraced running time, and what was recorded. Exits 1 when a median is above 1.03.
+# $PAIRS (default 9), $THREADS (default 2). Prints, per program, the median of traced / untraced
+# running time with its 95 % interval, and what was recorded. Exits 1 when a median is above 1.03.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
 
-pairs=${PAIRS:-7}
+pairs=${PAIRS:-9}
 threads=${THREADS:-2}
 limit=1.03
 record_bytes=32
@@ -18,7 +19,7 @@ record_bytes=32
 # One pair of `concrete`: "perturbation in %, untraced seconds, records".
 measure_pair() {
     local data=$work/perturbation.data notes
-    notes=$("$persik" trace --plain-runs 1 -o "$data" -- "${concrete[@]}" 2>&1 >/dev/null) || {
+    notes=$("$persik" trace --plain-runs 2 -o "$data" -- "${concrete[@]}" 2>&1 >/dev/null) || {
         say "this could not be traced: ${concrete[*]}: $notes"
         return 1
     }
@@ -51,9 +52,13 @@ measure_program() {
         { ratio[NR] = 1 + $1 / 100; untraced += $2; records += $3 }
         END {
             median = (ratio[int((NR + 1) / 2)] + ratio[int(NR / 2) + 1]) / 2
+            # Order statistics around the median, by the normal limit of the binomial.
+            low = int((NR - 1.96 * sqrt(NR)) / 2)
+            if (low < 1)
+                low = 1
             per_s = records / NR / (untraced / NR * median)
-            printf "%-11s %8.3f %8.3f - %.3f %9.2f s %12.0f %12.0f\n", name, median, ratio[1],
-                ratio[NR], untraced / NR, per_s, per_s * bytes
+            printf "%-11s %8.3f %8.3f - %.3f %9.2f s %12.0f %12.0f\n", name, median, ratio[low],
+                ratio[NR + 1 - low], untraced / NR, per_s, per_s * bytes
         }'
 }
 
@@ -61,7 +66,7 @@ need_persik
 names=("$@")
 [ $# -gt 0 ] || names=("${sample_programs[@]}" "${real_programs[@]}")
 failed=()
-printf '%-11s %8s %16s %11s %12s %12s\n' program median range untraced records/s bytes/s
+printf '%-11s %8s %16s %11s %12s %12s\n' program median '95 % interval' untraced records/s bytes/s
 for name in "${names[@]}"; do
     if { set_command "$name" && line=$(measure_program "$name"); }; then
         echo "$line"
@@ -71,5 +76,5 @@ for name in "${names[@]}"; do
         failed+=("$name")
     fi
 done
-echo "One record is $record_bytes bytes; $pairs pairs at $threads threads; ratio of running times."
+echo "One record is $record_bytes bytes; $pairs triples at $threads threads; ratio of running times."
 [ "${#failed[@]}" = 0 ] || fail "above $limit or not measured: ${failed[*]}"
