@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
+#include "cli/load.h"
 #include "cli/options.h"
 #include "cli/placeholder.h"
 #include "cli/repartition.h"
@@ -150,6 +151,9 @@ struct validation {
         size_t count, capacity;
     } configurations;
     struct measurements measurements;
+    struct disturbance {
+        int runs, repeated, remaining;
+    } disturbance;
     struct comparison *comparisons; /* one per configuration */
     size_t n_predicted;
 };
@@ -238,6 +242,34 @@ static int run_once(const struct validation *validation, const struct configurat
     return 0;
 }
 
+/* A run that other processes disturbed is repeated once, and the less disturbed one counts. */
+static int run_undisturbed(struct validation *validation, const struct configuration *configuration,
+                           struct program_run *run, struct error *error) {
+    struct disturbance *disturbance = &validation->disturbance;
+    struct program_run again;
+    if (run_once(validation, configuration, run, error) < 0)
+        return -1;
+    disturbance->runs++;
+    if (!load_disturbed(run, configuration->cores))
+        return 0;
+    disturbance->repeated++;
+    if (run_once(validation, configuration, &again, error) < 0)
+        return -1;
+    if (again.foreign_ns < run->foreign_ns)
+        *run = again;
+    disturbance->remaining += load_disturbed(run, configuration->cores);
+    return 0;
+}
+
+static void warn_of_disturbance(const struct disturbance *disturbance) {
+    if (disturbance->repeated > 0)
+        log_warning(
+            "other processes disturbed %d of %d runs, which were repeated; %d are disturbed "
+            "still%s",
+            disturbance->repeated, disturbance->runs, disturbance->remaining,
+            disturbance->remaining ? ": end other programs and measure again" : "");
+}
+
 /* Round after round, so that a slow minute of the machine falls on all configurations alike. */
 static int run_rounds(struct validation *validation, FILE *log, struct error *error) {
     size_t n = validation->configurations.count;
@@ -251,7 +283,7 @@ static int run_rounds(struct validation *validation, FILE *log, struct error *er
             const struct configuration *configuration = &validation->configurations.items[i];
             double done = (double)((size_t)round * n + i) / (double)((size_t)rounds * n);
             progress_show("measuring", done);
-            if (run_once(validation, configuration, &run, error) < 0)
+            if (run_undisturbed(validation, configuration, &run, error) < 0)
                 return -1;
             struct measurement *measurement = measurements_get(
                 &validation->measurements, configuration->threads->label, configuration->cores);
@@ -261,6 +293,7 @@ static int run_rounds(struct validation *validation, FILE *log, struct error *er
         }
     }
     progress_end();
+    warn_of_disturbance(&validation->disturbance);
     return 0;
 }
 

@@ -64,7 +64,7 @@ static bool read_run(char *line, struct measurements *measurements) {
     int cores;
     int round;
     int used = 0;
-    struct program_run run;
+    struct program_run run = {0};
     if (!threads || !*threads ||
         sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
                &used) != 4 ||

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/load.h"
 
 extern char **environ;
 
@@ -159,25 +160,25 @@ int programs_allowed_cores(void) {
     return CPU_COUNT(&allowed);
 }
 
-/* In the child: the first `cores` of the allowed CPUs. */
-static int restrict_cores(int cores) {
+/* The first `cores` of the allowed CPUs. */
+static cpu_set_t choose_cores(int cores) {
     cpu_set_t allowed;
     cpu_set_t chosen;
     CPU_ZERO(&chosen);
     if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
-        return -1;
+        return chosen;
     for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&chosen) < cores; cpu++)
         if (CPU_ISSET(cpu, &allowed))
             CPU_SET(cpu, &chosen);
-    return sched_setaffinity(0, sizeof chosen, &chosen);
+    return chosen;
 }
 
 enum { CHILD_CANNOT_START = 127 };
 
-static _Noreturn void become_program(char *const *argv, int cores) {
+static _Noreturn void become_program(char *const *argv, const cpu_set_t *cpus) {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-        restrict_cores(cores) == 0)
+        sched_setaffinity(0, sizeof *cpus, cpus) == 0)
         execvp(argv[0], argv);
     _exit(CHILD_CANNOT_START);
 }
@@ -193,12 +194,14 @@ static uint64_t timeval_ns(struct timeval time) {
 }
 
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
+    cpu_set_t cpus = choose_cores(cores);
+    uint64_t busy_ns = load_busy_ns(&cpus);
     uint64_t start_ns = monotonic_ns();
     pid_t child = fork();
     if (child < 0)
         return error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
     if (child == 0)
-        become_program(argv, cores);
+        become_program(argv, &cpus);
     int status;
     struct rusage usage;
     while (wait4(child, &status, 0, &usage) < 0)
@@ -208,5 +211,7 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
         .run_ns = monotonic_ns() - start_ns,
         .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
     };
+    busy_ns = load_busy_ns(&cpus) - busy_ns;
+    run->foreign_ns = busy_ns > run->cpu_ns ? busy_ns - run->cpu_ns : 0;
     return check_status(argv[0], status, error);
 }

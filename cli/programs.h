@@ -23,8 +23,9 @@ int programs_run(char *const *argv, const char *output, struct error *error);
 
 /* One run of the program under test. */
 struct program_run {
-    uint64_t run_ns; /* from before the fork to the exit seen */
-    uint64_t cpu_ns; /* user and system, all threads */
+    uint64_t run_ns;     /* from before the fork to the exit seen */
+    uint64_t cpu_ns;     /* user and system, all threads */
+    uint64_t foreign_ns; /* CPU time of everybody else on its cores meanwhile */
 };
 
 /* How many CPUs this process may use. */

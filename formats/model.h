@@ -80,7 +80,7 @@ enum object_kind {
     OBJECT_QUEUE,   /* items with birth times; put waits when full, get when empty */
     OBJECT_FLAG,    /* condition variable with memory: a signal is kept until one wait uses it */
     OBJECT_BARRIER, /* `amount` parties, cyclic */
-    OBJECT_DISK,    /* one server, FIFO */
+    OBJECT_DISK,    /* `servers` at work, one queue for them, FIFO */
 };
 
 struct object {
@@ -92,7 +92,8 @@ struct object {
     bool bounded;                /* queue only */
     bool spins;                  /* tokens, queue, flag, barrier: waiting burns CPU */
     double initial_items;        /* queue only: items already there at the start of the run */
-    struct dist service_ns;      /* disk only */
+    struct dist service_ns;      /* disk only: of one request on one server */
+    double servers;              /* disk only: requests served at once; 0 = all that come */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
     char *evidence;              /* how modelgen knows what it is; may be NULL */

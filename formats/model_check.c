@@ -48,6 +48,7 @@ static const struct node_rule node_rules[] = {
 #define MAX_INITIAL_ITEMS 1e7 /* each has a birth time in the simulator's memory */
 
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
+#define MAX_SERVERS    1e6
 #define N_OBJECT_KINDS ((int)OBJECT_DISK + 1)
 
 __attribute__((format(printf, 3, 4))) static int
@@ -177,6 +178,10 @@ static int check_object(const struct model *model, size_t i, struct error *error
         return violation(PLACE_KEY(place, "kind"), error, "an unknown kind");
     if (object->kind == OBJECT_DISK && object->service_ns.kind == DIST_NONE)
         return violation(PLACE_KEY(place, "service_ns"), error, "a disk needs service times");
+    if (object->kind == OBJECT_DISK && !(object->servers >= 0 && object->servers <= MAX_SERVERS))
+        return violation(PLACE_KEY(place, "servers"), error,
+                         "%g is no number of servers: at least 1, or 0 for no limit",
+                         object->servers);
     if (object->interarrival_ns.kind != DIST_NONE && object->kind != OBJECT_QUEUE)
         return violation(PLACE_KEY(place, "interarrival_ns"), error,
                          "only a queue has arrivals from outside");

@@ -75,6 +75,7 @@ static const struct field object_fields[] = {
     FLAG(object, spins),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
+    NUMBER(object, servers, 1),
     DIST(object, interarrival_ns),
     NUMBER(object, arrivals, 0),
     {AT(object, evidence), .type = FIELD_TEXT_OR_NULL},

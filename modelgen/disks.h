@@ -24,7 +24,17 @@ void disks_free(struct disks *disks);
 size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns, uint64_t to_ns,
                       uint32_t *device);
 
-/* Distribution of the time from issue to completion on the device. */
-struct dist disks_service(const struct disks *disks, uint32_t device);
+/* What the model needs to know of a device. */
+struct disk_speed {
+    double servers;         /* requests it serves at once; 0: as many as it was ever given */
+    struct dist service_ns; /* of one request on one of them */
+    char *evidence;         /* allocated */
+};
+
+/* From all requests of the trace to `device`: with n of them on the device at once, c servers
+ * complete min(n, c) / s requests in a unit of time. The time spent at each n and the requests
+ * completed meanwhile give the likeliest c, and s. A device that always was as much faster as it
+ * had more to do is given no limit; one that never had two requests has one server. */
+struct disk_speed disks_speed(const struct disks *disks, uint32_t device);
 
 #endif

@@ -647,9 +647,10 @@ static int disk_object(struct writer *writer, uint32_t device) {
         return object;
     object = draft_object(writer->model, OBJECT_DISK,
                           memory_format("disk %u:%u", device >> 20, device & 0xfffff));
-    writer->model->objects[object].service_ns = disks_service(writer->in->disks, device);
-    writer->model->objects[object].evidence =
-        memory_strdup("block requests of the traced run, issue to completion");
+    struct disk_speed speed = disks_speed(writer->in->disks, device);
+    writer->model->objects[object].service_ns = speed.service_ns;
+    writer->model->objects[object].servers = speed.servers;
+    writer->model->objects[object].evidence = speed.evidence;
     map_put(&writer->disk_of, device, object);
     return object;
 }

@@ -6,15 +6,15 @@ static void serve(struct engine *engine, struct shared *disk, struct thread *thr
     int index = (int)(disk - engine->objects);
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
-    disk->owner = thread;
+    disk->being_served++;
     double service = engine_draw(engine, engine->plan->objects[index].service, &disk->random);
-    heap_set(&engine->clock, disk->event, engine->now_ns + service);
+    heap_set(&engine->clock, thread->id, engine->now_ns + service);
 }
 
 static void submit(struct engine *engine, struct shared *disk, struct thread *thread) {
     shared_touch(engine, disk);
     disk->operations++;
-    if (!disk->owner) {
+    if (disk->being_served < engine->plan->objects[disk - engine->objects].servers) {
         serve(engine, disk, thread);
         return;
     }
@@ -36,11 +36,9 @@ enum progress disk_access(struct engine *engine, struct thread *thread, struct s
     return PROGRESS_WAITS;
 }
 
-void disk_complete(struct engine *engine, int object) {
-    struct shared *disk = &engine->objects[object];
-    struct thread *thread = disk->owner;
+void disk_complete(struct engine *engine, struct thread *thread, struct shared *disk) {
     shared_touch(engine, disk);
-    disk->owner = NULL;
+    disk->being_served--;
     struct thread *next = disk->waiters[SIDE_TAKERS].head;
     if (next) {
         wait_list_remove(next);

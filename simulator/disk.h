@@ -1,4 +1,4 @@
-/* Time off the CPU: disks (one queue, one server each), private devices and sleeping. */
+/* Time off the CPU: disks (one queue each, and its servers), private devices and sleeping. */
 #ifndef PERSIK_SIMULATOR_DISK_H
 #define PERSIK_SIMULATOR_DISK_H
 
@@ -10,7 +10,7 @@ enum progress disk_access(struct engine *engine, struct thread *thread, struct s
 /* Off the CPU for the node's `wait_ns`. */
 enum progress pause_thread(struct engine *engine, struct thread *thread);
 
-/* The disk has served a request. */
-void disk_complete(struct engine *engine, int object);
+/* The disk has served a request of this thread. */
+void disk_complete(struct engine *engine, struct thread *thread, struct shared *disk);
 
 #endif

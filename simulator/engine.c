@@ -269,8 +269,11 @@ static void give_turn(struct engine *engine) {
 }
 
 static void wake_from_pause(struct engine *engine, struct thread *thread) {
+    const struct plan_node *node = &engine->plan->nodes[thread->node];
     if (thread->waits_in)
         wait_time_out(engine, thread);
+    else if (node->kind == NODE_IO && node->object != MODEL_NONE)
+        disk_complete(engine, thread, &engine->objects[node->object]);
     else
         cpu_wake(engine, thread, NULL);
 }
@@ -290,8 +293,6 @@ static void handle_event(struct engine *engine, int id) {
     id -= plan->cores;
     if (id == plan->n_objects)
         cpu_handle_tick(engine);
-    else if (engine->objects[id].kind == OBJECT_DISK)
-        disk_complete(engine, id);
     else
         queue_arrive(engine, id);
 }

@@ -115,20 +115,21 @@ enum { SIDE_FIRST, SIDE_SECOND };
 
 struct shared {
     enum object_kind kind;
-    uint32_t event; /* source number of service ends and arrivals */
+    uint32_t event; /* source number of arrivals */
     struct wait_list waiters[2];
     /* What has been announced to woken threads that have not run yet: as glibc does, no further
      * waiter is woken for the same token, item or unlock. */
     double announced[2];
     bool is_closed;
     bool is_signalled;
-    struct thread *owner; /* mutex, spin, rwlock's writer, disk: being served */
+    struct thread *owner; /* mutex, spin, rwlock's writer */
     int depth;            /* of a recursive mutex */
     bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
-    double amount;  /* tokens there; queue: capacity; barrier: parties */
-    double arrived; /* barrier */
-    double *births; /* queue: ring of items */
+    uint32_t being_served; /* disk: requests on its servers */
+    double amount;         /* tokens there; queue: capacity; barrier: parties */
+    double arrived;        /* barrier */
+    double *births;        /* queue: ring of items */
     size_t first, n_items, capacity;
     double arrivals_left;
     struct random_stream random;

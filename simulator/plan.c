@@ -213,6 +213,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .spins = object->spins,
         .initial_items = lround(object->initial_items),
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
+        .servers = object->servers > 0 ? fmax(1, nearbyint(object->servers)) : INFINITY,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),
     };

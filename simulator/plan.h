@@ -73,6 +73,7 @@ struct plan_object {
     bool spins;
     long initial_items;
     double arrivals;           /* INFINITY = no end */
+    double servers;            /* disk; INFINITY: no limit */
     int service, interarrival; /* draws */
 };
 

@@ -49,8 +49,9 @@ static bool is_busy(const struct shared *object) {
     switch (object->kind) {
     case OBJECT_MUTEX:
     case OBJECT_SPIN:
-    case OBJECT_DISK:
         return object->owner;
+    case OBJECT_DISK:
+        return object->being_served > 0;
     case OBJECT_RWLOCK:
         return object->owner || object->readers > 0;
     case OBJECT_TOKENS:

@@ -37,6 +37,7 @@ static inline int build_object(struct model *model, enum object_kind kind, doubl
         .name = memory_format("%s-%zu", object_kind_name(kind), model->n_objects),
         .kind = kind,
         .amount.base = amount,
+        .servers = 1,
     };
     return (int)model->n_objects++;
 }

@@ -215,6 +215,27 @@ static void test_closed_network_with_a_mutex(void **state) {
     }
 }
 
+/* A disk with c servers, each customer a thread that waits for its request. */
+static void test_closed_network_with_a_disk_of_c_servers(void **state) {
+    (void)state;
+    for (int servers = 1; servers <= 4; servers *= 2) {
+        struct model *model = build_model(16);
+        int disk = build_object(model, OBJECT_DISK, 0);
+        model->objects[disk].service_ns = exponential(1.5 * MS);
+        model->objects[disk].servers = servers;
+        int pool = build_pool(model, 10, true);
+        int entry = model->pools[pool].entry;
+        int think = build_next(model, entry, constant(0), NODE_SLEEP, MODEL_NONE);
+        model->nodes[think].wait_ns = exponential(5 * MS);
+        int read = build_next(model, think, constant(0), NODE_IO, disk);
+        model->nodes[read].operations = constant(1);
+        int done = build_next(model, read, constant(0), NODE_TASK_END, MODEL_NONE);
+        build_edge(model, done, think);
+        double exact = mva_throughput_hz(10, servers, 5 * MS, 1.5 * MS);
+        assert_within_intervals(model, closed_run, throughput, exact, 0.04);
+    }
+}
+
 /* Time shared in slices instead of served in order: the same throughput, because the service is
  * exponential, however short the quantum. */
 static void test_closed_network_with_a_short_quantum(void **state) {
@@ -385,6 +406,7 @@ int main(void) {
         cmocka_unit_test(test_mm1_at_another_arrival_rate),
         cmocka_unit_test(test_closed_network_with_c_cores),
         cmocka_unit_test(test_closed_network_with_a_mutex),
+        cmocka_unit_test(test_closed_network_with_a_disk_of_c_servers),
         cmocka_unit_test(test_closed_network_with_a_short_quantum),
         cmocka_unit_test(test_barrier_of_n_exponentials),
         cmocka_unit_test(test_mutex_bound_pipeline),

@@ -62,6 +62,7 @@ static struct model *build_rich_model(void) {
     model->objects[queue].evidence = memory_strdup("replayed \"1024\" operations");
     const double services[] = {1e5, 2.5e5, 1e7 / 3};
     model->objects[disk].service_ns = empirical(services, 3);
+    model->objects[disk].servers = 4;
     int pool = build_pool(model, 3, true);
     struct linear *amount = &model->objects[queue].amount;
     amount->n_terms = 1;
@@ -162,6 +163,7 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         const int threads[] = {5};
         assert_true(linear_value(&a->amount, threads) == linear_value(&b->amount, threads));
         assert_same_dist(&a->service_ns, &b->service_ns);
+        assert_float_equal(a->servers, b->servers, 0);
     }
     assert_null(back->objects[0].evidence);
     assert_string_equal(back->objects[1].evidence, model->objects[1].evidence);
@@ -348,6 +350,7 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("machine.switch_cpu_ns", model->machine.switch_cpu_ns = -1);
     REFUSED("machine.wake_latency_ns.mean", model->machine.wake_latency_ns.mean = NAN);
     REFUSED("measured_run_ns", model->measured_run_ns = INFINITY);
+    REFUSED("objects[2].servers", model->objects[2].servers = -1);
     REFUSED("objects[2].service_ns", model->objects[2].service_ns.kind = DIST_NONE);
     REFUSED("objects[2].service_ns.values[1]", model->objects[2].service_ns.values[1] = -5);
     REFUSED("objects[2].service_ns.values[2]", model->objects[2].service_ns.values[2] = 6);

@@ -869,6 +869,25 @@ static void test_a_disk_serves_one_request_at_a_time(void **state) {
     model_free(model);
 }
 
+static void test_a_disk_without_limit_serves_everyone_at_once(void **state) {
+    (void)state;
+    struct model *model = build_model(8);
+    int disk = build_object(model, OBJECT_DISK, 0);
+    model->objects[disk].service_ns = constant(5 * MS);
+    model->objects[disk].servers = 0;
+    int pool = build_pool(model, 4, true);
+    int io = build_next(model, model->pools[pool].entry, constant(0), NODE_IO, disk);
+    model->nodes[io].operations = constant(3);
+    end_after(model, io, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 15 * MS, 1e-9);
+    assert_close(result.disk_utilisation.mean, 1, 1e-9);
+    assert_close(result.objects[disk].operations.mean, 12, 1e-9);
+    assert_close(result.objects[disk].length.mean + 1, 1, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 static void test_sleeping_and_private_devices_use_no_cpu(void **state) {
     (void)state;
     struct model *model = build_model(1);
@@ -1132,6 +1151,7 @@ int main(void) {
         cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
         cmocka_unit_test(test_a_disk_serves_one_request_at_a_time),
+        cmocka_unit_test(test_a_disk_without_limit_serves_everyone_at_once),
         cmocka_unit_test(test_sleeping_and_private_devices_use_no_cpu),
         cmocka_unit_test(test_results_are_the_same_bytes_with_any_number_of_workers),
         cmocka_unit_test(test_replications_go_on_until_the_precision_is_reached),
