@@ -140,7 +140,9 @@ static struct values block_costs(const struct trace *trace, const struct timelin
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000)
+            bool spins = record->api >= API_GOMP_parallel && record->api <= API_omp_get_thread_num;
+            if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000 ||
+                spins) /* before they block: no measure of blocking */
                 continue;
             uint64_t end = record->start_ns + record->duration_ns;
             double cpu =

@@ -123,17 +123,18 @@ static void write_graph(const struct stream_input *input, const struct sample *s
 struct model *modelgen_build(const struct trace *recorded, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
-    struct trace view = *recorded; /* where calls are as the program's author sees it */
+    if (recorded->n_threads == 0) {
+        error_set(error, "the trace has no threads: run `persik trace` again");
+        return NULL;
+    }
+    struct model *model = memory_alloc(1, sizeof *model);
+    struct teams teams = teams_unfold(recorded, model);
+    struct trace view = *teams.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
     size_t n_records = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         n_records += trace->threads[t].n_records;
-    if (trace->n_threads == 0) {
-        error_set(error, "the trace has no threads: run `persik trace` again");
-        return NULL;
-    }
-    view.contexts = wrappers_skipped(recorded);
-    struct model *model = memory_alloc(1, sizeof *model);
+    view.contexts = wrappers_skipped(teams.trace);
     struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
     double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -146,7 +147,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     if (!facts)
         draft_note(model, "no facts of the source: what follows the thread count is guessed from "
                           "the trace");
-    struct thread_pools pools = pools_find(trace, facts, cpu_ns);
+    struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     write_pools(trace, &pools, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
@@ -174,6 +175,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     monitors_free(&monitors);
     sections_free(&sections, trace);
     pools_free(&pools);
+    teams_free(&teams);
     for (size_t t = 0; t < trace->n_threads; t++)
         timeline_free(&timelines[t]);
     free(timelines);

@@ -410,8 +410,12 @@ static void decide(const struct trace *trace, const struct facts *facts,
         set_rule(pool, PARTITION_NONE, 1, memory_strdup(rule_texts[PARTITION_NONE]));
         return;
     }
+    if (from->team && from->team->splits) {
+        struct error ignored;
+        modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
+    }
     struct contents found = find_contents(model, p);
-    bool told = has_source(trace, facts, from);
+    bool told = from->team || has_source(trace, facts, from);
     if (!told && !found.supply) {
         decide_from_trace(from, evidence, model, p);
         return;

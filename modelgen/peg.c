@@ -576,7 +576,9 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     const struct thread_pools *pools = builder->in->pools;
     struct node *node = &builder->model->nodes[draft->from];
     int pool = builder->nodes.items[draft->from].pool;
-    int team = pools->pools[pool].scales ? pool : busiest_scaling_pool(pools);
+    int team = pools->pools[pool].team     ? MODEL_NONE /* partition.c knows */
+               : pools->pools[pool].scales ? pool
+                                           : busiest_scaling_pool(pools);
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = scale_cpu(builder, draft, team);
     even_out(builder, draft, &scaling);

@@ -42,6 +42,8 @@ static int largest_overlap(const struct trace *trace, const struct thread_pool *
 /* A pool whose threads are all started before any of it works counts in full, even when the first
  * ones end before the last ones start: they are created in one go by one thread. */
 static int pool_size(const struct trace *trace, const struct thread_pool *pool) {
+    if (pool->team)
+        return pool->team->size;
     int overlap = largest_overlap(trace, pool);
     size_t burst = 1, largest_burst = 1;
     for (size_t i = 1; i < pool->n_threads; i++) {
@@ -93,6 +95,11 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
     for (size_t i = 0; busiest && i < pools->n_pools; i++) {
         struct thread_pool *pool = &pools->pools[i];
         bool told = created_per_thread(trace, facts, pool);
+        if (pool->team && pool->team->is_default) {
+            pool->scales = true;
+            pool->why = "its parallel region takes the usual number of threads";
+            continue;
+        }
         if (pool->creator < 0 || pool->size != busiest->size || (any_from_source && !told))
             continue;
         pool->scales = pool == busiest || pool->size > 1;
@@ -101,8 +108,8 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
     }
 }
 
-struct thread_pools pools_find(const struct trace *trace, const struct facts *facts,
-                               const double *thread_cpu_ns) {
+struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
+                               const struct facts *facts, const double *thread_cpu_ns) {
     struct thread_pools pools = {0};
     struct pool_list list = {0};
     struct map known = MAP_EMPTY;
@@ -115,6 +122,9 @@ struct thread_pools pools_find(const struct trace *trace, const struct facts *fa
         uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
         uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
         key = map_mix_text(key, thread->start_routine);
+        const struct team *team = teams->team_of[t] < 0 ? NULL : &teams->teams[teams->team_of[t]];
+        if (team) /* one team whatever the calls that lead to its region */
+            key = map_mix(map_mix(7, (uint64_t)teams->team_of[t]), (uint64_t)creator);
         int index = map_get(&known, key, -1);
         if (index < 0) {
             index = (int)list.count;
@@ -122,6 +132,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct facts *fa
             *VECTOR_ADD(&list) = (struct thread_pool){.start_routine = thread->start_routine,
                                                       .creation_context = thread->creation_context,
                                                       .creator = creator,
+                                                      .team = team,
                                                       .why = "one place creates it, always alike"};
         }
         assert(list.items); /* the map knows only what is in the list */

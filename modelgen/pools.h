@@ -7,6 +7,7 @@
 
 #include "formats/facts.h"
 #include "formats/trace.h"
+#include "modelgen/teams.h"
 
 struct thread_pool {
     char *name; /* owned, unique */
@@ -17,8 +18,9 @@ struct thread_pool {
     size_t *threads;  /* owned; trace thread indexes, by start */
     int size;         /* the most that lived at one time: T0 */
     double cpu_ns;
-    bool scales;     /* follows --threads */
-    const char *why; /* how we know that it scales, or not */
+    const struct team *team; /* NULL: threads of their own */
+    bool scales;             /* follows --threads */
+    const char *why;         /* how we know that it scales, or not */
 };
 
 struct thread_pools {
@@ -28,8 +30,9 @@ struct thread_pools {
     bool guessed;              /* no source said which pool follows the thread count */
 };
 
-struct thread_pools pools_find(const struct trace *trace, const struct facts *facts,
-                               const double *thread_cpu_ns);
+/* `teams` is of this trace and must outlive the pools. */
+struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
+                               const struct facts *facts, const double *thread_cpu_ns);
 void pools_free(struct thread_pools *pools);
 
 #endif
