@@ -244,13 +244,14 @@ struct node {
 };
 
 struct pool {
-    char *name;               /* the threads' function, made unique: "worker", "POOL_thread#2" */
-    char *origin;             /* where they are created, for the reader */
-    struct linear threads;    /* base = profiled number when nothing else is said */
-    int profiled_threads;     /* T0 */
-    bool scales;              /* --threads N changes it */
-    bool at_start;            /* runs from time 0 (the main thread); others wait for NODE_CREATE */
-    int entry;                /* its NODE_START */
+    char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
+    char *origin;          /* where they are created, for the reader */
+    struct linear threads; /* base = profiled number when nothing else is said */
+    int profiled_threads;  /* T0 */
+    bool scales;           /* --threads N changes it */
+    bool awake;    /* waits to be created again without sleeping, given a core for each thread */
+    bool at_start; /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    int entry;     /* its NODE_START */
     enum partition partition; /* how its work follows the thread count ... */
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */

@@ -123,6 +123,7 @@ static const struct field pool_fields[] = {
     NEEDED(pool, profiled_threads, FIELD_INT),
     FLAG(pool, scales),
     FLAG(pool, at_start),
+    FLAG(pool, awake),
     {AT(pool, entry), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
     {AT(pool, partition), .type = FIELD_NAME, .fallback = PARTITION_NONE, .names = partition_names},
     NUMBER(pool, confidence, 0),

@@ -80,6 +80,7 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
         pool->profiled_threads = from->size;
         pool->scales = from->scales;
         pool->at_start = from->creator < 0;
+        pool->awake = from->team != NULL;
     }
 }
 

@@ -806,286 +806,286 @@ static void write_known_close(struct writer *writer, size_t index,
         if (queue->closer_thread == (int)writer->thread && queue->closer_record == index)
             add_step(writer, NODE_CLOSE, index, end, end)->object = items_object(writer, (int)q);
     }
-    /* Work that the members of a team take from until it is used up: tokens. */
-    static int share_object(struct writer * writer, const struct trace_record *record) {
-        int object = map_get(&writer->share_of, record->object, MODEL_NONE);
-        if (object != MODEL_NONE)
-            return object;
-        char *place = source_place(writer->in->trace, record->context);
-        object = draft_object(writer->model, OBJECT_TOKENS,
-                              memory_format("work shared by the team, %s", place));
-        free(place);
-        writer->model->objects[object].evidence =
-            memory_strdup("handed out by libgomp: each region gets as much as on average");
-        map_put(&writer->share_of, record->object, object);
+}
+
+/* Work that the members of a team take from until it is used up: tokens. */
+static int share_object(struct writer *writer, const struct trace_record *record) {
+    int object = map_get(&writer->share_of, record->object, MODEL_NONE);
+    if (object != MODEL_NONE)
         return object;
-    }
+    char *place = source_place(writer->in->trace, record->context);
+    object = draft_object(writer->model, OBJECT_TOKENS,
+                          memory_format("work shared by the team, %s", place));
+    free(place);
+    writer->model->objects[object].evidence =
+        memory_strdup("handed out by libgomp: each region gets as much as on average");
+    map_put(&writer->share_of, record->object, object);
+    return object;
+}
 
-    static void write_record(struct writer * writer, size_t index,
-                             const struct trace_record *record) {
-        const struct api_info *info = &api_catalog[record->api];
-        int object = sections_object(writer->in->sections, record);
-        uint64_t end = record->start_ns + record->duration_ns;
-        if (write_named_call(writer, index, record, object))
-            return;
-        switch (info->op) {
-        case OP_LOCK:
-        case OP_TRYLOCK:
-        case OP_TIMEDLOCK:
-            write_lock(writer, index, record, object);
-            break;
-        case OP_UNLOCK:
-            write_unlock(writer, index, record, object);
-            break;
-        case OP_WAIT:
-        case OP_TIMEDWAIT:
-            write_condition_wait(writer, index, record, object);
-            break;
-        case OP_SIGNAL:
-        case OP_BROADCAST:
-            if (object >= 0 && writer->is_flag[object]) {
-                int flag = flag_object(writer, object);
-                struct step *step =
-                    add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns);
-                step->object = flag;
-                step->count = info->op == OP_BROADCAST ? EVERYBODY : 1;
-            }
-            break;
-        case OP_BARRIER: {
-            int barrier = barrier_object(writer, object);
-            add_step(writer, NODE_BARRIER, index, record->start_ns, end)->object = barrier;
-            break;
+static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    int object = sections_object(writer->in->sections, record);
+    uint64_t end = record->start_ns + record->duration_ns;
+    if (write_named_call(writer, index, record, object))
+        return;
+    switch (info->op) {
+    case OP_LOCK:
+    case OP_TRYLOCK:
+    case OP_TIMEDLOCK:
+        write_lock(writer, index, record, object);
+        break;
+    case OP_UNLOCK:
+        write_unlock(writer, index, record, object);
+        break;
+    case OP_WAIT:
+    case OP_TIMEDWAIT:
+        write_condition_wait(writer, index, record, object);
+        break;
+    case OP_SIGNAL:
+    case OP_BROADCAST:
+        if (object >= 0 && writer->is_flag[object]) {
+            int flag = flag_object(writer, object);
+            struct step *step =
+                add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns);
+            step->object = flag;
+            step->count = info->op == OP_BROADCAST ? EVERYBODY : 1;
         }
-        case OP_ACQUIRE:
-        case OP_TRYACQUIRE:
-        case OP_TIMEDACQUIRE:
-            write_object_call(writer, index, record, semaphore_object(writer, object), NODE_ACQUIRE,
-                              info->op == OP_TRYACQUIRE);
-            break;
-        case OP_RELEASE:
-            write_object_call(writer, index, record, semaphore_object(writer, object), NODE_RELEASE,
-                              false);
-            break;
-        case OP_FORK:
-            if (record->value > 0) {
-                int share = share_object(writer, record);
-                struct step *step = add_step(writer, NODE_RELEASE, index, record->start_ns, end);
-                step->object = share;
-                step->count = record->value;
-            }
-            break;
-        case OP_FIRST_TAKE:
-        case OP_TAKE:
-            write_object_call(writer, index, record, share_object(writer, record), NODE_ACQUIRE,
-                              true);
-            break;
-        case OP_RDLOCK:
-        case OP_TRYRDLOCK:
-        case OP_TIMEDRDLOCK:
-            write_object_call(writer, index, record, lock_object(writer, object), NODE_RDLOCK,
-                              info->op == OP_TRYRDLOCK);
-            break;
-        case OP_WRLOCK:
-        case OP_TRYWRLOCK:
-        case OP_TIMEDWRLOCK:
-            write_object_call(writer, index, record, lock_object(writer, object), NODE_WRLOCK,
-                              info->op == OP_TRYWRLOCK);
-            break;
-        case OP_RWUNLOCK:
-            write_object_call(writer, index, record, lock_object(writer, object), NODE_RWUNLOCK,
-                              false);
-            break;
-        case OP_CREATE:
-            write_thread_call(writer, index, record, NODE_CREATE, writer->created);
-            break;
-        case OP_JOIN:
-            write_thread_call(writer, index, record, NODE_JOIN, writer->joined);
-            break;
-        case OP_SLEEP:
-            write_timed_call(writer, index, record, NODE_SLEEP);
-            break;
-        default:
-            if (info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
-                info->api_class == CLASS_OUT)
-                write_timed_call(writer, index, record, NODE_IO);
-            break;
-        }
+        break;
+    case OP_BARRIER: {
+        int barrier = barrier_object(writer, object);
+        add_step(writer, NODE_BARRIER, index, record->start_ns, end)->object = barrier;
+        break;
     }
+    case OP_ACQUIRE:
+    case OP_TRYACQUIRE:
+    case OP_TIMEDACQUIRE:
+        write_object_call(writer, index, record, semaphore_object(writer, object), NODE_ACQUIRE,
+                          info->op == OP_TRYACQUIRE);
+        break;
+    case OP_RELEASE:
+        write_object_call(writer, index, record, semaphore_object(writer, object), NODE_RELEASE,
+                          false);
+        break;
+    case OP_FORK:
+        if (record->value > 0) {
+            int share = share_object(writer, record);
+            struct step *step = add_step(writer, NODE_RELEASE, index, record->start_ns, end);
+            step->object = share;
+            step->count = record->value;
+        }
+        break;
+    case OP_FIRST_TAKE:
+    case OP_TAKE:
+        write_object_call(writer, index, record, share_object(writer, record), NODE_ACQUIRE, true);
+        break;
+    case OP_RDLOCK:
+    case OP_TRYRDLOCK:
+    case OP_TIMEDRDLOCK:
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_RDLOCK,
+                          info->op == OP_TRYRDLOCK);
+        break;
+    case OP_WRLOCK:
+    case OP_TRYWRLOCK:
+    case OP_TIMEDWRLOCK:
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_WRLOCK,
+                          info->op == OP_TRYWRLOCK);
+        break;
+    case OP_RWUNLOCK:
+        write_object_call(writer, index, record, lock_object(writer, object), NODE_RWUNLOCK, false);
+        break;
+    case OP_CREATE:
+        write_thread_call(writer, index, record, NODE_CREATE, writer->created);
+        break;
+    case OP_JOIN:
+        write_thread_call(writer, index, record, NODE_JOIN, writer->joined);
+        break;
+    case OP_SLEEP:
+        write_timed_call(writer, index, record, NODE_SLEEP);
+        break;
+    default:
+        if (info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
+            info->api_class == CLASS_OUT)
+            write_timed_call(writer, index, record, NODE_IO);
+        break;
+    }
+}
 
-    /* ---- preparation ---- */
+/* ---- preparation ---- */
 
-    /* Calls that block the thread for a noticeable share of the run, summed per call site. */
-    static void choose_sites(struct writer * writer) {
-        const struct trace *trace = writer->in->trace;
-        struct map number = MAP_EMPTY;
-        struct {
-            double *items;
-            size_t count, capacity;
-        } blocked = {0};
-        for (int pass = 0; pass < 2; pass++)
-            for (size_t t = 0; t < trace->n_threads; t++) {
-                writer->thread = t;
-                for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-                    const struct trace_record *record = &trace->threads[t].records[r];
-                    const struct api_info *info = &api_catalog[record->api];
-                    if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
-                        info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
-                        continue;
-                    uint64_t site = site_of(record);
-                    int at = map_get(&number, site, -1);
-                    if (pass == 0) {
-                        if (at < 0) {
-                            at = (int)blocked.count;
-                            map_put(&number, site, at);
-                            *VECTOR_ADD(&blocked) = 0;
-                        }
-                        blocked.items[at] += blocked_inside(writer, record);
-                        uint32_t device;
-                        if (disks_requests(writer->in->disks, t, record->start_ns,
-                                           record->start_ns + record->duration_ns, &device))
-                            map_put(&writer->device_of_site, site, (int)device);
-                    } else if (blocked.items[at] >
-                               writer->in->insignificant_share * ns(trace->meta.run_ns)) {
-                        map_put(&writer->kept_sites, site, 1);
+/* Calls that block the thread for a noticeable share of the run, summed per call site. */
+static void choose_sites(struct writer *writer) {
+    const struct trace *trace = writer->in->trace;
+    struct map number = MAP_EMPTY;
+    struct {
+        double *items;
+        size_t count, capacity;
+    } blocked = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < trace->n_threads; t++) {
+            writer->thread = t;
+            for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+                const struct trace_record *record = &trace->threads[t].records[r];
+                const struct api_info *info = &api_catalog[record->api];
+                if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
+                    info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
+                    continue;
+                uint64_t site = site_of(record);
+                int at = map_get(&number, site, -1);
+                if (pass == 0) {
+                    if (at < 0) {
+                        at = (int)blocked.count;
+                        map_put(&number, site, at);
+                        *VECTOR_ADD(&blocked) = 0;
                     }
+                    blocked.items[at] += blocked_inside(writer, record);
+                    uint32_t device;
+                    if (disks_requests(writer->in->disks, t, record->start_ns,
+                                       record->start_ns + record->duration_ns, &device))
+                        map_put(&writer->device_of_site, site, (int)device);
+                } else if (blocked.items[at] >
+                           writer->in->insignificant_share * ns(trace->meta.run_ns)) {
+                    map_put(&writer->kept_sites, site, 1);
                 }
             }
-        map_free(&number);
-        free(blocked.items);
-    }
-
-    /* Which queues bring the busiest pool its tasks. */
-    static void find_task_queues(struct writer * writer) {
-        const struct sections *sections = writer->in->sections;
-        const struct monitors *monitors = writer->in->monitors;
-        writer->feeds_tasks = memory_alloc(monitors->n_guards, sizeof(bool));
-        for (size_t s = 0; s < sections->n_sections; s++) {
-            int pool = writer->in->pools->pool_of[sections->sections[s].thread];
-            for (size_t g = 0; pool == writer->task_pool && g < monitors->n_guards; g++)
-                writer->feeds_tasks[g] |= monitors->guards[g].waits[monitors->class_of[s]];
         }
-    }
+    map_free(&number);
+    free(blocked.items);
+}
 
-    static void prepare(struct writer * writer) {
-        const struct stream_input *in = writer->in;
-        const struct trace *trace = in->trace;
-        const struct sections *sections = in->sections;
-        size_t n_loops = in->facts ? in->facts->n_loops : 0;
-        writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
-        writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
-        writer->is_multiplied = memory_alloc(sections->n_objects, sizeof(bool));
-        writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
-        writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
-        writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
-        writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
-        writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
-        writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
-        int *user = memory_alloc(sections->n_objects, sizeof(int));
-        for (size_t o = 0; o < sections->n_objects; o++) {
-            writer->object_of[o] = UNDECIDED;
-            user[o] = -1;
-        }
-        for (size_t t = 0; t < trace->n_threads; t++) {
-            const struct trace_thread *thread = &trace->threads[t];
-            writer->life_ns += ns(thread->end_ns - thread->start_ns);
-            writer->section_of_unlock[t] = memory_alloc(thread->n_records, sizeof(int));
-            for (size_t r = 0; r < thread->n_records; r++) {
-                writer->section_of_unlock[t][r] = -1;
-                int object = sections_object(sections, &thread->records[r]);
-                enum api_op op = api_catalog[thread->records[r].api].op;
-                if (object < 0 || op == OP_INIT || op == OP_DESTROY)
-                    continue;
-                writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;
-                writer->is_multiplied[object] |= in->pools->pools[in->pools->pool_of[t]].scales;
-                user[object] = (int)t;
-            }
-        }
-        free(user);
-        for (size_t s = 0; s < sections->n_sections; s++)
-            writer->section_of_unlock[sections->sections[s].thread]
-                                     [sections->sections[s].unlock_record] = (int)s;
-        for (size_t p = 0; p < in->pools->n_pools; p++)
-            if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
-                writer->task_pool = (int)p;
-        writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
-        choose_sites(writer);
-        find_flags(writer);
-        find_task_queues(writer);
+/* Which queues bring the busiest pool its tasks. */
+static void find_task_queues(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    const struct monitors *monitors = writer->in->monitors;
+    writer->feeds_tasks = memory_alloc(monitors->n_guards, sizeof(bool));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int pool = writer->in->pools->pool_of[sections->sections[s].thread];
+        for (size_t g = 0; pool == writer->task_pool && g < monitors->n_guards; g++)
+            writer->feeds_tasks[g] |= monitors->guards[g].waits[monitors->class_of[s]];
     }
+}
 
-    static void write_thread(struct writer * writer, size_t t) {
-        const struct trace_thread *thread = &writer->in->trace->threads[t];
-        writer->thread = t;
-        writer->list = (struct step_list){0};
-        writer->last_step_record = 0;
-        writer->n_open = 0;
-        writer->in_task = false;
-        writer->retrying = false;
-        writer->pending_work = -1;
-        add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
+static void prepare(struct writer *writer) {
+    const struct stream_input *in = writer->in;
+    const struct trace *trace = in->trace;
+    const struct sections *sections = in->sections;
+    size_t n_loops = in->facts ? in->facts->n_loops : 0;
+    writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
+    writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->is_multiplied = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
+    writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
+    writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
+    int *user = memory_alloc(sections->n_objects, sizeof(int));
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        writer->object_of[o] = UNDECIDED;
+        user[o] = -1;
+    }
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        writer->life_ns += ns(thread->end_ns - thread->start_ns);
+        writer->section_of_unlock[t] = memory_alloc(thread->n_records, sizeof(int));
         for (size_t r = 0; r < thread->n_records; r++) {
-            write_record(writer, r, &thread->records[r]);
-            write_known_close(writer, r, &thread->records[r]);
-        }
-        if (writer->in_task)
-            add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
-        struct step *end =
-            add_step(writer, NODE_END, thread->n_records, thread->end_ns, thread->end_ns);
-        end->records = thread->n_records - writer->last_step_record;
-    }
-
-    static void note_answers(const struct stream_input *input, const struct stream *stream,
-                             bool *loop_has_answer) {
-        uint32_t last = TRACE_NO_CONTEXT;
-        for (size_t s = 0; input->facts && s < stream->n_steps; s++) {
-            const struct step *step = &stream->steps[s];
-            if (step->outcome == OUTCOME_ANY || step->context == last)
+            writer->section_of_unlock[t][r] = -1;
+            int object = sections_object(sections, &thread->records[r]);
+            enum api_op op = api_catalog[thread->records[r].api].op;
+            if (object < 0 || op == OP_INIT || op == OP_DESTROY)
                 continue;
-            last = step->context;
-            for (size_t l = 0; l < input->facts->n_loops; l++)
-                if (!loop_has_answer[l])
-                    loop_has_answer[l] =
-                        source_context_in_loop(input->trace, last, &input->facts->loops[l]);
+            writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;
+            writer->is_multiplied[object] |= in->pools->pools[in->pools->pool_of[t]].scales;
+            user[object] = (int)t;
         }
     }
+    free(user);
+    for (size_t s = 0; s < sections->n_sections; s++)
+        writer
+            ->section_of_unlock[sections->sections[s].thread][sections->sections[s].unlock_record] =
+            (int)s;
+    for (size_t p = 0; p < in->pools->n_pools; p++)
+        if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
+            writer->task_pool = (int)p;
+    writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
+    choose_sites(writer);
+    find_flags(writer);
+    find_task_queues(writer);
+}
 
-    struct stream_result streams_make(const struct stream_input *input, struct model *model) {
-        size_t n_loops = input->facts ? input->facts->n_loops : 0;
-        struct stream_result result = {
-            .streams = memory_alloc(input->trace->n_threads, sizeof *result.streams),
-            .loop_is_tokens = memory_alloc(n_loops, sizeof(bool)),
-            .loop_has_answer = memory_alloc(n_loops, sizeof(bool))};
-        struct writer writer = {.in = input, .model = model};
-        prepare(&writer);
-        find_shared_work(&writer, result.loop_is_tokens);
-        for (size_t t = 0; t < input->trace->n_threads; t++) {
-            write_thread(&writer, t);
-            result.streams[t] = (struct stream){writer.list.count, writer.list.items};
-            note_answers(input, &result.streams[t], result.loop_has_answer);
-            free(writer.section_of_unlock[t]);
-        }
-        free(writer.section_of_unlock);
-        free(writer.object_of);
-        free(writer.is_shared);
-        free(writer.is_multiplied);
-        free(writer.is_flag);
-        free(writer.work_of_loop);
-        free(writer.header_of_loop);
-        free(writer.created);
-        free(writer.joined);
-        free(writer.feeds_tasks);
-        items_free(&writer.items);
-        map_free(&writer.kept_sites);
-        map_free(&writer.share_of);
-        map_free(&writer.device_of_site);
-        map_free(&writer.disk_of);
-        return result;
+static void write_thread(struct writer *writer, size_t t) {
+    const struct trace_thread *thread = &writer->in->trace->threads[t];
+    writer->thread = t;
+    writer->list = (struct step_list){0};
+    writer->last_step_record = 0;
+    writer->n_open = 0;
+    writer->in_task = false;
+    writer->retrying = false;
+    writer->pending_work = -1;
+    add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
+    for (size_t r = 0; r < thread->n_records; r++) {
+        write_record(writer, r, &thread->records[r]);
+        write_known_close(writer, r, &thread->records[r]);
     }
+    if (writer->in_task)
+        add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
+    struct step *end =
+        add_step(writer, NODE_END, thread->n_records, thread->end_ns, thread->end_ns);
+    end->records = thread->n_records - writer->last_step_record;
+}
 
-    void streams_free(struct stream_result * result, size_t n_threads) {
-        for (size_t t = 0; t < n_threads; t++)
-            free(result->streams[t].steps);
-        free(result->streams);
-        free(result->loop_is_tokens);
-        free(result->loop_has_answer);
+static void note_answers(const struct stream_input *input, const struct stream *stream,
+                         bool *loop_has_answer) {
+    uint32_t last = TRACE_NO_CONTEXT;
+    for (size_t s = 0; input->facts && s < stream->n_steps; s++) {
+        const struct step *step = &stream->steps[s];
+        if (step->outcome == OUTCOME_ANY || step->context == last)
+            continue;
+        last = step->context;
+        for (size_t l = 0; l < input->facts->n_loops; l++)
+            if (!loop_has_answer[l])
+                loop_has_answer[l] =
+                    source_context_in_loop(input->trace, last, &input->facts->loops[l]);
     }
+}
+
+struct stream_result streams_make(const struct stream_input *input, struct model *model) {
+    size_t n_loops = input->facts ? input->facts->n_loops : 0;
+    struct stream_result result = {
+        .streams = memory_alloc(input->trace->n_threads, sizeof *result.streams),
+        .loop_is_tokens = memory_alloc(n_loops, sizeof(bool)),
+        .loop_has_answer = memory_alloc(n_loops, sizeof(bool))};
+    struct writer writer = {.in = input, .model = model};
+    prepare(&writer);
+    find_shared_work(&writer, result.loop_is_tokens);
+    for (size_t t = 0; t < input->trace->n_threads; t++) {
+        write_thread(&writer, t);
+        result.streams[t] = (struct stream){writer.list.count, writer.list.items};
+        note_answers(input, &result.streams[t], result.loop_has_answer);
+        free(writer.section_of_unlock[t]);
+    }
+    free(writer.section_of_unlock);
+    free(writer.object_of);
+    free(writer.is_shared);
+    free(writer.is_multiplied);
+    free(writer.is_flag);
+    free(writer.work_of_loop);
+    free(writer.header_of_loop);
+    free(writer.created);
+    free(writer.joined);
+    free(writer.feeds_tasks);
+    items_free(&writer.items);
+    map_free(&writer.kept_sites);
+    map_free(&writer.share_of);
+    map_free(&writer.device_of_site);
+    map_free(&writer.disk_of);
+    return result;
+}
+
+void streams_free(struct stream_result *result, size_t n_threads) {
+    for (size_t t = 0; t < n_threads; t++)
+        free(result->streams[t].steps);
+    free(result->streams);
+    free(result->loop_is_tokens);
+    free(result->loop_has_answer);
+}

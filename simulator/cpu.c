@@ -271,11 +271,11 @@ static bool preempts(struct engine *engine, const struct thread *thread,
     return engine->cores[found->furthest].running->vruntime_ns > average + ROUNDING_NS;
 }
 
-static void run_on_idle(struct engine *engine, struct thread *thread, int index) {
+static void run_on_idle(struct engine *engine, struct thread *thread, int index, bool slept) {
     struct core *core = &engine->cores[index];
     take_idle(engine, index);
     core->running = thread;
-    double latency = engine_draw(engine, engine->plan->wake_latency, &thread->random);
+    double latency = slept ? engine_draw(engine, engine->plan->wake_latency, &thread->random) : 0;
     if (latency <= 0) {
         start(engine, index);
         return;
@@ -287,6 +287,8 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index)
 
 void cpu_wake(struct engine *engine, struct thread *thread, const struct thread *waker) {
     bool begins = thread->state == THREAD_UNBORN;
+    bool slept = !thread->is_awake;
+    thread->is_awake = false;
     bool is_ideal = is_shared(engine);
     int index = is_ideal ? idle_core(engine, thread)
                 : thread->is_delayed
@@ -303,14 +305,14 @@ void cpu_wake(struct engine *engine, struct thread *thread, const struct thread 
     } else {
         place(thread, &found);
     }
-    thread->remaining_ns = thread->debt_ns + (begins ? 0 : engine->plan->block_cpu_ns);
+    thread->remaining_ns = thread->debt_ns + (begins || !slept ? 0 : engine->plan->block_cpu_ns);
     thread->debt_ns = 0;
     if (!is_ideal) {
         thread->last_core = index;
         balance_count(engine, thread, index, +1);
     }
     if (index != PLAN_NONE && !engine->cores[index].running) {
-        run_on_idle(engine, thread, index);
+        run_on_idle(engine, thread, index, slept);
         return;
     }
     enqueue(engine, queue, thread);

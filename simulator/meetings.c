@@ -66,8 +66,9 @@ enum progress pool_create(struct engine *engine, struct thread *thread, int pool
             revive(engine, created);
         if (created->state != THREAD_UNBORN)
             continue;
+        created->is_awake = planned->awake;
         cpu_wake(engine, created, thread);
-        thread->debt_ns += engine->plan->wake_cpu_ns;
+        thread->debt_ns += planned->awake ? 0 : engine->plan->wake_cpu_ns;
     }
     return PROGRESS_YES;
 }
@@ -84,8 +85,11 @@ enum progress pool_join(struct engine *engine, struct thread *thread, int pool) 
 enum progress pool_leave(struct engine *engine, struct thread *thread) {
     if (engine->plan->pools[thread->pool].at_start)
         engine->alive_at_start--;
-    if (--engine->alive[thread->pool] == 0)
+    if (--engine->alive[thread->pool] == 0) {
+        for (struct thread *waits = engine->joiners[thread->pool].head; waits; waits = waits->next)
+            waits->is_awake = engine->plan->pools[thread->pool].awake;
         grant(engine, NULL, &engine->joiners[thread->pool], INFINITY);
+    }
     cpu_end(engine, thread);
     return PROGRESS_ENDED;
 }

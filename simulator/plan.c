@@ -198,6 +198,7 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
             .first_thread = plan->n_threads,
             .entry = pool->entry,
             .at_start = pool->at_start,
+            .awake = pool->awake && builder->pool_threads[i] <= plan->cores,
         };
         plan->n_threads += builder->pool_threads[i];
     }

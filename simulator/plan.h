@@ -82,6 +82,7 @@ struct plan_pool {
     int first_thread;
     int entry;
     bool at_start;
+    bool awake; /* in this configuration: waits for its creation, and is joined, without sleeping */
 };
 
 struct plan {
