@@ -115,19 +115,19 @@ enum hand_made_kind {
 };
 
 enum hand_made_role {
-    ROLE_PUT,
-    ROLE_GET,
-    ROLE_CLOSE,
-    ROLE_ACQUIRE,
-    ROLE_RELEASE,
-    ROLE_WAIT,
-    ROLE_SIGNAL,
-    ROLE_ARRIVE,
-    ROLE_READ_LOCK,
-    ROLE_WRITE_LOCK,
-    ROLE_UNLOCK,
-    ROLE_SUBMIT,
-    ROLE_RUN,
+    AS_PUT,
+    AS_GET,
+    AS_CLOSE,
+    AS_ACQUIRE,
+    AS_RELEASE,
+    AS_WAIT,
+    AS_SIGNAL,
+    AS_ARRIVE,
+    AS_READ_LOCK,
+    AS_WRITE_LOCK,
+    AS_UNLOCK,
+    AS_SUBMIT,
+    AS_RUN,
 };
 
 /* How well the model does something. */

@@ -143,21 +143,21 @@ static void roles_of(enum hand_made_kind kind, enum hand_made_role *adds,
     switch (kind) {
     case HAND_MADE_BOUNDED_QUEUE:
     case HAND_MADE_UNBOUNDED_QUEUE:
-        *adds = ROLE_PUT;
-        *takes = ROLE_GET;
+        *adds = AS_PUT;
+        *takes = AS_GET;
         break;
     case HAND_MADE_SEMAPHORE:
     case HAND_MADE_TOKEN_POOL:
-        *adds = ROLE_RELEASE;
-        *takes = ROLE_ACQUIRE;
+        *adds = AS_RELEASE;
+        *takes = AS_ACQUIRE;
         break;
     case HAND_MADE_THREAD_POOL:
-        *adds = ROLE_SUBMIT;
-        *takes = ROLE_RUN;
+        *adds = AS_SUBMIT;
+        *takes = AS_RUN;
         break;
     default:
-        *adds = ROLE_SIGNAL;
-        *takes = ROLE_WAIT;
+        *adds = AS_SIGNAL;
+        *takes = AS_WAIT;
         break;
     }
 }
@@ -169,13 +169,13 @@ static void write_operations(const struct monitors *monitors, const struct guard
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const char *function = monitors->classes[c].function;
         if (guard->close_class == (int)c)
-            add_operation(monitor, ROLE_CLOSE, function);
+            add_operation(monitor, AS_CLOSE, function);
         else if (guard->waits[c])
             add_operation(monitor, takes, function);
         else if (guard->weight[c] > 0)
             add_operation(monitor, adds, function);
         else if (guard->weight[c] < 0 && guard->kind == GUARD_LEVEL)
-            add_operation(monitor, ROLE_ARRIVE, function);
+            add_operation(monitor, AS_ARRIVE, function);
     }
 }
 

@@ -106,7 +106,7 @@ static struct model *build_rich_model(void) {
     monitor->made_of = memory_alloc(1, sizeof *monitor->made_of);
     monitor->made_of[0].object = queue;
     monitor->operations = memory_alloc(1, sizeof *monitor->operations);
-    monitor->operations[0] = (struct hand_made_operation){ROLE_WRITE_LOCK, memory_strdup("wrlock")};
+    monitor->operations[0] = (struct hand_made_operation){AS_WRITE_LOCK, memory_strdup("wrlock")};
     monitor->evidence = memory_alloc(1, sizeof *monitor->evidence);
     monitor->evidence[0] = memory_strdup("items: 0 at the start");
     model->n_waiting = 1;
@@ -191,7 +191,7 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
     assert_int_equal(back->monitors[0].kind, HAND_MADE_BOUNDED_QUEUE);
     assert_int_equal(back->monitors[0].how, MODELLED_BY_FALLBACK);
     assert_int_equal(back->monitors[0].made_of[0].object, model->monitors[0].made_of[0].object);
-    assert_int_equal(back->monitors[0].operations[0].as, ROLE_WRITE_LOCK);
+    assert_int_equal(back->monitors[0].operations[0].as, AS_WRITE_LOCK);
     assert_string_equal(back->monitors[0].operations[0].function, "wrlock");
     assert_string_equal(back->monitors[0].evidence[0], "items: 0 at the start");
     assert_true(back->monitors[0].violations == 2);
@@ -557,7 +557,7 @@ static void test_names_are_those_of_the_file(void **state) {
     assert_string_equal(node_kind_name(NODE_RWUNLOCK), "rwunlock");
     assert_string_equal(node_kind_name(NODE_TASK_END), "task_end");
     assert_string_equal(hand_made_kind_name(HAND_MADE_OTHER), "other");
-    assert_string_equal(hand_made_role_name(ROLE_RUN), "run");
+    assert_string_equal(hand_made_role_name(AS_RUN), "run");
     assert_string_equal(modelled_name(MODELLED_NOT), "none");
 }
 
