@@ -81,6 +81,7 @@ enum object_kind {
     OBJECT_FLAG,    /* condition variable with memory: a signal is kept until one wait uses it */
     OBJECT_BARRIER, /* `amount` parties, cyclic */
     OBJECT_DISK,    /* `servers` at work, one queue for them, FIFO */
+    OBJECT_ORDER,   /* numbers are drawn and go through in their order */
 };
 
 struct object {
@@ -91,6 +92,7 @@ struct object {
     struct linear amount;
     bool bounded;                /* queue only */
     bool spins;                  /* tokens, queue, flag, barrier: waiting burns CPU */
+    bool writers_first;          /* rwlock only: a waiting writer keeps readers out */
     double initial_items;        /* queue only: items already there at the start of the run */
     struct dist service_ns;      /* disk only: of one request on one server */
     double servers;              /* disk only: requests served at once; 0 = all that come */
@@ -189,6 +191,10 @@ enum node_kind {
     NODE_WAIT,    /* flag */
     NODE_SIGNAL,  /* flag */
     NODE_BARRIER,
+    NODE_DRAW,       /* order: takes the next number; one still held counts as passed */
+    NODE_TURN,       /* order: waits until all lower numbers than this thread's have passed */
+    NODE_PASS,       /* order: this thread's number has passed */
+    NODE_COLLECT,    /* order: waits until the lowest number not yet collected has passed */
     NODE_CREATE,     /* starts all threads of `target_pool` that are not running */
     NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
     NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
@@ -227,9 +233,9 @@ struct edge {
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
     enum node_kind kind;
-    int object;      /* MODEL_NONE where the kind has none */
-    int mutex;       /* ACQUIRE, PUT, GET, WAIT: a mutex this thread holds, given up while
-                      * waiting and taken again before going on; else MODEL_NONE */
+    int object; /* MODEL_NONE where the kind has none */
+    int mutex;  /* of kinds that wait for a monitor, ACQUIRE, GET, BARRIER ...: a mutex this thread
+                 * holds, given up while  waiting and taken again before going on; else MODEL_NONE */
     int target_pool; /* CREATE, JOIN */
     double count;    /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;

@@ -26,8 +26,8 @@ static const struct node_rule node_rules[] = {
     [NODE_STEP] = {0},
     [NODE_LOCK] = {.objects = ON(MUTEX) | ON(SPIN), .may_time_out = true},
     [NODE_UNLOCK] = {.objects = ON(MUTEX) | ON(SPIN)},
-    [NODE_RDLOCK] = {.objects = ON(RWLOCK), .may_time_out = true},
-    [NODE_WRLOCK] = {.objects = ON(RWLOCK), .may_time_out = true},
+    [NODE_RDLOCK] = {.objects = ON(RWLOCK), WAITS},
+    [NODE_WRLOCK] = {.objects = ON(RWLOCK), WAITS},
     [NODE_RWUNLOCK] = {.objects = ON(RWLOCK)},
     [NODE_ACQUIRE] = {.objects = ON(TOKENS), WAITS},
     [NODE_RELEASE] = {.objects = ON(TOKENS)},
@@ -36,7 +36,11 @@ static const struct node_rule node_rules[] = {
     [NODE_CLOSE] = {.objects = ON(QUEUE) | ON(TOKENS)},
     [NODE_WAIT] = {.objects = ON(FLAG), WAITS},
     [NODE_SIGNAL] = {.objects = ON(FLAG)},
-    [NODE_BARRIER] = {.objects = ON(BARRIER)},
+    [NODE_BARRIER] = {.objects = ON(BARRIER), .may_hold_mutex = true},
+    [NODE_DRAW] = {.objects = ON(ORDER)},
+    [NODE_TURN] = {.objects = ON(ORDER), .may_hold_mutex = true},
+    [NODE_PASS] = {.objects = ON(ORDER)},
+    [NODE_COLLECT] = {.objects = ON(ORDER), .may_hold_mutex = true},
     [NODE_CREATE] = {.needs_pool = true},
     [NODE_JOIN] = {.needs_pool = true},
     [NODE_SLEEP] = {0},
@@ -49,7 +53,7 @@ static const struct node_rule node_rules[] = {
 
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
 #define MAX_SERVERS    1e6
-#define N_OBJECT_KINDS ((int)OBJECT_DISK + 1)
+#define N_OBJECT_KINDS ((int)OBJECT_ORDER + 1)
 
 __attribute__((format(printf, 3, 4))) static int
 violation(const struct place *place, struct error *error, const char *format, ...) {

@@ -3,12 +3,13 @@
 #include <math.h>
 
 const char *const model_object_kinds[] = {"mutex", "rwlock",  "spin", "tokens", "queue",
-                                          "flag",  "barrier", "disk", NULL};
+                                          "flag",  "barrier", "disk", "order",  NULL};
 
 const char *const model_node_kinds[] = {
-    "start",   "end",     "step",  "lock", "unlock",     "rdlock",   "wrlock", "rwunlock",
-    "acquire", "release", "put",   "get",  "close",      "wait",     "signal", "barrier",
-    "create",  "join",    "sleep", "io",   "task_begin", "task_end", NULL};
+    "start",    "end",     "step",    "lock",       "unlock",   "rdlock",  "wrlock",
+    "rwunlock", "acquire", "release", "put",        "get",      "close",   "wait",
+    "signal",   "barrier", "draw",    "turn",       "pass",     "collect", "create",
+    "join",     "sleep",   "io",      "task_begin", "task_end", NULL};
 
 const char *const model_outcomes[] = {"any", "yes", "no", NULL};
 
@@ -73,6 +74,7 @@ static const struct field object_fields[] = {
     LINEAR(object, amount),
     FLAG(object, bounded),
     FLAG(object, spins),
+    FLAG(object, writers_first),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),

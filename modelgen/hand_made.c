@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/patterns.h"
 #include "modelgen/source.h"
 
 /* ---- lists of the model's monitor ---- */
@@ -181,14 +182,30 @@ static void write_operations(const struct monitors *monitors, const struct guard
 
 /* Every wait that had to be and every pass that could be speaks for the hypothesis, but many of one
  * kind do not make up for none of the other. What the source says halves the doubt. */
-static double confidence_of(const struct guard *guard) {
-    double passed = guard->evaluations - guard->waited;
-    double telling = guard->waited < passed ? guard->waited : passed;
+static double confidence_of(double replayed, double waited, double violations, bool is_proposed) {
+    double passed = replayed - waited;
+    double telling = waited < passed ? waited : passed;
     double doubt = 1 / (1 + telling);
-    if (guard->proposal)
+    if (is_proposed)
         doubt /= 2;
-    double agreement = guard->evaluations > 0 ? 1 - guard->violations / guard->evaluations : 0;
+    double agreement = replayed > 0 ? 1 - violations / replayed : 0;
     return agreement * (1 - doubt);
+}
+
+static double confidence_in(const struct guard *guard) {
+    return confidence_of(guard->evaluations, guard->waited, guard->violations, guard->proposal);
+}
+
+static void write_contradiction(const struct stream_input *input, const struct contradiction *at,
+                                struct hand_made *monitor) {
+    const struct section *section = &input->sections->sections[at->section];
+    const struct trace_thread *thread = &input->trace->threads[section->thread];
+    const struct section_class *class =
+        &input->monitors->classes[input->monitors->class_of[at->section]];
+    add_text(&monitor->evidence, &monitor->n_evidence,
+             "against it: at %.6f s thread %d (%s) %s in %s (line %d)", (double)at->time_ns / 1e9,
+             thread->index, thread->start_routine, at->waited ? "waited" : "went on",
+             class->function, class->line);
 }
 
 static void write_evidence(const struct stream_input *input, const struct guard *guard,
@@ -209,24 +226,16 @@ static void write_evidence(const struct stream_input *input, const struct guard 
     add_text(&monitor->evidence, &monitor->n_evidence,
              "%s: %.0f decisions replayed, %.0f of them to wait; %.0f contradict it", what,
              guard->evaluations, guard->waited, guard->violations);
-    for (size_t v = 0; v < guard->n_contradictions; v++) {
-        const struct contradiction *at = &guard->contradictions[v];
-        const struct section *section = &input->sections->sections[at->section];
-        const struct trace_thread *thread = &input->trace->threads[section->thread];
-        const struct section_class *class = &monitors->classes[monitors->class_of[at->section]];
-        add_text(&monitor->evidence, &monitor->n_evidence,
-                 "%s: at %.6f s thread %d (%s) %s in %s (line %d) although %g were there", what,
-                 (double)at->time_ns / 1e9, thread->index, thread->start_routine,
-                 at->waited ? "waited" : "went on", class->function, class->line, at->counter);
-    }
+    for (size_t v = 0; v < guard->n_contradictions; v++)
+        write_contradiction(input, &guard->contradictions[v], monitor);
 }
 
 /* "POOL_ctx", or what is locked, or nothing; and where it is used first. */
-static char *name_of(const struct stream_input *input, const struct guard *guard,
-                     enum hand_made_kind kind) {
-    const struct sync_object *mutex = &input->sections->objects[guard->mutex];
-    const char *path = guard->proposal && guard->proposal->name
-                           ? guard->proposal->name
+static char *name_of(const struct stream_input *input, int mutex_index,
+                     const struct facts_monitor *proposal, enum hand_made_kind kind) {
+    const struct sync_object *mutex = &input->sections->objects[mutex_index];
+    const char *path = proposal && proposal->name
+                           ? proposal->name
                            : source_path(input->trace, input->facts, mutex->context, ON_MUTEX);
     char *place = source_place(input->trace, mutex->context);
     char *name = memory_format("%s%s%s, %s", hand_made_kind_name(kind), path ? " " : "",
@@ -255,30 +264,93 @@ static void write_amount(const struct guard *guard, const struct model *model,
                           : draft_constant(guard->initial);
 }
 
+static void add_monitor(struct model *model, struct hand_made monitor) {
+    if (monitor.n_operations)
+        qsort(monitor.operations, monitor.n_operations, sizeof *monitor.operations,
+              compare_operations);
+    model->monitors =
+        memory_resize(model->monitors, model->n_monitors + 1, sizeof *model->monitors);
+    model->monitors[model->n_monitors++] = monitor;
+}
+
 static void write_group(const struct stream_input *input, const struct group *group,
                         struct model *model) {
     struct hand_made monitor = {.kind = kind_of_group(input->monitors, group)};
     const struct guard *items = group->items;
-    monitor.name = name_of(input, items, monitor.kind);
+    monitor.name = name_of(input, items->mutex, items->proposal, monitor.kind);
     write_operations(input->monitors, items, &monitor);
     write_guard(input, items, group->n_rooms ? "items" : "count", &monitor);
-    monitor.confidence = confidence_of(items);
+    monitor.confidence = confidence_in(items);
     for (size_t i = 0; i < group->n_rooms; i++) {
         write_guard(input, group->rooms[i], "room", &monitor);
-        double other = confidence_of(group->rooms[i]);
+        double other = confidence_in(group->rooms[i]);
         monitor.confidence = monitor.confidence > other ? monitor.confidence : other;
     }
     if (has_amount(monitor.kind))
         write_amount(group->n_rooms ? group->rooms[0] : items, model, &monitor);
-    if (monitor.n_operations)
-        qsort(monitor.operations, monitor.n_operations, sizeof *monitor.operations,
-              compare_operations);
     monitor.how = MODELLED_EXACTLY;
     monitor.why = memory_strdup(items->proposal ? "proposed by the source, confirmed by the trace"
                                                 : "found in the trace");
-    model->monitors =
-        memory_resize(model->monitors, model->n_monitors + 1, sizeof *model->monitors);
-    model->monitors[model->n_monitors++] = monitor;
+    add_monitor(model, monitor);
+}
+
+/* ---- patterns ---- */
+
+static enum hand_made_role role_of(enum pattern_act act) {
+    switch (act) {
+    case ACT_ARRIVE:
+        return AS_ARRIVE;
+    case ACT_READ:
+        return AS_READ_LOCK;
+    case ACT_WRITE:
+        return AS_WRITE_LOCK;
+    case ACT_UNLOCK:
+        return AS_UNLOCK;
+    case ACT_PASS:
+        return AS_SIGNAL;
+    default:
+        return AS_WAIT;
+    }
+}
+
+static void write_acts(const struct stream_input *input, const struct pattern *pattern,
+                       struct hand_made *monitor) {
+    const unsigned told = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_UNLOCK | ACT_TURN | ACT_PASS |
+                          ACT_COLLECT; /* where numbers are drawn is no operation of the object */
+    for (size_t s = 0; s < input->sections->n_sections; s++) {
+        const struct section_class *class = &input->monitors->classes[input->monitors->class_of[s]];
+        for (unsigned act = 1; act <= ACT_COLLECT; act *= 2)
+            if (pattern->acts[s] & act & told)
+                add_operation(monitor, role_of(act), class->function);
+    }
+}
+
+static void write_pattern(const struct stream_input *input, const struct pattern *pattern,
+                          struct model *model) {
+    const struct tally_of_replay *tally = &pattern->tally;
+    struct hand_made monitor = {.kind = pattern->kind,
+                                .replayed = tally->replayed,
+                                .violations = tally->violations,
+                                .how = MODELLED_EXACTLY};
+    monitor.name = name_of(input, pattern->mutex, NULL, monitor.kind);
+    monitor.confidence = confidence_of(tally->replayed, tally->waited, tally->violations, false);
+    write_acts(input, pattern, &monitor);
+    add_part(&monitor, pattern->object);
+    if (pattern->kind == HAND_MADE_BARRIER)
+        monitor.amount = pattern->object >= 0 ? copy_linear(&model->objects[pattern->object].amount)
+                                              : draft_constant(pattern->parties);
+    if (pattern->n_objects > 1)
+        add_text(&monitor.evidence, &monitor.n_evidence,
+                 "%zu of them, each with a mutex of its own; one thread waits for one after the "
+                 "other",
+                 pattern->n_objects);
+    add_text(&monitor.evidence, &monitor.n_evidence,
+             "%.0f critical sections replayed, %.0f of them waited; %.0f contradict it",
+             tally->replayed, tally->waited, tally->violations);
+    for (size_t i = 0; i < tally->n_contradictions; i++)
+        write_contradiction(input, &tally->contradictions[i], &monitor);
+    monitor.why = memory_strdup("found in the trace");
+    add_monitor(model, monitor);
 }
 
 /* Of two sides, the one with nothing there at the start is the items. */
@@ -303,6 +375,8 @@ static void write_with_other_sides(const struct stream_input *input, size_t firs
 
 void hand_made_write(const struct stream_input *input, struct model *model) {
     const struct monitors *monitors = input->monitors;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        write_pattern(input, &monitors->patterns[p], model);
     bool *done = memory_alloc(monitors->n_guards, sizeof *done);
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (!done[g])

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/patterns.h"
 
 #define CLASS_LIMIT     9     /* classes per mutex that take part in a hypothesis */
 #define LEFT_OVER       0.1   /* of what was added may never be taken */
@@ -633,7 +634,8 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
     struct search search = {.monitors = monitors};
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex || class->waits == 0)
+        if (class->mutex != mutex || class->waits == 0 ||
+            monitors->condition_in_pattern[class->waits_on])
             continue;
         bool done = false; /* another class of the same entry came first */
         for (size_t d = 0; d < c; d++)
@@ -756,6 +758,17 @@ static void attach_proposals(const struct monitors *monitors, const struct facts
     }
 }
 
+static void find_threads(const struct trace *trace, const struct sections *sections,
+                         struct monitors *monitors) {
+    monitors->first_of_thread = memory_alloc(trace->n_threads + 1, sizeof(size_t));
+    size_t s = 0;
+    for (size_t t = 0; t <= trace->n_threads; t++) {
+        while (s < sections->n_sections && (size_t)sections->sections[s].thread < t)
+            s++;
+        monitors->first_of_thread[t] = s;
+    }
+}
+
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
                               const struct facts *facts) {
     struct monitors monitors = {0};
@@ -763,6 +776,9 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
     monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
     for (size_t o = 0; o < sections->n_objects; o++)
         monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
+    find_threads(trace, sections, &monitors);
+    monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
+    patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++) {
         if (sections->objects[o].kind != ON_MUTEX)
@@ -785,6 +801,7 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
     }
     monitors.guards = list.items;
     monitors.n_guards = list.count;
+    patterns_find(trace, sections, &monitors, false);
     if (facts)
         attach_proposals(&monitors, facts);
     return monitors;
@@ -794,6 +811,9 @@ void monitors_free(struct monitors *monitors) {
     for (size_t g = 0; g < monitors->n_guards; g++)
         guard_free(&monitors->guards[g]);
     free(monitors->guards);
+    patterns_free(monitors);
+    free(monitors->first_of_thread);
+    free(monitors->condition_in_pattern);
     free(monitors->classes);
     free(monitors->class_of);
     free(monitors->condition_explained);

@@ -69,13 +69,20 @@ struct guard {
     int object;            /* model object; filled by the stream */
 };
 
+struct pattern; /* modelgen/patterns.h */
+
 struct monitors {
     size_t n_classes;
     struct section_class *classes;
     int *class_of; /* per section */
     size_t n_guards;
     struct guard *guards;
-    bool *condition_explained; /* per sync object: all waits on this condition follow a guard */
+    size_t n_patterns;
+    struct pattern *patterns;
+    size_t *first_of_thread; /* per thread and one more: its first section */
+    bool
+        *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
+    bool *condition_explained; /* ... a guard or a pattern does */
 };
 
 /* `facts` may be NULL. monitors_free() ends it; `trace`, `sections` and `facts` must outlive it. */

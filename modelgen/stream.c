@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/items.h"
+#include "modelgen/patterns.h"
 #include "modelgen/source.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -132,7 +133,20 @@ static int lock_object(struct writer *writer, int index) {
     return result;
 }
 
-/* Threads of each pool that ever met at the barrier; the rest of the parties is constant. */
+/* `met`: threads of each pool that ever came to the barrier. All threads of a pool that scales are
+ * parties; the rest of the parties is constant. */
+static struct linear parties_of_pools(const struct writer *writer, const int *met, int parties) {
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].team && met[p]) /* a team meets alone */
+            return pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
+                                          : draft_constant(pools->pools[p].size);
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales && met[p] == pools->pools[p].size && met[p] <= parties)
+            return draft_per_thread(parties - met[p], (int)p, 1);
+    return draft_constant(parties);
+}
+
 static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
     const struct trace *trace = writer->in->trace;
     const struct thread_pools *pools = writer->in->pools;
@@ -148,21 +162,7 @@ static struct linear barrier_parties(const struct writer *writer, int index, int
                 break;
             }
         }
-    if (parties <= 0)
-        parties = total;
-    struct linear result = draft_constant(parties);
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].team && met[p]) { /* a team meets alone */
-            result = pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
-                                            : draft_constant(pools->pools[p].size);
-            free(met);
-            return result;
-        }
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales && met[p] == pools->pools[p].size && met[p] <= parties) {
-            result = draft_per_thread(parties - met[p], (int)p, 1);
-            break;
-        }
+    struct linear result = parties_of_pools(writer, met, parties > 0 ? parties : total);
     free(met);
     return result;
 }
@@ -341,6 +341,95 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
     writer->in_task = outcome == OUTCOME_YES;
     if (writer->in_task && tokens)
         add_step(writer, NODE_TASK_BEGIN, record, time_ns, time_ns);
+}
+
+static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct sections *sections = writer->in->sections;
+    int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
+        for (size_t s = writer->in->monitors->first_of_thread[t];
+             s < writer->in->monitors->first_of_thread[t + 1]; s++)
+            if (pattern->acts[s] & ACT_ARRIVE) {
+                seen[pools->pool_of[sections->sections[s].thread]]++;
+                break;
+            }
+    struct linear result = parties_of_pools(writer, seen, pattern->parties);
+    free(seen);
+    return result;
+}
+
+static int pattern_object(struct writer *writer, struct pattern *pattern) {
+    if (pattern->object != MODEL_NONE)
+        return pattern->object;
+    enum object_kind kind = pattern->kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
+                            : pattern->kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
+                                                                : OBJECT_ORDER;
+    pattern->object =
+        draft_object(writer->model, kind,
+                     object_name(writer, pattern->mutex, hand_made_kind_name(pattern->kind)));
+    struct object *object = &writer->model->objects[pattern->object];
+    if (kind == OBJECT_BARRIER)
+        object->amount = pattern_amount(writer, pattern);
+    object->writers_first = pattern->writers_first;
+    object->evidence =
+        memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
+                      pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);
+    return pattern->object;
+}
+
+static bool passes_in(const struct writer *writer, const struct pattern *pattern, size_t thread) {
+    for (size_t s = writer->in->monitors->first_of_thread[thread];
+         s < writer->in->monitors->first_of_thread[thread + 1]; s++)
+        if (pattern->acts[s] & ACT_PASS)
+            return true;
+    return false;
+}
+
+/* What a section does with its pattern's object when it begins, its waits included; and when it
+ * ends. */
+static void write_pattern(struct writer *writer, size_t record, int section_index, int mutex,
+                          bool at_end) {
+    static const struct {
+        enum pattern_act act;
+        enum node_kind kind;
+        bool at_end;
+    } nodes[] = {{ACT_ARRIVE, NODE_BARRIER, false},  {ACT_READ, NODE_RDLOCK, false},
+                 {ACT_WRITE, NODE_WRLOCK, false},    {ACT_TURN, NODE_TURN, false},
+                 {ACT_COLLECT, NODE_COLLECT, false}, {ACT_UNLOCK, NODE_RWUNLOCK, true},
+                 {ACT_PASS, NODE_PASS, true},        {ACT_DRAW, NODE_DRAW, true}};
+    const struct sections *sections = writer->in->sections;
+    const struct section *section = &sections->sections[section_index];
+    uint64_t start = at_end ? section->release_ns : section->acquire_ns, end = start;
+    if (!at_end && section->n_waits)
+        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
+        struct pattern *pattern = &writer->in->monitors->patterns[p];
+        for (size_t n = 0; n < sizeof nodes / sizeof *nodes; n++) {
+            bool does = pattern->acts[section_index] & nodes[n].act;
+            if (nodes[n].act == ACT_DRAW && pattern->draws_when_passing)
+                does = pattern->acts[section_index] & ACT_PASS;
+            if (!does || nodes[n].at_end != at_end)
+                continue;
+            int object = pattern_object(writer, pattern);
+            struct step *step = add_step(writer, nodes[n].kind, record, start, end);
+            step->object = object;
+            if (!at_end)
+                step->mutex = mutex;
+        }
+    }
+}
+
+/* Threads that take part in turns from their start. */
+static void write_first_draws(struct writer *writer, uint64_t time_ns) {
+    size_t none = writer->in->trace->threads[writer->thread].n_records;
+    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
+        struct pattern *pattern = &writer->in->monitors->patterns[p];
+        if (!pattern->draws_when_passing || !passes_in(writer, pattern, writer->thread))
+            continue;
+        int object = pattern_object(writer, pattern);
+        add_step(writer, NODE_DRAW, none, time_ns, time_ns)->object = object;
+    }
 }
 
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
@@ -563,6 +652,7 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
         return;
     if (writer->n_open < OPEN_LIMIT)
         writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
+    write_pattern(writer, index, section, mutex, false);
     write_takes(writer, index, section, mutex);
     if (writer->pending_work < 0)
         writer->pending_work = loop_decided_by(writer, place_of(writer, record));
@@ -577,6 +667,7 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
             at--;
         enum outcome answer = at >= 0 ? writer->open[at].answer : OUTCOME_ANY;
         write_effects(writer, index, section, answer);
+        write_pattern(writer, index, section, MODEL_NONE, true);
     }
     int mutex = lock_object(writer, sync_object);
     if (mutex != MODEL_NONE) {
@@ -601,6 +692,9 @@ static void write_condition_wait(struct writer *writer, size_t index,
     if (!writer->is_flag[condition])
         return;
     int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;
+    for (size_t p = 0; section >= 0 && p < writer->in->monitors->n_patterns; p++)
+        if (writer->in->monitors->patterns[p].acts[section])
+            return; /* so does its part in a pattern */
     for (size_t g = 0; section >= 0 && g < writer->in->monitors->n_guards; g++)
         if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
             return; /* the section's guard stands for all its waits */
@@ -1023,6 +1117,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->retrying = false;
     writer->pending_work = -1;
     add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
+    write_first_draws(writer, thread->start_ns);
     for (size_t r = 0; r < thread->n_records; r++) {
         write_record(writer, r, &thread->records[r]);
         write_known_close(writer, r, &thread->records[r]);

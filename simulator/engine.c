@@ -38,6 +38,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
     engine->cards = memory_alloc(n_threads * (size_t)plan->n_cards, sizeof *engine->cards);
+    engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     return engine;
 }
 
@@ -61,6 +62,7 @@ void engine_free(struct engine *engine) {
     free(engine->bag_values);
     free(engine->runs);
     free(engine->cards);
+    free(engine->numbers);
     free(engine);
 }
 
@@ -140,7 +142,10 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
                 .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
                 .cards = engine->cards + (size_t)id * (size_t)plan->n_cards,
+                .numbers = engine->numbers + (size_t)id * (size_t)plan->n_orders,
             };
+            for (int i = 0; i < plan->n_orders; i++)
+                engine->threads[id].numbers[i] = INFINITY;
         }
     }
 }
@@ -153,6 +158,7 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
             .kind = plan->objects[i].kind,
             .event = (uint32_t)(plan->n_threads + plan->cores + i),
             .amount = plan->objects[i].amount,
+            .writers_first = plan->objects[i].writers_first,
             .births = object->births,
             .capacity = object->capacity,
             .random = random_open(seed, STREAM_OBJECT, (uint64_t)i, 0),

@@ -78,7 +78,8 @@ struct thread {
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
-    double *cards; /* left in the decks that it deals choices from */
+    double *cards;   /* left in the decks that it deals choices from */
+    double *numbers; /* held of each order, until passed; INFINITY: none */
 };
 
 /* How a core's searches for work went, of which kind the kernel keeps count. */
@@ -123,13 +124,14 @@ struct shared {
     double announced[2];
     bool is_closed;
     bool is_signalled;
+    bool writers_first;   /* rwlock */
     struct thread *owner; /* mutex, spin, rwlock's writer */
     int depth;            /* of a recursive mutex */
     bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
     uint32_t being_served; /* disk: requests on its servers */
-    double amount;         /* tokens there; queue: capacity; barrier: parties */
-    double arrived;        /* barrier */
+    double amount;         /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
+    double arrived;        /* barrier; order: collected */
     double *births;        /* queue: ring of items */
     size_t first, n_items, capacity;
     double arrivals_left;
@@ -169,7 +171,7 @@ struct engine {
     struct bag *bags;          /* by draw */
     double *bag_values;
     struct edge_run *runs;
-    double *cards;
+    double *cards, *numbers;
     bool arrivals_ended; /* the last open arrival of some queue has come */
     double tasks;
     struct histogram response;

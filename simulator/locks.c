@@ -6,7 +6,8 @@
  * Taking a mutex twice nests, since the program that was measured did not hang there.
  *
  * Read-write locks prefer readers (glibc's default): a reader waits only for a writer that holds
- * the lock, and a writer that leaves lets all waiting readers in first.
+ * the lock, and a writer that leaves lets all waiting readers in first. Where the model says so a
+ * waiting writer comes before all readers instead.
  *
  * Waiting for a spin lock burns CPU. A waiter that is on a core gets the lock the instant it is
  * freed; one that was preempted finds out when it runs again. */
@@ -153,9 +154,13 @@ enum progress lock_release(struct engine *engine, struct thread *thread, struct 
     return PROGRESS_YES;
 }
 
+static bool writers_wait(const struct shared *object) {
+    return object->waiters[SIDE_WRITERS].n > 0 || object->announced[SIDE_WRITERS] > 0;
+}
+
 enum progress rwlock_read(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
-    if (object->owner)
+    if (object->owner || (object->writers_first && writers_wait(object)))
         return wait_for(engine, thread, object, SIDE_READERS, PHASE_RETRY);
     shared_touch(engine, object);
     object->readers++;
@@ -186,8 +191,10 @@ enum progress rwlock_release(struct engine *engine, struct thread *thread, struc
     if (object->readers > 0)
         return PROGRESS_YES;
     struct wait_list *readers = &object->waiters[SIDE_READERS];
-    if (readers->n == 0)
+    if (readers->n == 0 || (object->writers_first && writers_wait(object))) {
         wait_announce(engine, thread, object, SIDE_WRITERS, 1);
+        return PROGRESS_YES;
+    }
     while (readers->head)
         wait_wake(engine, thread, readers->head);
     return PROGRESS_YES;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "simulator/cpu.h"
+#include "simulator/orders.h"
 
 /* Completes the wait of everyone, or of the first `n`, in the list. */
 static void grant(struct engine *engine, struct thread *waker, struct wait_list *list, double n) {
@@ -83,6 +84,7 @@ enum progress pool_join(struct engine *engine, struct thread *thread, int pool) 
 }
 
 enum progress pool_leave(struct engine *engine, struct thread *thread) {
+    order_leave(engine, thread);
     if (engine->plan->pools[thread->pool].at_start)
         engine->alive_at_start--;
     if (--engine->alive[thread->pool] == 0) {

@@ -215,6 +215,8 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .initial_items = lround(object->initial_items),
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
         .servers = object->servers > 0 ? fmax(1, nearbyint(object->servers)) : INFINITY,
+        .writers_first = object->writers_first,
+        .order = object->kind == OBJECT_ORDER ? plan->n_orders++ : PLAN_NONE,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),
     };

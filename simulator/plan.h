@@ -74,6 +74,8 @@ struct plan_object {
     long initial_items;
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
+    bool writers_first;        /* rwlock */
+    int order;                 /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
 };
 
@@ -90,6 +92,7 @@ struct plan {
     int cores;
     int n_threads;
     int n_objects, n_pools, n_nodes;
+    int n_orders;
     int n_runs;  /* per thread */
     int n_cards; /* per thread */
     int n_draws;

@@ -60,6 +60,7 @@ static bool is_busy(const struct shared *object) {
         return object->n_items > 0;
     case OBJECT_FLAG:
     case OBJECT_BARRIER:
+    case OBJECT_ORDER:
         return object->waiters[SIDE_FIRST].n > 0;
     }
     return false;

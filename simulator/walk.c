@@ -7,6 +7,7 @@
 #include "simulator/disk.h"
 #include "simulator/locks.h"
 #include "simulator/meetings.h"
+#include "simulator/orders.h"
 #include "simulator/stores.h"
 
 #define MAX_RUN_CHOICES 1000 /* before a run that keeps being drawn as 0 long is taken once */
@@ -59,6 +60,14 @@ static enum progress operate(struct engine *engine, struct thread *thread,
         return flag_signal(engine, thread, object);
     case NODE_BARRIER:
         return barrier_wait(engine, thread, object);
+    case NODE_DRAW:
+        return order_draw(engine, thread, object);
+    case NODE_TURN:
+        return order_turn(engine, thread, object);
+    case NODE_PASS:
+        return order_pass(engine, thread, object);
+    case NODE_COLLECT:
+        return order_collect(engine, thread, object);
     case NODE_CREATE:
         return pool_create(engine, thread, node->target_pool);
     case NODE_JOIN:

@@ -1,0 +1,684 @@
+#include "modelgen/patterns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
+#define SITE_LIMIT      8    /* call sites that lock a read-write lock */
+
+/* ---- the sections of one or several mutexes, in the order of their acquire times ---- */
+
+struct order_list {
+    size_t *items;
+    size_t count, capacity;
+};
+
+static int compare_sections(const void *a, const void *b, void *context) {
+    const struct section *sections = context;
+    const struct section *x = &sections[*(const size_t *)a], *y = &sections[*(const size_t *)b];
+    return (x->acquire_ns > y->acquire_ns) - (x->acquire_ns < y->acquire_ns);
+}
+
+/* Of one mutex, or with a `class_id` of all mutexes of that class. */
+static struct order_list in_order(const struct sections *sections, int mutex, int class_id) {
+    struct order_list list = {0};
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int own = sections->sections[s].mutex;
+        if (class_id < 0 ? own == mutex : sections->objects[own].class_id == class_id)
+            *VECTOR_ADD(&list) = s;
+    }
+    if (list.count)
+        qsort_r(list.items, list.count, sizeof *list.items, compare_sections, sections->sections);
+    return list;
+}
+
+struct finder {
+    const struct trace *trace;
+    const struct sections *sections;
+    struct monitors *monitors;
+    int mutex;
+    struct order_list history;
+};
+
+static const struct section *section_at(const struct finder *finder, size_t index) {
+    return &finder->sections->sections[index];
+}
+
+static const struct section_class *class_at(const struct finder *finder, size_t index) {
+    return &finder->monitors->classes[finder->monitors->class_of[index]];
+}
+
+/* When the thread went on: after its last wait. */
+static uint64_t passed_ns(const struct finder *finder, const struct section *section) {
+    if (section->n_waits == 0)
+        return section->acquire_ns;
+    return finder->sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+}
+
+static void judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
+                  bool is_right) {
+    struct tally_of_replay *tally = &pattern->tally;
+    tally->replayed++;
+    tally->waited += waited;
+    if (is_right)
+        return;
+    tally->violations++;
+    if (tally->n_contradictions < CONTRADICTIONS_SHOWN)
+        tally->contradictions[tally->n_contradictions++] =
+            (struct contradiction){time_ns, section, waited, 0};
+}
+
+static bool holds(const struct pattern *pattern) {
+    return pattern->tally.waited > 0 &&
+           pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5;
+}
+
+static struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
+    return (struct pattern){.kind = kind,
+                            .mutex = finder->mutex,
+                            .n_objects = 1,
+                            .acts =
+                                memory_alloc(finder->sections->n_sections, sizeof(unsigned char)),
+                            .object = MODEL_NONE};
+}
+
+static bool add_pattern(const struct finder *finder, struct pattern pattern) {
+    struct monitors *monitors = finder->monitors;
+    monitors->patterns =
+        memory_resize(monitors->patterns, monitors->n_patterns + 1, sizeof *monitors->patterns);
+    monitors->patterns[monitors->n_patterns++] = pattern;
+    const unsigned waiting = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_TURN | ACT_COLLECT;
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        const struct section *section = section_at(finder, index);
+        bool explained = pattern.acts[index] & waiting;
+        for (size_t w = 0; w < section->n_waits && explained; w++) {
+            int condition = finder->sections->waits[section->first_wait + w].condition;
+            monitors->condition_explained[condition] = true;
+            monitors->condition_in_pattern[condition] = true;
+        }
+    }
+    return true;
+}
+
+/* ---- barriers: all but the last of each round wait, and the last wakes them ---- */
+
+static bool same_site(const struct section_class *a, const struct section_class *b) {
+    return a->line == b->line && strcmp(a->function, b->function) == 0;
+}
+
+static bool thread_met(const struct finder *finder, const struct order_list *round, int thread) {
+    for (size_t i = 0; i < round->count; i++)
+        if (section_at(finder, round->items[i])->thread == thread)
+            return true;
+    return false;
+}
+
+/* One round: the last in it is the one that did not wait. */
+static void judge_round(const struct finder *finder, const struct order_list *round, size_t parties,
+                        struct pattern *pattern) {
+    size_t last = round->items[round->count - 1];
+    uint64_t complete_ns = section_at(finder, last)->acquire_ns;
+    bool has_size = round->count == parties && class_at(finder, last)->n_signals > 0;
+    for (size_t i = 0; i < round->count; i++) {
+        size_t index = round->items[i];
+        const struct section *section = section_at(finder, index);
+        bool waited = section->n_waits > 0;
+        bool is_right = has_size && (!waited || (passed_ns(finder, section) >= complete_ns &&
+                                                 class_at(finder, index)->n_signals == 0));
+        pattern->acts[index] = ACT_ARRIVE;
+        judge(pattern, index, section->acquire_ns, waited, is_right);
+    }
+}
+
+/* Goes through the rounds of a call site; `pattern` NULL only counts how many have each size. */
+static size_t walk_rounds(const struct finder *finder, const struct section_class *site,
+                          size_t parties, struct pattern *pattern, size_t *sizes) {
+    struct order_list round = {0};
+    size_t rounds = 0;
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        const struct section *section = section_at(finder, index);
+        if (!same_site(class_at(finder, index), site))
+            continue;
+        bool twice = thread_met(finder, &round, section->thread);
+        *VECTOR_ADD(&round) = index;
+        if (section->n_waits > 0 && !twice)
+            continue;
+        if (sizes && round.count <= finder->trace->n_threads)
+            sizes[round.count]++;
+        if (pattern)
+            judge_round(finder, &round, parties, pattern);
+        rounds++;
+        round.count = 0;
+    }
+    free(round.items);
+    return rounds;
+}
+
+static bool find_barrier_at(const struct finder *finder, const struct section_class *site) {
+    size_t *sizes = memory_alloc(finder->trace->n_threads + 1, sizeof *sizes);
+    size_t rounds = walk_rounds(finder, site, 0, NULL, sizes), parties = 0;
+    for (size_t n = 2; n <= finder->trace->n_threads; n++)
+        if (sizes[n] > (parties ? sizes[parties] : 0))
+            parties = n;
+    free(sizes);
+    if (parties == 0 || rounds < 2)
+        return false;
+    struct pattern pattern = pattern_empty(finder, HAND_MADE_BARRIER);
+    walk_rounds(finder, site, parties, &pattern, NULL);
+    pattern.parties = (int)parties;
+    if (holds(&pattern))
+        return add_pattern(finder, pattern);
+    free(pattern.acts);
+    return false;
+}
+
+static bool find_barrier(const struct finder *finder) {
+    for (size_t c = 0; c < finder->monitors->n_classes; c++) {
+        const struct section_class *class = &finder->monitors->classes[c];
+        if (class->mutex == finder->mutex && class->waits > 0 && find_barrier_at(finder, class))
+            return true;
+    }
+    return false;
+}
+
+/* ---- read-write locks: each thread locks and unlocks by turns ---- */
+
+struct lock_sites {
+    const struct section_class *items[SITE_LIMIT];
+    int count;
+};
+
+static int site_of(struct lock_sites *sites, const struct section_class *class, bool add) {
+    for (int i = 0; i < sites->count; i++)
+        if (same_site(sites->items[i], class))
+            return i;
+    if (!add || sites->count == SITE_LIMIT)
+        return -1;
+    sites->items[sites->count] = class;
+    return sites->count++;
+}
+
+enum lock_event_kind { LOCK_WAITS, LOCK_PASSES, LOCK_FREED };
+
+struct lock_event {
+    uint64_t time_ns;
+    size_t section;
+    int site; /* of the locking */
+    enum lock_event_kind kind;
+};
+
+struct lock_events {
+    struct lock_event *items;
+    size_t count, capacity;
+};
+
+static int compare_lock_events(const void *a, const void *b) {
+    const struct lock_event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* False when the sections are no pairs of locking and unlocking call sites. */
+static bool pair_sections(const struct finder *finder, struct lock_sites *locks,
+                          struct lock_events *events) {
+    int *held = memory_alloc(finder->trace->n_threads, sizeof *held); /* site + 1 */
+    struct lock_sites unlocks = {0};
+    bool good = true;
+    for (size_t i = 0; i < finder->history.count && good; i++) {
+        size_t index = finder->history.items[i];
+        const struct section *section = section_at(finder, index);
+        const struct section_class *class = class_at(finder, index);
+        if (held[section->thread]) {
+            *VECTOR_ADD(events) = (struct lock_event){section->release_ns, index,
+                                                      held[section->thread] - 1, LOCK_FREED};
+            held[section->thread] = 0;
+            good = section->n_waits == 0 && site_of(&unlocks, class, true) >= 0;
+            continue;
+        }
+        int site = site_of(locks, class, true);
+        good = site >= 0;
+        uint64_t time = section->acquire_ns;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(events) = (struct lock_event){time, index, site, LOCK_WAITS};
+            time = finder->sections->waits[section->first_wait + w].end_ns;
+        }
+        *VECTOR_ADD(events) = (struct lock_event){time, index, site, LOCK_PASSES};
+        held[section->thread] = site + 1;
+    }
+    for (int i = 0; i < locks->count; i++)
+        good &= site_of(&unlocks, locks->items[i], false) < 0;
+    free(held);
+    if (events->count)
+        qsort(events->items, events->count, sizeof *events->items, compare_lock_events);
+    return good && events->count > 0;
+}
+
+struct lock_state {
+    int readers, writers, waiting_writers;
+    bool shared;             /* readers were in together */
+    double kept_out, let_in; /* readers, by readers with a writer waiting */
+    size_t *waiting;         /* per thread: section + 1 of a waiting writer */
+};
+
+static void replay_lock(const struct finder *finder, const struct lock_event *event, bool writes,
+                        struct lock_state *state, struct pattern *pattern) {
+    size_t *waiting = &state->waiting[section_at(finder, event->section)->thread];
+    bool busy = state->writers > 0 || (writes && state->readers > 0);
+    switch (event->kind) {
+    case LOCK_WAITS: {
+        bool behind_writer = !writes && state->waiting_writers > 0 && state->readers > 0;
+        state->kept_out += !busy && behind_writer;
+        judge(pattern, event->section, event->time_ns, true, busy || behind_writer);
+        if (writes && !*waiting) {
+            *waiting = 1;
+            state->waiting_writers++;
+        }
+        break;
+    }
+    case LOCK_PASSES:
+        state->let_in += !writes && state->waiting_writers > 0 && state->readers > 0;
+        judge(pattern, event->section, event->time_ns, false, !busy);
+        if (*waiting)
+            state->waiting_writers--;
+        *waiting = 0;
+        if (writes)
+            state->writers++;
+        else
+            state->readers++;
+        state->shared |= state->readers > 1;
+        pattern->acts[event->section] = writes ? ACT_WRITE : ACT_READ;
+        break;
+    case LOCK_FREED:
+        if (writes)
+            state->writers--;
+        else
+            state->readers--;
+        pattern->acts[event->section] = ACT_UNLOCK;
+        break;
+    }
+}
+
+static bool find_rwlock(const struct finder *finder) {
+    struct lock_sites locks = {0};
+    struct lock_events events = {0};
+    struct pattern best = {0};
+    bool found = false;
+    bool pairs = pair_sections(finder, &locks, &events);
+    for (unsigned writers = 1; pairs && writers + 1 < 1U << locks.count; writers++) {
+        struct pattern pattern = pattern_empty(finder, HAND_MADE_RWLOCK);
+        struct lock_state state = {.waiting =
+                                       memory_alloc(finder->trace->n_threads, sizeof(size_t))};
+        for (size_t i = 0; i < events.count; i++)
+            replay_lock(finder, &events.items[i], writers >> events.items[i].site & 1, &state,
+                        &pattern);
+        free(state.waiting);
+        pattern.writers_first = state.kept_out > state.let_in;
+        bool better = !found || pattern.tally.violations < best.tally.violations;
+        if (holds(&pattern) && state.shared && better) {
+            free(best.acts);
+            best = pattern;
+            found = true;
+        } else {
+            free(pattern.acts);
+        }
+    }
+    free(events.items);
+    return found && add_pattern(finder, best);
+}
+
+/* ---- turns: numbers are drawn at one place and go through in their order at another ---- */
+
+/* A number's way through. */
+struct passage {
+    size_t wait_section; /* that waited for it */
+    size_t pass_section; /* in which it passed */
+    int thread;          /* that held it */
+    uint64_t asked_ns;   /* when somebody wanted to go on by it */
+    uint64_t passed_ns;
+    uint64_t after_ns; /* the passage before it by the same mutex */
+};
+
+struct passages {
+    struct passage *items;
+    size_t count, capacity;
+};
+
+/* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
+ * of a thread stand together, in the order of their unlocks. */
+static size_t last_before(const struct finder *finder, int thread, int entry, uint64_t after_ns,
+                          uint64_t before_ns) {
+    const struct sections *all = finder->sections;
+    size_t low = finder->monitors->first_of_thread[thread];
+    size_t high = finder->monitors->first_of_thread[thread + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all->sections[middle].release_ns <= before_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t s = low; s-- > finder->monitors->first_of_thread[thread];) {
+        if (all->sections[s].release_ns < after_ns)
+            break;
+        if (class_at(finder, s)->entry == entry)
+            return s;
+    }
+    return all->n_sections;
+}
+
+/* When the number of passage `i` was drawn, if at a section of `entry`, or with `entry` -1 when
+ * its thread passed the last time. UINT64_MAX: not at all. */
+static uint64_t drawn_ns(const struct finder *finder, const struct passages *passages, size_t i,
+                         int entry, size_t *section) {
+    const struct passage *passage = &passages->items[i];
+    uint64_t after = finder->trace->threads[passage->thread].start_ns;
+    for (size_t j = i; j-- > 0;)
+        if (passages->items[j].thread == passage->thread) {
+            after = passages->items[j].passed_ns;
+            break;
+        }
+    if (entry < 0)
+        return after;
+    *section = last_before(finder, passage->thread, entry, after, passage->passed_ns);
+    return *section < finder->sections->n_sections ? passed_ns(finder, section_at(finder, *section))
+                                                   : UINT64_MAX;
+}
+
+/* Numbers that were drawn out of order, or not at all. The first of each thread may be late:
+ * threads start at about the same time. */
+static double count_inversions(const struct finder *finder, const struct passages *passages,
+                               int entry) {
+    double wrong = 0;
+    uint64_t last = 0;
+    bool *seen = memory_alloc(finder->trace->n_threads, sizeof *seen);
+    for (size_t i = 0; i < passages->count; i++) {
+        size_t section;
+        uint64_t drawn = drawn_ns(finder, passages, i, entry, &section);
+        bool first = !seen[passages->items[i].thread];
+        seen[passages->items[i].thread] = true;
+        if (first && entry < 0)
+            continue;
+        wrong += drawn == UINT64_MAX || drawn < last;
+        if (drawn != UINT64_MAX && drawn > last)
+            last = drawn;
+    }
+    free(seen);
+    return wrong;
+}
+
+/* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. */
+static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
+    double limit = VIOLATION_SHARE * (double)passages->count;
+    if (count_inversions(finder, passages, -1) <= limit)
+        return -1;
+    const struct monitors *monitors = finder->monitors;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        bool again = false;
+        for (size_t d = 0; d < c && !again; d++)
+            again = monitors->classes[d].entry == monitors->classes[c].entry;
+        if (!again && monitors->classes[c].count + limit >= 1 &&
+            count_inversions(finder, passages, monitors->classes[c].entry) <= limit)
+            return monitors->classes[c].entry;
+    }
+    return -2;
+}
+
+/* Waiting must end with the passage before it (turns), or with its own (results). */
+static void judge_passages(const struct finder *finder, const struct passages *passages,
+                           bool of_own, struct pattern *pattern) {
+    for (size_t i = 0; i < passages->count; i++) {
+        const struct passage *passage = &passages->items[i];
+        if (!of_own && i == 0)
+            continue;
+        uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
+        const struct section *section = section_at(finder, passage->wait_section);
+        bool waited = section->n_waits > 0;
+        bool went_on = passed_ns(finder, section) >= free_ns;
+        judge(pattern, passage->wait_section, passage->asked_ns, waited,
+              went_on && waited == (passage->asked_ns < free_ns));
+    }
+}
+
+static bool add_passages(const struct finder *finder, const struct passages *passages, bool of_own,
+                         struct pattern *pattern) {
+    int entry = passages->count >= 3 ? find_drawing_entry(finder, passages) : -2;
+    if (entry > -2)
+        judge_passages(finder, passages, of_own, pattern);
+    if (entry == -2 || !holds(pattern)) {
+        free(pattern->acts);
+        return false;
+    }
+    pattern->draws_when_passing = entry == -1;
+    for (size_t i = 0; i < passages->count; i++) {
+        size_t drawn = finder->sections->n_sections;
+        if (entry >= 0)
+            drawn_ns(finder, passages, i, entry, &drawn);
+        if (drawn < finder->sections->n_sections)
+            pattern->acts[drawn] |= ACT_DRAW;
+        pattern->acts[passages->items[i].wait_section] |= of_own ? ACT_COLLECT : ACT_TURN;
+        pattern->acts[passages->items[i].pass_section] |= ACT_PASS;
+    }
+    return add_pattern(finder, *pattern);
+}
+
+static bool class_announces(const struct section_class *class, int condition) {
+    for (size_t i = 0; i < class->n_signals; i++)
+        if (class->signals[i] == condition)
+            return true;
+    return false;
+}
+
+/* Sections of the call site that waits, each with the next one of the same thread that signals. */
+static struct passages turns_of(const struct finder *finder, const struct section_class *site) {
+    struct passages passages = {0};
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        if (!same_site(class_at(finder, index), site))
+            continue;
+        const struct section *section = section_at(finder, index);
+        size_t pass = finder->sections->n_sections;
+        for (size_t s = index; s < finder->monitors->first_of_thread[section->thread + 1]; s++) {
+            if (s > index && same_site(class_at(finder, s), site) &&
+                section_at(finder, s)->mutex == finder->mutex)
+                break;
+            if (section_at(finder, s)->mutex == finder->mutex &&
+                class_announces(class_at(finder, s), site->waits_on)) {
+                pass = s;
+                break;
+            }
+        }
+        if (pass == finder->sections->n_sections)
+            continue;
+        *VECTOR_ADD(&passages) = (struct passage){
+            index, pass, section->thread, section->acquire_ns, section_at(finder, pass)->release_ns,
+            0};
+    }
+    return passages;
+}
+
+static int compare_passages(const void *a, const void *b) {
+    const struct passage *x = a, *y = b;
+    return (x->passed_ns > y->passed_ns) - (x->passed_ns < y->passed_ns);
+}
+
+static bool find_turns(const struct finder *finder) {
+    for (size_t c = 0; c < finder->monitors->n_classes; c++) {
+        const struct section_class *class = &finder->monitors->classes[c];
+        if (class->mutex != finder->mutex || class->waits == 0 ||
+            finder->monitors->condition_explained[class->waits_on])
+            continue;
+        struct passages passages = turns_of(finder, class);
+        if (passages.count)
+            qsort(passages.items, passages.count, sizeof *passages.items, compare_passages);
+        struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
+        bool found = add_passages(finder, &passages, false, &pattern);
+        free(passages.items);
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+/* ---- results that one thread fetches in order, each with a mutex of its own ---- */
+
+/* The thread that waits; -1 when several do. */
+static int only_waiter(const struct finder *finder) {
+    int waiter = -1;
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        if (section->n_waits == 0)
+            continue;
+        if (waiter >= 0 && waiter != section->thread)
+            return -1;
+        waiter = section->thread;
+    }
+    return waiter;
+}
+
+/* The last signalling section of another thread on the same mutex in (after, before]. */
+static size_t result_before(const struct finder *finder, int mutex, int waiter, size_t before,
+                            uint64_t after_ns) {
+    for (size_t i = before; i-- > 0;) {
+        size_t index = finder->history.items[i];
+        const struct section *section = section_at(finder, index);
+        if (section->mutex != mutex || section->thread == waiter)
+            continue;
+        if (section->release_ns <= after_ns)
+            break;
+        if (class_at(finder, index)->n_signals > 0)
+            return index;
+    }
+    return finder->sections->n_sections;
+}
+
+static uint64_t site_key(const struct section_class *class) {
+    return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
+}
+
+/* Call sites at which somebody waits, at one mutex or another. */
+static struct map waiting_sites(const struct finder *finder) {
+    struct map sites = MAP_EMPTY;
+    for (size_t i = 0; i < finder->history.count; i++)
+        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+            map_put(&sites, site_key(class_at(finder, finder->history.items[i])), 1);
+    return sites;
+}
+
+/* The waiter's visits: sections in a row on one mutex. Each ends with that mutex' result. */
+static struct passages visits_of(const struct finder *finder, int waiter) {
+    struct passages passages = {0};
+    struct map last_visit = MAP_EMPTY; /* of a mutex: passage number */
+    struct map waiting = waiting_sites(finder);
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        const struct section *section = section_at(finder, index);
+        if (section->thread != waiter || !map_get(&waiting, site_key(class_at(finder, index)), 0))
+            continue;
+        int mutex = section->mutex, known = map_get(&last_visit, (uint64_t)mutex, -1);
+        bool same = known >= 0 && (size_t)known + 1 == passages.count;
+        /* the result may come while the section waits: look from the end of its waits on */
+        size_t from = i;
+        while (from < finder->history.count &&
+               section_at(finder, finder->history.items[from])->acquire_ns <=
+                   passed_ns(finder, section))
+            from++;
+        uint64_t after = known < 0 ? 0
+                         : same    ? passages.items[known].after_ns
+                                   : passages.items[known].passed_ns;
+        size_t result = result_before(finder, mutex, waiter, from, after);
+        if (result == finder->sections->n_sections)
+            continue;
+        const struct section *by = section_at(finder, result);
+        struct passage visit = {index,          result, by->thread, section->acquire_ns,
+                                by->release_ns, after};
+        if (!same) {
+            *VECTOR_ADD(&passages) = visit;
+            map_put(&last_visit, (uint64_t)mutex, (int)passages.count - 1);
+            continue;
+        }
+        struct passage *open = &passages.items[known];
+        open->pass_section = result;
+        open->thread = by->thread;
+        open->passed_ns = by->release_ns;
+        if (section_at(finder, open->wait_section)->n_waits == 0) {
+            open->wait_section = index;
+            open->asked_ns = section->acquire_ns;
+        }
+    }
+    map_free(&last_visit);
+    map_free(&waiting);
+    return passages;
+}
+
+static bool find_results(const struct finder *finder, size_t n_objects) {
+    int waiter = only_waiter(finder);
+    if (waiter < 0)
+        return false;
+    struct passages visits = visits_of(finder, waiter);
+    struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
+    pattern.n_objects = n_objects;
+    bool found = add_passages(finder, &visits, true, &pattern);
+    free(visits.items);
+    return found;
+}
+
+/* ---- all mutexes ---- */
+
+static bool has_unexplained_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        for (size_t w = 0; w < section->n_waits; w++)
+            if (!finder->monitors->condition_explained
+                     [finder->sections->waits[section->first_wait + w].condition])
+                return true;
+    }
+    return false;
+}
+
+static void find_in_mutex(struct finder *finder, bool before_guards) {
+    finder->history = in_order(finder->sections, finder->mutex, -1);
+    if (before_guards ? finder->history.count > 0 : has_unexplained_wait(finder)) {
+        if (before_guards)
+            (void)(find_barrier(finder) || find_rwlock(finder));
+        else
+            find_turns(finder);
+    }
+    free(finder->history.items);
+}
+
+static void find_in_array(struct finder *finder) {
+    int class_id = finder->sections->objects[finder->mutex].class_id;
+    size_t members = 0;
+    for (size_t o = 0; o < finder->sections->n_objects; o++)
+        members += finder->sections->objects[o].class_id == class_id;
+    finder->history = in_order(finder->sections, finder->mutex, class_id);
+    if (members > 1 && has_unexplained_wait(finder))
+        find_results(finder, members);
+    free(finder->history.items);
+}
+
+void patterns_find(const struct trace *trace, const struct sections *sections,
+                   struct monitors *monitors, bool before_guards) {
+    struct finder finder = {.trace = trace, .sections = sections, .monitors = monitors};
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        const struct sync_object *object = &sections->objects[o];
+        if (object->kind != ON_MUTEX)
+            continue;
+        finder.mutex = (int)o;
+        if (object->alone)
+            find_in_mutex(&finder, before_guards);
+        else if (!before_guards && object->class_id == (int)o)
+            find_in_array(&finder);
+    }
+}
+
+void patterns_free(struct monitors *monitors) {
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        free(monitors->patterns[p].acts);
+    free(monitors->patterns);
+}

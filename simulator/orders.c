@@ -1,0 +1,69 @@
+#include "simulator/orders.h"
+
+#include <math.h>
+
+/* `amount` is the next number to be drawn, `arrived` the next one to be collected. */
+
+static double *number_of(const struct engine *engine, const struct thread *thread,
+                         const struct shared *object) {
+    return &thread->numbers[engine->plan->objects[object - engine->objects].order];
+}
+
+/* The lowest number that has not passed. */
+static double lowest(const struct engine *engine, const struct shared *object) {
+    double low = object->amount;
+    for (int i = 0; i < engine->plan->n_threads; i++)
+        low = fmin(low, *number_of(engine, &engine->threads[i], object));
+    return low;
+}
+
+static void wake_ready(struct engine *engine, struct thread *waker, struct shared *object) {
+    double low = lowest(engine, object);
+    struct thread *next;
+    for (struct thread *thread = object->waiters[SIDE_FIRST].head; thread; thread = next) {
+        next = thread->next;
+        if (*number_of(engine, thread, object) <= low)
+            wait_wake(engine, waker, thread);
+    }
+    while (object->waiters[SIDE_SECOND].head && object->arrived < low)
+        wait_wake(engine, waker, object->waiters[SIDE_SECOND].head);
+}
+
+enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    *number_of(engine, thread, object) = object->amount++;
+    wake_ready(engine, thread, object); /* if it held one */
+    return PROGRESS_YES;
+}
+
+enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    double number = *number_of(engine, thread, object);
+    if (isfinite(number) && number > lowest(engine, object))
+        return wait_for(engine, thread, object, SIDE_FIRST, PHASE_RETRY);
+    return PROGRESS_YES;
+}
+
+enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    *number_of(engine, thread, object) = INFINITY;
+    wake_ready(engine, thread, object);
+    return PROGRESS_YES;
+}
+
+enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object) {
+    wait_open(engine, thread, object);
+    if (object->arrived >= lowest(engine, object))
+        return wait_for(engine, thread, object, SIDE_SECOND, PHASE_RETRY);
+    shared_touch(engine, object);
+    object->arrived++;
+    return PROGRESS_YES;
+}
+
+void order_leave(struct engine *engine, struct thread *thread) {
+    for (int i = 0; i < engine->plan->n_objects; i++) {
+        struct shared *object = &engine->objects[i];
+        if (object->kind == OBJECT_ORDER && isfinite(*number_of(engine, thread, object)))
+            order_pass(engine, thread, object);
+    }
+}

@@ -1,0 +1,22 @@
+/* Turns: threads draw numbers and go on in the order of the numbers, whoever is ready first. */
+#ifndef PERSIK_SIMULATOR_ORDERS_H
+#define PERSIK_SIMULATOR_ORDERS_H
+
+#include "simulator/waiting.h"
+
+/* Takes the next number; one still held counts as passed. */
+enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object);
+
+/* Waits until all lower numbers have passed; at once for a thread without a number. */
+enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object);
+
+/* The thread's number has passed. */
+enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object);
+
+/* Waits until the lowest number that nobody has collected yet has passed, and collects it. */
+enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object);
+
+/* The thread ends: nobody waits for the numbers that it still holds. */
+void order_leave(struct engine *engine, struct thread *thread);
+
+#endif
