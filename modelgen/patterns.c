@@ -6,7 +6,9 @@
 #include "base/memory.h"
 
 #define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
-#define SITE_LIMIT      8    /* call sites that lock a read-write lock */
+#define UNSEEN_SHARE    0.15 /* of the numbers may seem out of order where their drawing is not seen \
+                              */
+#define SITE_LIMIT 8         /* call sites that lock a read-write lock */
 
 /* ---- the sections of one or several mutexes, in the order of their acquire times ---- */
 
@@ -414,7 +416,7 @@ static double count_inversions(const struct finder *finder, const struct passage
 /* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. */
 static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
     double limit = VIOLATION_SHARE * (double)passages->count;
-    if (count_inversions(finder, passages, -1) <= limit)
+    if (count_inversions(finder, passages, -1) <= UNSEEN_SHARE * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {

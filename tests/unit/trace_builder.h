@@ -10,7 +10,7 @@
 
 enum { BUILDER_THREADS = 8, BUILDER_CONTEXTS = 64, BUILDER_RECORDS = 4096 };
 
-static struct trace *builder_new(int cores) {
+static inline struct trace *builder_new(int cores) {
     struct trace *trace = memory_alloc(1, sizeof *trace);
     trace->meta.version = TRACE_VERSION;
     trace->meta.cores = cores;
@@ -22,8 +22,8 @@ static struct trace *builder_new(int cores) {
 }
 
 /* The context of a call on `line` of `function`, called by `root` (line `root_line`). */
-static uint32_t builder_context(struct trace *trace, const char *function, int line,
-                                const char *root, int root_line) {
+static inline uint32_t builder_context(struct trace *trace, const char *function, int line,
+                                       const char *root, int root_line) {
     for (size_t c = 0; c < trace->n_contexts; c++)
         if (trace->contexts[c].frames[0].line == line &&
             trace->contexts[c].frames[1].line == root_line &&
@@ -40,7 +40,7 @@ static uint32_t builder_context(struct trace *trace, const char *function, int l
     return (uint32_t)trace->n_contexts++;
 }
 
-static int builder_thread(struct trace *trace, const char *start_routine, int creator) {
+static inline int builder_thread(struct trace *trace, const char *start_routine, int creator) {
     int index = (int)trace->n_threads++;
     struct trace_thread *thread = &trace->threads[index];
     *thread = (struct trace_thread){.pid = 1,
@@ -57,8 +57,9 @@ static int builder_thread(struct trace *trace, const char *start_routine, int cr
     return index;
 }
 
-static void builder_record(struct trace *trace, int thread, const char *api, uint64_t start_ns,
-                           uint64_t duration_ns, uint64_t object, uint32_t context, int value) {
+static inline void builder_record(struct trace *trace, int thread, const char *api,
+                                  uint64_t start_ns, uint64_t duration_ns, uint64_t object,
+                                  uint32_t context, int value) {
     struct trace_thread *to = &trace->threads[thread];
     to->records[to->n_records++] = (struct trace_record){.start_ns = start_ns,
                                                          .duration_ns = duration_ns,
@@ -70,13 +71,13 @@ static void builder_record(struct trace *trace, int thread, const char *api, uin
 }
 
 /* The thread ran on a core throughout [on, off). */
-static void builder_slice(struct trace *trace, int thread, uint64_t on_ns, uint64_t off_ns) {
+static inline void builder_slice(struct trace *trace, int thread, uint64_t on_ns, uint64_t off_ns) {
     struct trace_thread *to = &trace->threads[thread];
     to->slices[to->n_slices++] = (struct trace_slice){0, on_ns, off_ns, 0, 0};
 }
 
 /* Sets every thread's life and the run to [0, end). */
-static void builder_finish(struct trace *trace, uint64_t end_ns) {
+static inline void builder_finish(struct trace *trace, uint64_t end_ns) {
     trace->meta.run_ns = end_ns;
     for (size_t t = 0; t < trace->n_threads; t++)
         trace->threads[t].end_ns = end_ns;

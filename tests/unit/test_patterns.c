@@ -1,0 +1,227 @@
+/* Barriers, read-write locks, turns and results fetched in order, on traces written by hand; and
+ * the simulator's object for turns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/patterns.h"
+#include "simulator/simulator.h"
+#include "tests/unit/model_builder.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, CONDITION = 0x2000 };
+
+static const int no_pools[BUILDER_THREADS];
+
+/* A critical section of `function` in [start, end) that waits until `woken` (0: not at all) and
+ * broadcasts if it is to. */
+static void section(struct trace *trace, int thread, const char *function, uint64_t object,
+                    uint64_t start, uint64_t woken, uint64_t end, bool broadcasts) {
+    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX + object,
+                   builder_context(trace, function, 10, "thread", 100), 0);
+    if (woken)
+        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1,
+                       CONDITION + object, builder_context(trace, function, 11, "thread", 100), 0);
+    if (broadcasts)
+        builder_record(trace, thread, "pthread_cond_broadcast", end - 1, 0, CONDITION + object,
+                       builder_context(trace, function, 12, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX + object,
+                   builder_context(trace, function, 13, "thread", 100), 0);
+}
+
+static struct trace *new_trace(int workers) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    for (int i = 0; i < workers; i++)
+        builder_thread(trace, "worker", 0);
+    return trace;
+}
+
+struct found {
+    struct trace *trace;
+    struct sections sections;
+    struct monitors monitors;
+};
+
+static struct found find(struct trace *trace, uint64_t end_ns) {
+    builder_finish(trace, end_ns);
+    struct found found = {.trace = trace, .sections = sections_find(trace, no_pools)};
+    found.monitors = monitors_find(trace, &found.sections, NULL);
+    return found;
+}
+
+static void found_free(struct found *found) {
+    monitors_free(&found->monitors);
+    sections_free(&found->sections, found->trace);
+    trace_free(found->trace);
+}
+
+/* ---- barriers ---- */
+
+static struct trace *barrier_trace(bool last_wakes) {
+    struct trace *trace = new_trace(3);
+    for (uint64_t round = 0; round < 6; round++) {
+        uint64_t at = 1000 * (round + 1);
+        int first = 1 + (int)(round % 3), second = 1 + (int)((round + 1) % 3);
+        section(trace, first, "meet", 0, at, at + 330, at + 335, false);
+        section(trace, second, "meet", 0, at + 100, at + 340, at + 345, false);
+        section(trace, 1 + (int)((round + 2) % 3), "meet", 0, at + 300, 0, at + 320, last_wakes);
+    }
+    return trace;
+}
+
+static void rounds_of_equal_size_are_a_barrier(void **state) {
+    (void)state;
+    struct found found = find(barrier_trace(true), 10000);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    const struct pattern *pattern = found.monitors.patterns;
+    assert_int_equal(pattern->kind, HAND_MADE_BARRIER);
+    assert_int_equal(pattern->parties, 3);
+    assert_true(pattern->tally.violations == 0);
+    assert_true(pattern->tally.replayed == 18);
+    found_free(&found);
+}
+
+static void what_nobody_wakes_is_no_barrier(void **state) {
+    (void)state;
+    struct found found = find(barrier_trace(false), 10000);
+    assert_int_equal(found.monitors.n_patterns, 0);
+    found_free(&found);
+}
+
+/* ---- read-write locks ---- */
+
+/* Two readers together, then a writer alone. With `greedy` a second reader comes in beside it. */
+static struct trace *lock_trace(bool greedy) {
+    struct trace *trace = new_trace(3);
+    for (uint64_t round = 0; round < 6; round++) {
+        uint64_t at = 10000 * (round + 1);
+        section(trace, 1, "lock_read", 0, at, 0, at + 10, false);
+        section(trace, 2, "lock_read", 0, at + 20, 0, at + 30, false);
+        section(trace, 3, "lock_write", 0, at + 40, at + 620, at + 640, false);
+        section(trace, 1, "unlock", 0, at + 500, 0, at + 510, false);
+        section(trace, 2, "unlock", 0, at + 600, 0, at + 610, true);
+        section(trace, 1, "lock_read", 0, at + 700, greedy ? 0 : at + 920,
+                at + (greedy ? 710 : 930), false);
+        section(trace, 3, "unlock", 0, at + 900, 0, at + 910, true);
+        section(trace, 1, "unlock", 0, at + 950, 0, at + 960, true);
+    }
+    return trace;
+}
+
+static void readers_together_and_writers_alone_are_a_read_write_lock(void **state) {
+    (void)state;
+    struct found found = find(lock_trace(false), 80000);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    const struct pattern *pattern = found.monitors.patterns;
+    assert_int_equal(pattern->kind, HAND_MADE_RWLOCK);
+    assert_true(pattern->tally.violations == 0);
+    for (size_t s = 0; s < found.sections.n_sections; s++) {
+        const char *name = found.monitors.classes[found.monitors.class_of[s]].function;
+        unsigned expected = strcmp(name, "lock_read") == 0    ? ACT_READ
+                            : strcmp(name, "lock_write") == 0 ? ACT_WRITE
+                                                              : ACT_UNLOCK;
+        assert_int_equal(pattern->acts[s], expected);
+    }
+    found_free(&found);
+}
+
+static void a_reader_beside_a_writer_refutes_the_read_write_lock(void **state) {
+    (void)state;
+    struct found found = find(lock_trace(true), 80000);
+    for (size_t p = 0; p < found.monitors.n_patterns; p++)
+        assert_int_not_equal(found.monitors.patterns[p].kind, HAND_MADE_RWLOCK);
+    found_free(&found);
+}
+
+/* ---- turns ---- */
+
+/* Threads 1 and 2 by turns; thread 2 is always ready early. */
+static void threads_that_wait_for_each_other_take_turns(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (uint64_t round = 0; round < 8; round++) {
+        uint64_t at = 1000 * (round + 1);
+        section(trace, 2, "turn", 0, at, at + 320, at + 330, false);
+        section(trace, 1, "turn", 0, at + 200, 0, at + 210, false);
+        section(trace, 1, "pass", 0, at + 300, 0, at + 310, true);
+        section(trace, 2, "pass", 0, at + 400, 0, at + 410, true);
+    }
+    struct found found = find(trace, 10000);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    assert_int_equal(found.monitors.patterns[0].kind, HAND_MADE_HAND_OVER);
+    assert_true(found.monitors.patterns[0].draws_when_passing);
+    assert_true(found.monitors.patterns[0].tally.violations == 0);
+    found_free(&found);
+}
+
+/* ---- results, each with its own mutex ---- */
+
+static void results_fetched_in_order_are_told_apart(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2);
+    for (uint64_t job = 0; job < 12; job++) {
+        uint64_t at = 1000 * (job / 2 + 1), object = 0x10 * (1 + job % 6);
+        bool even = job % 2 == 0; /* thread 1 is quicker, and gets the next job first */
+        bool waits = even || job < 6;
+        uint64_t done = at + (even ? 300 : 600), asked = waits ? done - 90 : done + 90;
+        section(trace, 0, "fetch", object, asked, waits ? done + 20 : 0, done + 100, false);
+        section(trace, even ? 1 : 2, "store", object, done, 0, done + 10, true);
+    }
+    struct found found = find(trace, 10000);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    const struct pattern *pattern = found.monitors.patterns;
+    assert_int_equal(pattern->kind, HAND_MADE_EVENT);
+    assert_int_equal(pattern->n_objects, 6);
+    assert_true(pattern->tally.violations == 0);
+    for (size_t o = 0; o < found.sections.n_objects; o++)
+        if (found.sections.objects[o].kind == ON_CONDITION)
+            assert_true(found.monitors.condition_explained[o]);
+    found_free(&found);
+}
+
+/* ---- the simulator's side ---- */
+
+/* Two threads compute for 1 ms each, then 4 ms in their turn: those 4 ms come one after the other,
+ * 10 times each. Both end holding a number, which keeps nobody waiting. */
+static void a_turn_waits_for_the_number_before_it(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int order = build_object(model, OBJECT_ORDER, 0);
+    for (int i = 0; i < 2; i++) {
+        int pool = build_pool(model, 1, true), leave;
+        int draw = build_next(model, model->pools[pool].entry, constant(0), NODE_DRAW, order);
+        int head = build_next(model, draw, constant(0), NODE_STEP, MODEL_NONE);
+        int body = build_loop(model, head, constant(10), &leave);
+        int turn = build_next(model, body, constant(1e6), NODE_TURN, order);
+        int pass = build_next(model, turn, constant(4e6), NODE_PASS, order);
+        int next = build_next(model, pass, constant(0), NODE_DRAW, order);
+        build_edge(model, next, head);
+        int end = build_node(model, NODE_END, MODEL_NONE);
+        build_edge(model, leave, end);
+    }
+    struct error error = {""};
+    struct sim_config config = {.seed = 1};
+    struct sim_result result;
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    assert_true(fabs(result.run_ns.mean - 81e6) < 1e5);
+    assert_true(result.stalls == 0);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
+        cmocka_unit_test(what_nobody_wakes_is_no_barrier),
+        cmocka_unit_test(readers_together_and_writers_alone_are_a_read_write_lock),
+        cmocka_unit_test(a_reader_beside_a_writer_refutes_the_read_write_lock),
+        cmocka_unit_test(threads_that_wait_for_each_other_take_turns),
+        cmocka_unit_test(results_fetched_in_order_are_told_apart),
+        cmocka_unit_test(a_turn_waits_for_the_number_before_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
