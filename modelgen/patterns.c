@@ -6,9 +6,10 @@
 #include "base/memory.h"
 
 #define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
-#define UNSEEN_SHARE    0.15 /* of the numbers may seem out of order where their drawing is not seen \
-                              */
-#define SITE_LIMIT 8         /* call sites that lock a read-write lock */
+#define UNSEEN_SHARE                                                                               \
+    0.15             /* of the numbers may seem out of order where their drawing is not seen       \
+                      */
+#define SITE_LIMIT 8 /* call sites that lock a read-write lock */
 
 /* ---- the sections of one or several mutexes, in the order of their acquire times ---- */
 
