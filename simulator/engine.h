@@ -130,9 +130,9 @@ struct shared {
     bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
     uint32_t being_served; /* disk: requests on its servers */
-    double amount;         /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
-    double arrived;        /* barrier; order: collected */
-    double *births;        /* queue: ring of items */
+    double amount;  /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
+    double arrived; /* barrier; order: collected */
+    double *births; /* queue: ring of items */
     size_t first, n_items, capacity;
     double arrivals_left;
     struct random_stream random;
