@@ -39,13 +39,6 @@ build_model() {
         timeout "$limit_s" "$persik" build-model -i "$data" >>"$folder/log" 2>&1
 }
 
-recognise() {
-    local name=$1 folder=$kept/$1
-    jq -r --rawfile labels "$labels" --arg program "$name" -f "$root/tests/monitors/verdict.jq" \
-        "$folder/data/model.json" >"$folder/verdict.part" || return 1
-    mv "$folder/verdict.part" "$folder/verdict"
-}
-
 predict() {
     local name=$1 folder=$kept/$1 program=$built/monitors/$1 measured=$kept/$1/measured.csv
     local options=(-i "$folder/data" --format csv)
@@ -64,12 +57,11 @@ is_timed() { awk -F , -v name="$1" '$1 == name { exit $8 != "yes" }' "$labels"; 
 
 score() {
     local name=$1
-    rm -f "$kept/$name/verdict" "$kept/$name/accuracy.csv"
+    rm -f "$kept/$name/data/model.json" "$kept/$name/accuracy.csv"
     build_model "$name" || {
         say "$name: no model: see ${kept#"$root"/}/$name/log"
         return 1
     }
-    recognise "$name" || return 1
     if [ -n "$with_accuracy" ] && is_timed "$name"; then
         predict "$name" || {
             say "$name: no prediction: see ${kept#"$root"/}/$name/log"
@@ -80,11 +72,13 @@ score() {
 
 # ---- the tables ----
 
-# The verdicts of what is kept, in the order of the labels.
-verdicts() {
-    local name
+# Holds the kept models against the labels, in the labels' order.
+judge() {
+    local name model
     while read -r name; do
-        [ ! -s "$kept/$name/verdict" ] || cat "$kept/$name/verdict"
+        model=$kept/$name/data/model.json
+        [ ! -s "$model" ] || jq -r --rawfile labels "$labels" --arg program "$name" \
+            -f "$root/tests/monitors/verdict.jq" "$model"
     done < <(corpus)
 }
 
@@ -95,17 +89,18 @@ markdown() { awk -F '\t' '{ printf "|"; for (i = 1; i <= NF; i++) printf " %s |"
 write_verdicts() {
     echo "| program | label | found | amount | operations | besides |"
     echo "|---|---|---|:-:|:-:|---|"
-    verdicts | awk -F '\t' -v OFS='\t' '$2 !~ /^none/ { print $1, $2, $3, $5, $6, $7 }' | markdown
+    awk -F '\t' -v OFS='\t' '$2 !~ /^like / { print $1, $2, $3, $5, $6, $7 }' "$verdicts" |
+        markdown
     echo
-    echo "| look-alike | label | mistaken for |"
+    echo "| look-alike | looks | mistaken for |"
     echo "|---|---|---|"
-    verdicts | awk -F '\t' -v OFS='\t' '$2 ~ /^none/ { print $1, $2, $3 }' | markdown
+    awk -F '\t' -v OFS='\t' '$2 ~ /^like / { print $1, $2, $3 }' "$verdicts" | markdown
 }
 
 write_totals() {
-    verdicts | awk -F '\t' '
+    awk -F '\t' '
         function share(n, of) { return sprintf("%d of %d (%.1f %%)", n, of, of ? 100 * n / of : 0) }
-        $2 ~ /^none/ { alike++; mistaken += $4 == "no"; next }
+        $2 ~ /^like / { alike++; mistaken += $4 == "no"; next }
         {
             objects++
             kind += $4 == "yes"
@@ -118,7 +113,7 @@ write_totals() {
             print "- kind alone: " share(kind, objects) "; all operations: " share(operations, objects)
             print "- something named that is not there, beside the object: " share(besides, objects)
             print "- look-alikes mistaken for an object: " share(mistaken, alike)
-        }'
+        }' "$verdicts"
 }
 
 # Mean and worst |predicted - measured| / measured of the kept accuracy of a program.
@@ -202,7 +197,10 @@ if [ -z "$only_kept" ]; then
         score "$name" || failed+=("$name")
     done
 fi
-[ -n "$(verdicts)" ] || fail "nothing is kept yet: run bench/recognition.sh without --kept"
+verdicts=$(mktemp)
+trap 'rm -f "$verdicts"' EXIT
+judge >"$verdicts"
+[ -s "$verdicts" ] || fail "nothing is kept yet: run bench/recognition.sh without --kept"
 if [ -n "$write" ]; then
     write_document >"$document.part"
     mv "$document.part" "$document"

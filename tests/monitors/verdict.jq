@@ -65,10 +65,12 @@ def is_allowed($list): . as $m |
 [$judged[] | select((.kind_right or is_allowed($truth.also)) | not)] as $others |
 ($others | map(spelled_monitor) | join(", ")) as $besides |
 if $truth.kind == "none" then
-    [$truth.program, "none, like a " + ($truth.looks_like | sub(":"; " of ")),
+    [$truth.program, "like " + ($truth.looks_like | sub(":"; " of ")),
      (if $besides == "" then "-" else $besides end), ($others == [] | yes_no), "-", "-", ""]
 else
-    [$truth.program, $truth.kind + (if $truth.amount == "-" then "" else " " + $truth.amount end),
+    [$truth.program,
+     ($truth.kind | gsub("\\|"; " or ")) +
+        (if $truth.amount == "-" then "" else " " + $truth.amount end),
      (if $best then $best | spelled_monitor else "-" end),
      ($best != null | yes_no),
      (if $truth.amount == "-" then "-" else $best != null and $best.amount_right | yes_no end),
