@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_statistics_double.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -67,7 +70,6 @@ size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns
 /* Between the driver and the device. */
 struct service {
     uint64_t issued_ns, completed_ns;
-    size_t depth; /* requests there when it was issued, itself among them */
 };
 
 struct services {
@@ -75,20 +77,12 @@ struct services {
     size_t count, capacity;
 };
 
-/* What happened while n requests were there: items[n]. */
-struct depths {
-    struct {
-        double time_ns, completed;
-    } * items;
-    size_t deepest;
-};
-
 static struct services find_services(const struct disks *disks, uint32_t device) {
     struct services services = {0};
     for (size_t b = 0; b < disks->trace->n_blocks; b++) {
         const struct trace_block *block = &disks->trace->blocks[b];
         if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
-            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns, 0};
+            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns};
     }
     return services;
 }
@@ -98,102 +92,89 @@ static int compare_issues(const void *left, const void *right) {
     return (a->issued_ns > b->issued_ns) - (a->issued_ns < b->issued_ns);
 }
 
-static int compare_times(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+/* Takes the requests that completed by `now_ns` out of the `n` sorted `ends`. Returns how many are
+ * left. */
+static size_t drop_completed(uint64_t *ends, size_t n, uint64_t now_ns) {
+    size_t completed = 0;
+    while (completed < n && ends[completed] <= now_ns)
+        completed++;
+    memmove(ends, ends + completed, (n - completed) * sizeof *ends);
+    return n - completed;
 }
 
-/* Walks through issues and completions in the order of time; fills in the requests' depths. */
-static struct depths find_depths(struct services *services) {
-    size_t n = services->count, issued = 0, completed = 0, depth = 0;
-    struct depths depths = {.items = memory_alloc(n + 1, sizeof *depths.items)};
-    uint64_t *ends = memory_alloc(n, sizeof *ends);
-    for (size_t i = 0; i < n; i++)
-        ends[i] = services->items[i].completed_ns;
-    qsort(services->items, n, sizeof *services->items, compare_issues);
-    qsort(ends, n, sizeof *ends, compare_times);
-    uint64_t now_ns = n ? services->items[0].issued_ns : 0;
-    while (completed < n) {
-        bool issue = issued < n && services->items[issued].issued_ns < ends[completed];
-        uint64_t next_ns = issue ? services->items[issued].issued_ns : ends[completed];
-        depths.items[depth].time_ns += (double)(next_ns - now_ns);
-        now_ns = next_ns;
-        if (issue) {
-            services->items[issued++].depth = ++depth;
-            depths.deepest = depth > depths.deepest ? depth : depths.deepest;
-        } else {
-            depths.items[depth--].completed++;
-            completed++;
-        }
+static void insert_sorted(uint64_t *ends, size_t n, uint64_t end_ns) {
+    while (n > 0 && ends[n - 1] > end_ns) {
+        ends[n] = ends[n - 1];
+        n--;
     }
-    free(ends);
-    return depths;
+    ends[n] = end_ns;
 }
 
-static double at_work(size_t depth, size_t servers) {
-    return (double)(depth < servers ? depth : servers);
-}
-
-/* Logarithm of the likelihood of what was seen if `servers` were at work, completions being
- * Poisson at the rate of those that have a request. */
-static double likelihood(const struct depths *depths, size_t servers) {
-    double work_ns = 0, completed = 0, sum = 0;
-    for (size_t n = 1; n <= depths->deepest; n++) {
-        work_ns += depths->items[n].time_ns * at_work(n, servers);
-        completed += depths->items[n].completed;
-    }
-    for (size_t n = 1; n <= depths->deepest; n++)
-        if (depths->items[n].completed > 0)
-            sum += depths->items[n].completed * log(at_work(n, servers) * completed / work_ns);
-    return sum;
-}
-
-static size_t likeliest_servers(const struct depths *depths) {
-    size_t best = 1;
-    double best_likelihood = likelihood(depths, 1);
-    for (size_t servers = 2; servers <= depths->deepest; servers++) {
-        double present = likelihood(depths, servers);
-        if (present > best_likelihood) {
-            best = servers;
-            best_likelihood = present;
-        }
-    }
-    return best;
-}
-
-/* A request that shared the servers with more than they can take waited inside the device. The
- * model makes it wait before, so its time is cut to what was its own. */
-static struct dist service_times(const struct services *services, size_t servers) {
-    double *times = memory_alloc(services->count, sizeof *times);
+/* What the device did with the requests, in the order of their issue, if it has `servers`: `depths`
+ * are how many were there, each itself among them; `times_ns` what it took from when fewer than
+ * `servers` older ones were left. Returns the greatest depth. */
+static size_t own_times(const struct services *services, size_t servers, double *depths,
+                        double *times_ns) {
+    uint64_t *ends = memory_alloc(services->count, sizeof *ends); /* of those that are there */
+    size_t n = 0, deepest = 0;
     for (size_t i = 0; i < services->count; i++) {
         const struct service *service = &services->items[i];
-        times[i] = (double)(service->completed_ns - service->issued_ns) *
-                   at_work(service->depth, servers) / (double)service->depth;
+        n = drop_completed(ends, n, service->issued_ns);
+        uint64_t start_ns = n < servers ? service->issued_ns : ends[n - servers];
+        times_ns[i] = fmax(0, (double)service->completed_ns - (double)start_ns);
+        insert_sorted(ends, n++, service->completed_ns);
+        depths[i] = (double)n;
+        deepest = n > deepest ? n : deepest;
     }
-    struct dist dist = dist_from_values(times, services->count, DIST_LIMIT);
+    free(ends);
+    return deepest;
+}
+
+/* With the true number of servers a request's own time does not depend on how many are there: with
+ * more it would seem to grow, as waiting is counted in, with fewer to shrink. A number that is but
+ * the best of those below the greatest depth must be `sure` to be better than that: a device that
+ * always had as many requests does not tell. */
+static size_t count_servers(const struct services *services, size_t deepest) {
+    size_t n = services->count, best = deepest;
+    const double sure = 2 / sqrt((double)n); /* of correlations by chance, 95 % are smaller */
+    double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
+    double best_correlation = INFINITY;
+    for (size_t servers = deepest; servers > 0; servers--) {
+        own_times(services, servers, depths, times);
+        double correlation = fabs(gsl_stats_correlation(depths, 1, times, 1, n));
+        if (correlation < best_correlation - (best == deepest ? sure : 0)) {
+            best = servers;
+            best_correlation = correlation;
+        }
+    }
+    free(depths);
     free(times);
-    return dist;
+    return best;
 }
 
 struct disk_speed disks_speed(const struct disks *disks, uint32_t device) {
     struct services services = find_services(disks, device);
-    struct depths depths = find_depths(&services);
-    size_t servers = likeliest_servers(&depths);
-    bool limited = servers < depths.deepest || depths.deepest < 2;
+    size_t n = services.count;
+    qsort(services.items, n, sizeof *services.items, compare_issues);
+    double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
+    size_t deepest = own_times(&services, 1, depths, times);
+    size_t servers = deepest < 2 ? 1 : count_servers(&services, deepest);
+    bool limited = servers < deepest || deepest < 2;
+    own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,
-                               .service_ns = service_times(&services, servers)};
-    if (depths.deepest < 2)
+                               .service_ns = dist_from_values(times, n, DIST_LIMIT)};
+    if (deepest < 2)
         speed.evidence =
             memory_format("%zu requests, never two at once: taken as one server", services.count);
     else if (limited)
-        speed.evidence =
-            memory_format("%zu requests, up to %zu at once: as fast as %zu server%s",
-                          services.count, depths.deepest, servers, servers == 1 ? "" : "s");
+        speed.evidence = memory_format("%zu requests, up to %zu at once: as fast as %zu server%s",
+                                       services.count, deepest, servers, servers == 1 ? "" : "s");
     else
         speed.evidence = memory_format("%zu requests, up to %zu at once without slowing down: "
                                        "taken as without limit",
-                                       services.count, depths.deepest);
-    free(depths.items);
+                                       services.count, deepest);
+    free(depths);
+    free(times);
     free(services.items);
     return speed;
 }

@@ -21,9 +21,10 @@ static double uniform(void) {
     return (double)(random_state >> 11) / 9007199254740992.0;
 }
 
-/* Threads that read without pause from a device that gets all requests at once and works on
- * `servers` of them, first come, first served, 100 us each, give or take a half. */
-static struct disk_speed speed_of(size_t threads, size_t servers) {
+/* Threads that read, with pauses of `pause_us` on average, from a device that gets all requests at
+ * once and works on `servers` of them, first come, first served, 100 us each, give or take a half.
+ */
+static struct disk_speed speed_of(size_t threads, size_t servers, double pause_us) {
     random_state = 42;
     struct trace_block blocks[REQUESTS] = {{0}};
     uint64_t *free_ns = memory_alloc(servers, sizeof *free_ns);
@@ -39,7 +40,7 @@ static struct disk_speed speed_of(size_t threads, size_t servers) {
         uint64_t issued_ns = next_ns[thread];
         uint64_t begun_ns = issued_ns > free_ns[server] ? issued_ns : free_ns[server];
         free_ns[server] = begun_ns + (uint64_t)((50 + 100 * uniform()) * US);
-        next_ns[thread] = free_ns[server] + 1 * US;
+        next_ns[thread] = free_ns[server] + (uint64_t)(uniform() * 2 * pause_us * US);
         blocks[i] = (struct trace_block){.queued_ns = issued_ns,
                                          .issued_ns = issued_ns,
                                          .completed_ns = free_ns[server],
@@ -54,9 +55,9 @@ static struct disk_speed speed_of(size_t threads, size_t servers) {
     return speed;
 }
 
-static void assert_speed(size_t threads, size_t servers, double expected_servers,
+static void assert_speed(size_t threads, size_t servers, double pause_us, double expected_servers,
                          const char *evidence) {
-    struct disk_speed speed = speed_of(threads, servers);
+    struct disk_speed speed = speed_of(threads, servers, pause_us);
     assert_true(speed.servers == expected_servers);
     double mean_ns = dist_mean(&speed.service_ns);
     assert_true(mean_ns > 90 * US && mean_ns < 110 * US);
@@ -67,20 +68,20 @@ static void assert_speed(size_t threads, size_t servers, double expected_servers
 
 static void the_servers_of_a_busy_device_are_counted(void **state) {
     (void)state;
-    assert_speed(4, 1, 1, "up to 4 at once: as fast as 1 server");
-    assert_speed(8, 2, 2, "as fast as 2 servers");
-    assert_speed(16, 4, 4, "as fast as 4 servers");
+    assert_speed(4, 1, 200, 1, "up to 4 at once: as fast as 1 server");
+    assert_speed(8, 2, 200, 2, "as fast as 2 servers");
+    assert_speed(16, 4, 400, 4, "as fast as 4 servers");
 }
 
 static void a_device_that_never_slowed_down_has_no_limit(void **state) {
     (void)state;
-    assert_speed(2, 8, 0, "without limit");
-    assert_speed(6, 8, 0, "without limit");
+    assert_speed(2, 8, 50, 0, "without limit");
+    assert_speed(6, 8, 50, 0, "without limit");
 }
 
 static void requests_one_by_one_tell_of_one_server_only(void **state) {
     (void)state;
-    assert_speed(1, 8, 1, "never two at once");
+    assert_speed(1, 8, 50, 1, "never two at once");
 }
 
 static void other_devices_and_requests_cut_off_do_not_count(void **state) {

@@ -14,7 +14,7 @@
 #define MODELS     1500
 #define HORIZON_NS 1e5
 #define N_KINDS    ((int)NODE_TASK_END + 1)
-#define N_OBJECTS  8
+#define N_OBJECTS  ((int)OBJECT_ORDER + 1)
 
 static int below(struct random_stream *random, int n) {
     return (int)random_below(random, (uint32_t)n);
@@ -62,6 +62,8 @@ static const int object_of[N_KINDS] = {
     [NODE_CREATE] = MODEL_NONE,     [NODE_JOIN] = MODEL_NONE,
     [NODE_SLEEP] = MODEL_NONE,      [NODE_IO] = OBJECT_DISK,
     [NODE_TASK_BEGIN] = MODEL_NONE, [NODE_TASK_END] = MODEL_NONE,
+    [NODE_DRAW] = OBJECT_ORDER,     [NODE_TURN] = OBJECT_ORDER,
+    [NODE_PASS] = OBJECT_ORDER,     [NODE_COLLECT] = OBJECT_ORDER,
 };
 
 static bool can_wait_in_monitor(enum node_kind kind) {
