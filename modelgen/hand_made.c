@@ -98,32 +98,42 @@ static bool goes_both_ways(const struct monitors *monitors, const struct guard *
     return up && down;
 }
 
-static enum hand_made_kind kind_of_proposal(const struct facts_monitor *proposal,
-                                            enum hand_made_kind otherwise) {
-    switch (proposal->kind) {
-    case MONITOR_BOUNDED_QUEUE:
-    case MONITOR_UNBOUNDED_QUEUE:
-        /* the replay knows whether somebody waits for room */
-        return otherwise == HAND_MADE_SEMAPHORE ? HAND_MADE_UNBOUNDED_QUEUE : otherwise;
-    case MONITOR_SEMAPHORE:
-        return otherwise == HAND_MADE_UNBOUNDED_QUEUE ? HAND_MADE_SEMAPHORE : otherwise;
-    case MONITOR_TOKEN_POOL:
-        return otherwise == HAND_MADE_UNBOUNDED_QUEUE || otherwise == HAND_MADE_SEMAPHORE
-                   ? HAND_MADE_TOKEN_POOL
-                   : otherwise;
-    case MONITOR_THREAD_POOL:
-        return otherwise == HAND_MADE_UNBOUNDED_QUEUE || otherwise == HAND_MADE_BOUNDED_QUEUE
-                   ? HAND_MADE_THREAD_POOL
-                   : otherwise;
-    case MONITOR_EVENT:
-    case MONITOR_COMPLETION:
-    case MONITOR_BARRIER:
-    case MONITOR_RWLOCK:
-    case MONITOR_HAND_OVER:
-    case MONITOR_OTHER:
-        break;
-    }
-    return otherwise;
+static const enum hand_made_kind kinds_of_source[] = {
+    [MONITOR_BOUNDED_QUEUE] = HAND_MADE_BOUNDED_QUEUE,
+    [MONITOR_UNBOUNDED_QUEUE] = HAND_MADE_UNBOUNDED_QUEUE,
+    [MONITOR_SEMAPHORE] = HAND_MADE_SEMAPHORE,
+    [MONITOR_BARRIER] = HAND_MADE_BARRIER,
+    [MONITOR_EVENT] = HAND_MADE_EVENT,
+    [MONITOR_COMPLETION] = HAND_MADE_COMPLETION,
+    [MONITOR_RWLOCK] = HAND_MADE_RWLOCK,
+    [MONITOR_TOKEN_POOL] = HAND_MADE_TOKEN_POOL,
+    [MONITOR_HAND_OVER] = HAND_MADE_HAND_OVER,
+    [MONITOR_THREAD_POOL] = HAND_MADE_THREAD_POOL,
+    [MONITOR_OTHER] = HAND_MADE_OTHER,
+};
+
+/* What may look alike in a trace, so that the source decides: counters that are added to and taken
+ * from; and states that are waited for but not taken. */
+static bool is_counter(enum hand_made_kind kind) {
+    return kind == HAND_MADE_BOUNDED_QUEUE || kind == HAND_MADE_UNBOUNDED_QUEUE ||
+           kind == HAND_MADE_SEMAPHORE || kind == HAND_MADE_TOKEN_POOL ||
+           kind == HAND_MADE_THREAD_POOL;
+}
+
+static bool is_state(enum hand_made_kind kind) {
+    return kind == HAND_MADE_EVENT || kind == HAND_MADE_COMPLETION;
+}
+
+/* `found` is the trace's answer. A queue whose putters never waited for room may be bounded all the
+ * same, but one with room that ran out is not unbounded. */
+static enum hand_made_kind kind_with_source(const struct facts_monitor *proposal,
+                                            enum hand_made_kind found) {
+    enum hand_made_kind said = proposal ? kinds_of_source[proposal->kind] : HAND_MADE_OTHER;
+    bool contradicts = found == HAND_MADE_BOUNDED_QUEUE && said == HAND_MADE_UNBOUNDED_QUEUE;
+    if ((is_counter(said) && is_counter(found) && !contradicts) ||
+        (is_state(said) && (is_state(found) || found == HAND_MADE_UNBOUNDED_QUEUE)))
+        return said;
+    return found;
 }
 
 static enum hand_made_kind kind_of_group(const struct monitors *monitors,
@@ -136,7 +146,7 @@ static enum hand_made_kind kind_of_group(const struct monitors *monitors,
                                : goes_both_ways(monitors, items) || items->initial < 0
                                    ? HAND_MADE_COMPLETION
                                    : HAND_MADE_EVENT;
-    return items->proposal ? kind_of_proposal(items->proposal, kind) : kind;
+    return kind_with_source(items->proposal, kind);
 }
 
 static void roles_of(enum hand_made_kind kind, enum hand_made_role *adds,
@@ -252,11 +262,6 @@ static void write_guard(const struct stream_input *input, const struct guard *gu
     monitor->violations += guard->violations;
 }
 
-static bool has_amount(enum hand_made_kind kind) {
-    return kind == HAND_MADE_BOUNDED_QUEUE || kind == HAND_MADE_SEMAPHORE ||
-           kind == HAND_MADE_TOKEN_POOL;
-}
-
 static void write_amount(const struct guard *guard, const struct model *model,
                          struct hand_made *monitor) {
     monitor->amount = guard->object >= 0 && model->objects[guard->object].kind == OBJECT_TOKENS
@@ -286,8 +291,10 @@ static void write_group(const struct stream_input *input, const struct group *gr
         double other = confidence_in(group->rooms[i]);
         monitor.confidence = monitor.confidence > other ? monitor.confidence : other;
     }
-    if (has_amount(monitor.kind))
-        write_amount(group->n_rooms ? group->rooms[0] : items, model, &monitor);
+    if (group->n_rooms)
+        write_amount(group->rooms[0], model, &monitor);
+    else if (monitor.kind == HAND_MADE_SEMAPHORE || monitor.kind == HAND_MADE_TOKEN_POOL)
+        write_amount(items, model, &monitor);
     monitor.how = MODELLED_EXACTLY;
     monitor.why = memory_strdup(items->proposal ? "proposed by the source, confirmed by the trace"
                                                 : "found in the trace");
@@ -332,8 +339,12 @@ static void write_pattern(const struct stream_input *input, const struct pattern
                                 .replayed = tally->replayed,
                                 .violations = tally->violations,
                                 .how = MODELLED_EXACTLY};
-    monitor.name = name_of(input, pattern->mutex, NULL, monitor.kind);
-    monitor.confidence = confidence_of(tally->replayed, tally->waited, tally->violations, false);
+    const struct facts_monitor *proposal = input->monitors->proposal_of[pattern->mutex];
+    if (proposal && is_state(monitor.kind) && is_state(kinds_of_source[proposal->kind]))
+        monitor.kind = kinds_of_source[proposal->kind];
+    monitor.name = name_of(input, pattern->mutex, proposal, monitor.kind);
+    monitor.confidence =
+        confidence_of(tally->replayed, tally->waited, tally->violations, proposal != NULL);
     write_acts(input, pattern, &monitor);
     add_part(&monitor, pattern->object);
     if (pattern->kind == HAND_MADE_BARRIER)
@@ -373,6 +384,76 @@ static void write_with_other_sides(const struct stream_input *input, size_t firs
     free(group.rooms);
 }
 
+/* ---- what the source proposes and the trace does not tell ---- */
+
+static bool is_told(const struct stream_input *input, int mutex) {
+    for (size_t g = 0; g < input->monitors->n_guards; g++)
+        if (input->monitors->guards[g].mutex == mutex)
+            return true;
+    for (size_t p = 0; p < input->monitors->n_patterns; p++) {
+        int first = input->monitors->patterns[p].mutex;
+        if (first == mutex ||
+            (input->monitors->patterns[p].n_objects > 1 &&
+             input->sections->objects[first].class_id == input->sections->objects[mutex].class_id))
+            return true;
+    }
+    return false;
+}
+
+/* Waits in the mutex' sections that nothing explains; its sections in `sections`. */
+static double unexplained_waits(const struct stream_input *input, int mutex, double *sections) {
+    double waits = 0;
+    *sections = 0;
+    for (size_t s = 0; s < input->sections->n_sections; s++) {
+        if (input->sections->sections[s].mutex != mutex)
+            continue;
+        ++*sections;
+        waits += (double)input->sections->sections[s].n_waits;
+    }
+    return waits;
+}
+
+static void write_proposal(const struct stream_input *input, int mutex,
+                           const struct facts_monitor *proposal, struct model *model) {
+    double sections;
+    double waits = unexplained_waits(input, mutex, &sections);
+    struct hand_made monitor = {.kind = kinds_of_source[proposal->kind],
+                                .how = waits > 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT,
+                                .confidence = waits > 0 ? 0.3 : 0.5,
+                                .replayed = 0};
+    monitor.name = name_of(input, mutex, proposal, monitor.kind);
+    for (size_t i = 0; i < proposal->n_operations; i++)
+        add_operation(&monitor, (enum hand_made_role)proposal->operations[i].role,
+                      proposal->operations[i].place.function);
+    if (proposal->amount.follows_threads) {
+        for (size_t p = 0; p < input->pools->n_pools && monitor.amount.n_terms == 0; p++)
+            if (input->pools->pools[p].scales)
+                monitor.amount =
+                    draft_per_thread(proposal->amount.offset, (int)p, proposal->amount.factor);
+    } else if (proposal->amount.constant) {
+        monitor.amount = draft_constant(proposal->amount.offset);
+    }
+    if (proposal->why)
+        add_text(&monitor.evidence, &monitor.n_evidence, "the source: %s", proposal->why);
+    add_text(waits > 0 ? &monitor.rejected : &monitor.evidence,
+             waits > 0 ? &monitor.n_rejected : &monitor.n_evidence,
+             "%.0f critical sections, %.0f waits%s", sections, waits,
+             waits > 0 ? "; no counter and no pattern agrees with them" : "");
+    monitor.why =
+        memory_strdup(waits > 0 ? "proposed by the source, not confirmed by the trace"
+                                : "proposed by the source; nobody waited for it in the traced run");
+    add_monitor(model, monitor);
+}
+
+static void write_untold(const struct stream_input *input, struct model *model) {
+    for (size_t o = 0; o < input->sections->n_objects; o++) {
+        const struct facts_monitor *proposal = input->monitors->proposal_of[o];
+        bool first = input->sections->objects[o].class_id == (int)o;
+        if (proposal && proposal->kind != MONITOR_OTHER && first && !is_told(input, (int)o))
+            write_proposal(input, (int)o, proposal, model);
+    }
+}
+
 void hand_made_write(const struct stream_input *input, struct model *model) {
     const struct monitors *monitors = input->monitors;
     for (size_t p = 0; p < monitors->n_patterns; p++)
@@ -382,4 +463,5 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
         if (!done[g])
             write_with_other_sides(input, g, done, model);
     free(done);
+    write_untold(input, model);
 }

@@ -549,12 +549,47 @@ static void guard_free(struct guard *guard) {
     free(guard->outcome);
 }
 
-/* Adds a guard, or joins it with an equal one: two call sites that wait for the same thing. */
+/* Counts what contradicts the guard if those who wait by `other` wait by it too. */
+static double contradictions_with(const struct monitors *monitors, const struct guard *guard,
+                                  const struct guard *other, const struct history *history) {
+    double counter = guard->initial, wrong = 0;
+    uint64_t closed_ns =
+        guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int c = event->class_index;
+        bool there = counter > guard->take - 0.5;
+        if (event->kind == EVENT_EFFECT)
+            counter += guard->weight[c];
+        else if ((guard->waits[c] || other->waits[c]) && event->time_ns < closed_ns)
+            wrong += there == (event->kind == EVENT_WAITS);
+    }
+    return wrong;
+}
+
+/* Two call sites that wait for the same thing: equal guards, or the one that says more explains the
+ * other's waits at the same condition as well, as what they take. */
+static bool is_same_guard(const struct monitors *monitors, const struct guard *known,
+                          const struct guard *guard, const struct history *history) {
+    if (same_weights(monitors, known, guard))
+        return true;
+    if (known->mutex != guard->mutex || known->condition < 0 ||
+        known->condition != guard->condition || known->kind == GUARD_LEVEL ||
+        guard->kind == GUARD_LEVEL || known->tries || guard->tries)
+        return false;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (guard->waits[c] && known->weight[c] >= 0)
+            return false;
+    double limit = VIOLATION_SHARE * (known->evaluations + guard->evaluations) + 0.5;
+    return contradictions_with(monitors, known, guard, history) <= limit;
+}
+
+/* Adds a guard, or joins it with one that stands for the same thing. */
 static void add_guard(struct monitors *monitors, struct guard_list *list, struct guard guard,
                       const struct history *history) {
     for (size_t g = 0; g < list->count; g++) {
         struct guard *known = &list->items[g];
-        if (!same_weights(monitors, known, &guard))
+        if (!is_same_guard(monitors, known, &guard, history))
             continue;
         for (size_t c = 0; c < monitors->n_classes; c++)
             known->waits[c] |= guard.waits[c];
@@ -687,6 +722,25 @@ static bool acts_as_get(const struct facts_monitor *proposal, const char *functi
            facts_monitor_acts(proposal, FACTS_RUN, function);
 }
 
+/* Does the proposal say that this class' section acts so? One function may have several sections.
+ */
+static bool acts_at(const struct facts_monitor *proposal, enum facts_role role,
+                    const struct section_class *class) {
+    bool found = false;
+    for (size_t i = 0; i < proposal->n_operations; i++) {
+        const struct facts_operation *operation = &proposal->operations[i];
+        if (operation->role != role || strcmp(operation->place.function, class->function) != 0)
+            continue;
+        if (operation->place.line == class->line)
+            return true;
+        found = true;
+    }
+    for (size_t i = 0; i < proposal->n_operations && found; i++)
+        if (proposal->operations[i].place.line == class->line)
+            return false; /* another one is meant */
+    return found;
+}
+
 static void try_proposal(struct monitors *monitors, const struct sections *sections, int mutex,
                          const struct facts_monitor *proposal, const struct history *history,
                          struct guard_list *list) {
@@ -726,34 +780,104 @@ static void try_proposal(struct monitors *monitors, const struct sections *secti
     *VECTOR_ADD(list) = guard;
 }
 
+/* Tokens for which nobody ever had to wait: as many as the source says, and never fewer than were
+ * out at one time. */
+static void try_proposed_tokens(struct monitors *monitors, const struct sections *sections,
+                                int mutex, const struct facts_monitor *proposal,
+                                const struct history *history, struct guard_list *list) {
+    struct guard guard = guard_empty(monitors, sections, mutex);
+    bool takes_some = false, gives = false;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex)
+            continue;
+        if (acts_at(proposal, FACTS_ACQUIRE, class) || acts_at(proposal, FACTS_GET, class)) {
+            guard.weight[c] = -1;
+            guard.waits[c] = takes_some = true;
+        } else if (acts_at(proposal, FACTS_RELEASE, class) || acts_at(proposal, FACTS_PUT, class)) {
+            guard.weight[c] = 1;
+            gives = true;
+        }
+    }
+    double out = 0, most = 1;
+    for (size_t i = 0; i < history->count; i++) {
+        out -= history->items[i].kind == EVENT_EFFECT ? guard.weight[history->items[i].class_index]
+                                                      : 0;
+        most = fmax(most, out);
+    }
+    const struct facts_amount *amount = &proposal->amount;
+    guard.kind = GUARD_TOKENS;
+    guard.proposal = proposal;
+    guard.initial = amount->constant ? amount->offset : most;
+    bool is_known = amount->constant || amount->follows_threads;
+    if (!takes_some || !gives || !is_known || most > guard.initial) {
+        guard_free(&guard);
+        return;
+    }
+    fill_outcomes(monitors, &guard, history);
+    for (size_t i = 0; i < history->count; i++)
+        guard.evaluations +=
+            history->items[i].kind == EVENT_PASSES && guard.waits[history->items[i].class_index];
+    *VECTOR_ADD(list) = guard;
+}
+
 static void find_proposed_guards(struct monitors *monitors, const struct sections *sections,
-                                 const struct facts *facts, int mutex,
-                                 const struct history *history, struct guard_list *list) {
-    for (size_t g = 0; g < list->count; g++)
-        if (list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE)
-            return; /* the trace already told what its items are */
-    for (size_t m = 0; m < facts->n_monitors; m++) {
-        const struct facts_monitor *proposal = &facts->monitors[m];
-        size_t before = list->count;
-        if (proposal->kind == MONITOR_BOUNDED_QUEUE || proposal->kind == MONITOR_UNBOUNDED_QUEUE ||
-            proposal->kind == MONITOR_THREAD_POOL)
+                                 int mutex, const struct history *history,
+                                 struct guard_list *list) {
+    const struct facts_monitor *proposal = monitors->proposal_of[mutex];
+    if (!proposal)
+        return;
+    bool has_items = false, has_tokens = false; /* the trace already told what it is */
+    for (size_t g = 0; g < list->count; g++) {
+        has_items |= list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE;
+        has_tokens |= list->items[g].mutex == mutex;
+    }
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        has_tokens |= monitors->patterns[p].mutex == mutex;
+    switch (proposal->kind) {
+    case MONITOR_BOUNDED_QUEUE:
+    case MONITOR_UNBOUNDED_QUEUE:
+    case MONITOR_THREAD_POOL:
+        if (!has_items)
             try_proposal(monitors, sections, mutex, proposal, history, list);
-        if (list->count > before)
-            return;
+        break;
+    case MONITOR_SEMAPHORE:
+    case MONITOR_TOKEN_POOL:
+        if (!has_tokens)
+            try_proposed_tokens(monitors, sections, mutex, proposal, history, list);
+        break;
+    default:
+        break;
     }
 }
 
-/* Names the source's proposal for guards found in the trace. */
-static void attach_proposals(const struct monitors *monitors, const struct facts *facts) {
-    for (size_t g = 0; g < monitors->n_guards; g++) {
-        struct guard *guard = &monitors->guards[g];
-        for (size_t m = 0; m < facts->n_monitors && !guard->proposal; m++) {
-            const struct facts_monitor *proposal = &facts->monitors[m];
-            for (size_t c = 0; c < monitors->n_classes; c++)
-                if (guard->weight[c] != 0 &&
-                    (acts_as_put(proposal, monitors->classes[c].function) ||
-                     acts_as_get(proposal, monitors->classes[c].function)))
-                    guard->proposal = proposal;
+/* The same structure may be of several mutexes; the functions that lock this one tell. */
+static double count_operations(const struct monitors *monitors, int mutex,
+                               const struct facts_monitor *proposal) {
+    double matches = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex)
+            continue;
+        double best = 0;
+        for (size_t i = 0; i < proposal->n_operations; i++)
+            if (strcmp(proposal->operations[i].place.function, class->function) == 0)
+                best = fmax(best, proposal->operations[i].place.line == class->line ? 1 : 0.5);
+        matches += best;
+    }
+    return matches;
+}
+
+static void find_proposals(struct monitors *monitors, const struct sections *sections,
+                           const struct facts *facts) {
+    monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
+    for (size_t o = 0; facts && o < sections->n_objects; o++) {
+        double best = 0;
+        for (size_t m = 0; sections->objects[o].kind == ON_MUTEX && m < facts->n_monitors; m++) {
+            double matches = count_operations(monitors, (int)o, &facts->monitors[m]);
+            if (matches > best)
+                monitors->proposal_of[o] = &facts->monitors[m];
+            best = fmax(best, matches);
         }
     }
 }
@@ -778,6 +902,7 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
         monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
     find_threads(trace, sections, &monitors);
     monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
+    find_proposals(&monitors, sections, facts);
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++) {
@@ -786,8 +911,7 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
         struct history history = history_of(sections, &monitors, (int)o);
         if (sections->objects[o].alone && history.count) {
             find_waiting_guards(&monitors, sections, (int)o, &history, &list);
-            if (facts)
-                find_proposed_guards(&monitors, sections, facts, (int)o, &history, &list);
+            find_proposed_guards(&monitors, sections, (int)o, &history, &list);
             find_trying_guards(&monitors, sections, (int)o, &history, &list);
         } else {
             /* One of many of its class: which one a thread uses is not known. */
@@ -802,8 +926,8 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
     monitors.guards = list.items;
     monitors.n_guards = list.count;
     patterns_find(trace, sections, &monitors, false);
-    if (facts)
-        attach_proposals(&monitors, facts);
+    for (size_t g = 0; g < monitors.n_guards; g++)
+        monitors.guards[g].proposal = monitors.proposal_of[monitors.guards[g].mutex];
     return monitors;
 }
 
@@ -814,6 +938,7 @@ void monitors_free(struct monitors *monitors) {
     patterns_free(monitors);
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
+    free(monitors->proposal_of);
     free(monitors->classes);
     free(monitors->class_of);
     free(monitors->condition_explained);

@@ -77,6 +77,8 @@ struct monitors {
     int *class_of; /* per section */
     size_t n_guards;
     struct guard *guards;
+    const struct facts_monitor *
+        *proposal_of; /* per sync object: what the source takes a mutex for */
     size_t n_patterns;
     struct pattern *patterns;
     size_t *first_of_thread; /* per thread and one more: its first section */

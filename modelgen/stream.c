@@ -1,5 +1,6 @@
 #include "modelgen/stream.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,6 +257,27 @@ static char *guard_name(const struct writer *writer, const struct guard *guard) 
     return object_name(writer, guard->mutex, what);
 }
 
+/* What the source says the amount is made of, when that is what the trace shows. */
+static bool amount_of_source(const struct writer *writer, const struct guard *guard,
+                             double observed, struct linear *result) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct facts_amount *amount = guard->proposal ? &guard->proposal->amount : NULL;
+    for (size_t p = 0; amount && amount->follows_threads && p < pools->n_pools; p++) {
+        const struct thread_pool *pool = &pools->pools[p];
+        double said = amount->factor * pool->size + amount->offset;
+        bool fits = fabs(said - observed) < 0.5 || (guard->waited == 0 && said > observed);
+        if (!pool->scales || !fits)
+            continue;
+        *result = draft_per_thread(amount->offset, (int)p, amount->factor);
+        return true;
+    }
+    if (amount && amount->constant && fabs(amount->offset - observed) < 0.5) {
+        *result = draft_constant(observed);
+        return true;
+    }
+    return false;
+}
+
 static int guard_object(struct writer *writer, struct guard *guard) {
     if (guard->object != -1)
         return guard->object;
@@ -265,7 +287,10 @@ static int guard_object(struct writer *writer, struct guard *guard) {
     object->evidence = memory_format(
         "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
         guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
-    if (guard->kind == GUARD_TOKENS) {
+    if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
+        amount_of_source(writer, guard, guard->initial, &object->amount)) {
+        /* told */
+    } else if (guard->kind == GUARD_TOKENS) {
         int pool = guard->initial > 0 ? pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
         object->amount =
             pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
