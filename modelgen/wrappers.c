@@ -34,7 +34,13 @@ static uint64_t place_key(const struct trace_frame *frame) {
     return map_mix(function_key(frame), frame->line ? (uint64_t)frame->line : frame->offset);
 }
 
-/* The synchronisation function that each context calls. */
+/* Calls that the program's own functions wrap: synchronisation and sleeping. */
+static bool is_wrapped(const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    return sections_is_object(info->object) || info->api_class == CLASS_TIME;
+}
+
+/* The function of the catalog that each context calls. */
 static int *apis_called(const struct trace *trace) {
     int *apis = memory_alloc(trace->n_contexts, sizeof *apis);
     for (size_t c = 0; c < trace->n_contexts; c++)
@@ -42,8 +48,7 @@ static int *apis_called(const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (record->context != TRACE_NO_CONTEXT &&
-                sections_is_object(api_catalog[record->api].object))
+            if (record->context != TRACE_NO_CONTEXT && is_wrapped(record))
                 apis[record->context] = record->api;
         }
     return apis;

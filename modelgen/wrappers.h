@@ -1,8 +1,9 @@
-/* Programs hide their locks in functions of their own (safe_lock(), a macro's inline function).
- * What says where a call is, and what the source says about it, is then the function around it.
+/* Programs hide their locks and sleeps in functions of their own (safe_lock(), a macro's inline
+ * function). What says where a call is, and what the source says about it, is then the function
+ * around it.
  *
- * A wrapper makes one synchronisation call, at one line, for callers at several places: it locks
- * but never unlocks. */
+ * A wrapper makes one such call, at one line, for callers at several places: it locks but never
+ * unlocks. */
 #ifndef PERSIK_MODELGEN_WRAPPERS_H
 #define PERSIK_MODELGEN_WRAPPERS_H
 

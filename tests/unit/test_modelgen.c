@@ -334,6 +334,8 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
         {"pthread_mutex_lock", "add", 50, "producer", 71},
         {"pthread_mutex_unlock", "add", 51, "producer", 71},
         {"pthread_mutex_lock", "enter", 60, "start", 80}, /* one place: may be the whole story */
+        {"nanosleep", "pass_time", 90, "producer", 72},
+        {"nanosleep", "pass_time", 90, "consumer", 82},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
@@ -344,6 +346,7 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     assert_string_equal(seen_as(trace, "safe_lock", 5, "get", 30), "get");
     assert_string_equal(seen_as(trace, "add", 50, "producer", 70), "add");
     assert_string_equal(seen_as(trace, "enter", 60, "start", 80), "enter");
+    assert_string_equal(seen_as(trace, "pass_time", 90, "consumer", 82), "consumer");
     trace_free(trace);
 }
 

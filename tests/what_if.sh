@@ -1,0 +1,193 @@
+#!/bin/sh
+# Numbers changed by hand in the model file must predict the program that was really changed: a model is
+# recorded once from tests/programs/what_if.c, a capacity or a service time is edited in its text, and the
+# prediction is compared with the program run with the other number, in the same moments.
+# Usage: tests/what_if.sh BUILD-FOLDER
+# Prints TAP; exits 1 if a test fails.
+
+if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
+    echo "usage: $0 BUILD-FOLDER" >&2
+    exit 2
+fi
+persik=$(cd "$1" && pwd)/persik
+cd "$(dirname "$0")/.." || exit 2
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+program=$scratch/what_if
+tests=0
+failures=0
+attempts=3 # a machine that was disturbed once gets another chance; a wrong model fails every time
+disturbed=2 # a status: the real runs differ among themselves by more than the prediction may
+hang_s=60
+
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/what_if.c \
+    -o "$program" -lpthread || exit 2
+
+report() { # STATUS NAME
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        sed 's/^/# /' "$scratch/said"
+        failures=$((failures + 1))
+    fi
+}
+
+skip() { # NAME REASON
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
+
+# record ACT NUMBER...: one run, one model, in $scratch/data
+record() {
+    rm -rf "$scratch/data"
+    "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/said" 2>&1 &&
+        "$persik" build-model -q -i "$scratch/data" >>"$scratch/said" 2>&1
+}
+
+# change NAME KEY DIFFERENCE: what a person does in an editor. The object or node whose name begins with
+# NAME gets "KEY": its mean + DIFFERENCE (at least 0) instead of what stood there.
+change() {
+    awk -v name="$1" -v key="$2" -v difference="$3" '
+        function put(mean) {
+            mean += difference
+            printf("            \"%s\": %.0f,\n", key, mean > 0 ? mean : 0)
+            changed++
+        }
+        replacing && /^                "mean": / { put($2) }
+        replacing { if (/^            [}]/) replacing = 0; next }
+        /^        [{]/ { inside = 0 }
+        index($0, "            \"name\": \"" name) == 1 { inside = 1 }
+        inside && index($0, "            \"" key "\": ") == 1 {
+            if (/[{]$/) replacing = 1
+            else put($2)
+            next
+        }
+        { print }
+        END { exit changed != 1 }' "$scratch/model.json" >"$scratch/model.new" || {
+        echo "not one of the names beginning with '$1' has '$2'" >>"$scratch/said"
+        return 1
+    }
+    mv "$scratch/model.new" "$scratch/model.json"
+}
+
+# line_of COMMENT: where it stands in the program
+line_of() { grep -n "/\* $1 \*/" tests/programs/what_if.c | cut -d : -f 1; }
+
+predicted_ns() {
+    "$persik" predict -q -i "$scratch/data" --model "$scratch/model.json" --format csv |
+        awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "run_ns") at = i }
+                  NR == 2 { printf "%.0f", $at }'
+}
+
+# The running times of three runs, the shortest first.
+real_ns() {
+    for _ in 1 2 3; do
+        start=$(date +%s%N)
+        timeout $hang_s "$program" "$@" || return 1
+        echo $(($(date +%s%N) - start))
+    done | sort -n
+}
+
+# compare PERCENT ACT NUMBER...: the model file as it stands against the program with these numbers
+compare() {
+    limit=$1
+    shift
+    predicted=$(predicted_ns) && real=$(real_ns "$@") && [ -n "$predicted" ] || return 1
+    echo "$real" | awk -v p="$predicted" -v limit="$limit" -v what="$*" -v disturbed=$disturbed '
+        { run[NR] = $1 }
+        END {
+            if (NR != 3) exit 1
+            error = 100 * (p / run[2] - 1)
+            printf "%s: predicted %.3f s, really %.3f s (%.3f to %.3f): %+.1f %%\n", what, p / 1e9,
+                run[2] / 1e9, run[1] / 1e9, run[3] / 1e9, error
+            if (error <= limit && error >= -limit) exit 0
+            exit run[3] > run[1] * (1 + limit / 100) ? disturbed : 1
+        }' >>"$scratch/said"
+}
+
+# attempt NAME STEPS: runs the function STEPS, again if it fails. Skipped if the machine never was quiet.
+attempt() {
+    wrong=0
+    for _ in $(seq $attempts); do
+        "$2"
+        case $? in
+            0)
+                report 0 "$1"
+                tail -n 1 "$scratch/said" | sed 's/^/# /'
+                return
+                ;;
+            "$disturbed") ;;
+            *) wrong=1 ;;
+        esac
+    done
+    if [ $wrong -eq 0 ]; then
+        skip "$1" "the machine is too busy: $(tail -n 1 "$scratch/said")"
+    else
+        report 1 "$1"
+    fi
+}
+
+original() { cp "$scratch/data/model.json" "$scratch/model.json"; }
+
+# ---- two threads, sleeps and a barrier: what Coz mispredicts (its issue 231) ----
+
+barrier_as_it_is() { record barrier 2500 10000 150 && original && compare 3 barrier 2500 10000 150; }
+barrier_without_the_short_sleep() {
+    original && change "first: first (what_if.c:$(line_of 'the first sleeps'))" wait_ns -10000000 &&
+        compare 3 barrier 0 10000 150
+}
+barrier_with_a_quarter_of_the_long_sleep() {
+    original && change "second: second (what_if.c:$(line_of 'the second sleeps'))" wait_ns -7500000 &&
+        compare 3 barrier 2500 2500 150
+}
+attempt "two threads, sleeps and a barrier: as it is, within 3 %" barrier_as_it_is
+attempt "without the sleep that nobody waits for, within 3 %" barrier_without_the_short_sleep
+attempt "with a quarter of the sleep that is waited for, within 3 %" \
+    barrier_with_a_quarter_of_the_long_sleep
+
+# ---- a sender with credits: the limit moves from credits to the sender ----
+
+credits_as_it_is() { record credits 1000 12000 2 150 8 && original && compare 5 credits 1000 12000 2 150 8; }
+credits_doubled() {
+    original && change "free slots global:credits" amount 2 && compare 5 credits 1000 12000 4 150 8
+}
+credits_for_every_worker() {
+    original && change "free slots global:credits" amount 6 && compare 5 credits 1000 12000 8 150 8
+}
+credits_slow_sender() {
+    original && change "send_all: send_all (what_if.c:$(line_of 'the sender takes'))" wait_ns 9000000 &&
+        compare 5 credits 10000 12000 2 150 8
+}
+attempt "a sender with 2 credits: as it is, within 5 %" credits_as_it_is
+attempt "with 4 credits, within 5 %" credits_doubled
+attempt "with as many credits as workers, within 5 %" credits_for_every_worker
+attempt "with a slow sender, within 5 %" credits_slow_sender
+
+# ---- a hot mutex ----
+
+held="use_lock: use_lock (what_if.c:$(line_of 'holding the lock'))"
+mutex_as_it_is() { record mutex 2000 4000 100 4 && original && compare 5 mutex 2000 4000 100 4; }
+mutex_half() { original && change "$held" wait_ns -2000000 && compare 5 mutex 2000 2000 100 4; }
+mutex_eighth() { original && change "$held" wait_ns -3500000 && compare 5 mutex 2000 500 100 4; }
+attempt "a hot mutex: as it is, within 5 %" mutex_as_it_is
+attempt "held half as long, within 5 %" mutex_half
+attempt "held an eighth, when it is no longer the limit, within 5 %" mutex_eighth
+
+# ---- four threads that mostly sleep: without the sleep two cores are the limit ----
+
+asleep="compute_and_sleep: pass_time (" # its only caller there: no wrapper
+cpu_without_sleep() {
+    record cpu 1000 9000 200 4 && original && change "$asleep" wait_ns -20000000 &&
+        compare 5 cpu 1000 0 200 4
+}
+if [ "$(nproc)" -ge 2 ]; then
+    attempt "without sleeping the cores are the limit, within 5 %" cpu_without_sleep
+else
+    skip "without sleeping the cores are the limit, within 5 %" "a single core"
+fi
+
+echo "1..$tests"
+[ "$failures" -eq 0 ]
