@@ -1,19 +1,19 @@
 #include "modelgen/machine.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
 
-/* Linux with HZ=250, when the trace does not say. A slice ends with a tick: the same number serves
- * as the quantum when too few preemptions were seen. */
+/* Linux with HZ=250, when the trace does not say. A slice ends with a tick, so it is no shorter. */
 #define USUAL_TICK_NS         4e6
 #define USUAL_SWITCH_NS       1500.0
 #define USUAL_WAKE_LATENCY_NS 20000.0
 #define ENOUGH                20
 #define DIST_LIMIT            64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
- * woken less than this before it runs has preempted. */
+ * woken less than this before it runs has preempted, or was still on its way. */
 #define SWITCH_LIMIT_NS 20000
 /* A core that our program leaves idle and that still does not take a thread for longer than this is
  * busy with other programs: not a cost of waking up. */
@@ -110,26 +110,32 @@ static struct values idle_wake_latencies(const struct moments *moments, int core
     return latencies;
 }
 
-/* Goes through the moments when one thread leaves a core and the next one, which was ready by then,
- * runs on it. Switch times: from the one to the other. Slices: what the leaving one had, unless
- * the next one was woken just then: that is a preemption by a wake-up, not the end of a slice. */
+/* Goes through the moments when one thread leaves a core and the next one, which was ready long
+ * before, runs on it. Switch times: from the one to the other. Slices: what the leaving one had,
+ * unless a thread was woken there just then: that is a preemption by a wake-up, not the end of a
+ * slice. */
 static void successions(const struct moments *moments, struct values *switches,
                         struct values *slices) {
     enum { CPU_LIMIT = 1024 };
     const struct moment *left[CPU_LIMIT] = {0};
+    uint64_t woken_ns[CPU_LIMIT] = {0};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->kind == MOMENT_WAKE || moment->cpu >= CPU_LIMIT)
+        if (moment->cpu >= CPU_LIMIT)
             continue;
+        if (moment->kind == MOMENT_WAKE) {
+            woken_ns[moment->cpu] = moment->time_ns;
+            continue;
+        }
         const struct moment *off = left[moment->cpu];
         left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
         if (moment->kind == MOMENT_OFF || !off || !moment->ready_ns ||
-            moment->ready_ns > off->time_ns)
+            moment->ready_ns + SWITCH_LIMIT_NS >= off->time_ns)
             continue;
         uint64_t gap = moment->time_ns - off->time_ns;
         if (gap < SWITCH_LIMIT_NS)
             *VECTOR_ADD(switches) = (double)gap;
-        if (off->length_ns && off->time_ns - moment->ready_ns > SWITCH_LIMIT_NS)
+        if (off->length_ns && off->time_ns - woken_ns[moment->cpu] > SWITCH_LIMIT_NS)
             *VECTOR_ADD(slices) = (double)off->length_ns;
     }
 }
@@ -172,7 +178,7 @@ void machine_measure(const struct trace *trace, const struct timeline *timelines
                        USUAL_WAKE_LATENCY_NS / 1e3);
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
-    machine->quantum_ns = median_or(&slices, machine->tick_ns);
+    machine->quantum_ns = fmax(machine->tick_ns, median_or(&slices, 0));
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
     free(moments.items);
