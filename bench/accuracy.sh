@@ -1,15 +1,18 @@
 #!/bin/bash
-# How well persik predicts: measures every program over threads {1,2,3,4,8,16} (the real programs
-# also with 6 and 12) x cores {1,2} once, builds three independent models from runs with 2 threads
-# and three from runs with 4, compares each with the same measurements and writes docs/accuracy.md.
+# How well persik predicts: runs every program over threads {1,2,3,4,8,16} (the real programs also
+# with 6 and 12) x cores {1,2}, records it three times with 2 threads and three times with 4, compares
+# the models with the runs and writes docs/accuracy.md.
 #
-# usage: bench/accuracy.sh [PROGRAM...]      (a name in programs.sh; default all)
-#        bench/accuracy.sh --write           (only the document, from what is kept)
+# usage: bench/accuracy.sh [PROGRAM...]            (a name in programs.sh; default all)
+#        bench/accuracy.sh --models [PROGRAM...]   (builds the models anew from the kept recordings)
+#        bench/accuracy.sh --write                 (only the document, from what is kept)
 #
-# Results are kept per program in bench/work/accuracy/NAME/, so the document can be renewed in
-# parts; it always shows all that is kept. The real program is measured again when it is newer than
-# its measurements or when NAME/measured.csv has been deleted.
-# $RUNS (default 5): runs of the real program per configuration, interleaved; the median counts.
+# A machine that others share is faster in one minute and slower in the next. So the real program is
+# run in rounds, each configuration once, and the recordings are made between the rounds.
+# Rounds, recordings and results are kept per program in bench/work/accuracy/NAME/; one that is kept and
+# newer than the program is not made again, so that a broken measurement goes on where it was.
+# Delete the folder to measure anew.
+# $RUNS (default 5): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -50,44 +53,69 @@ self_check() {
 
 node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c '^        {'; }
 
-# One model of `command`: profile, build, compare; its line goes to result.csv.
-measure_model() {
-    local folder=$1 base=$2 build=$3 data=$1/base$2-$3 measured=$1/measured.csv
-    local comparison=$data.csv predict_s mean median worst
-    say "$name: model $build of ${#builds[@]} from $base threads"
+# Is the file there, and newer than the program?
+is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
+
+record() {
+    local base=$1 build=$2 data=$folder/base$1-$2
+    is_kept "$data/model.json" && return
+    say "$name: recording $build of ${#builds[@]} with $base threads"
     profile_and_model "$base" "$data" >"$data.log" 2>&1 || {
         say "$name: no model from $base threads: see ${data#"$root"/}.log"
         return 1
     }
-    if [ "$measured" -nt "${command[0]}" ]; then
-        "$persik" validate -i "$data" --reuse "$measured" --format csv >"$comparison" || return 1
-    else
-        say "$name: measuring, $runs runs of every configuration"
-        "$persik" validate -i "$data" --measurements "$measured.part" \
-            --threads "$(threads_of "$name")" --cores "$cores" --runs "$runs" --format csv \
-            -- "${command[@]}" >"$comparison" || return 1
-        mv "$measured.part" "$measured"
+}
+
+run_round() {
+    local round=$folder/round$1.csv
+    is_kept "$round" && return
+    say "$name: round $1 of $runs: every configuration once"
+    "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
+        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --format csv \
+        -- "${command[@]}" >/dev/null || return 1
+    mv "$round.part" "$round"
+}
+
+# Compares one model with the rounds; its line goes to result.part.
+judge_model() {
+    local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst
+    if [ -n "$models_only" ]; then
+        "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
+    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv >"$data.csv" || return 1
     predict_s=$(seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
-    read -r mean median worst <<<"$(error_summary "$comparison")"
+    read -r mean median worst <<<"$(error_summary "$data.csv")"
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
         node_count "$data"),$predict_s" >>"$folder/result.part"
 }
 
 measure_program() {
-    local name=$1 folder=$kept/$1 base build
+    local name=$1 folder=$kept/$1 base build round
     mkdir -p "$folder"
+    for ((round = 1; round <= runs; round++)); do
+        for base in "${bases[@]}"; do
+            [ -n "$models_only" ] || [ "$round" -gt "${#builds[@]}" ] || record "$base" "$round" ||
+                return 1
+        done
+        [ -n "$models_only" ] || run_round "$round" || return 1
+    done
+    {
+        head -n 1 "$folder/round1.csv"
+        for ((round = 1; round <= runs; round++)); do
+            tail -n +2 "$folder/round$round.csv"
+        done
+    } >"$folder/measured.csv" || return 1
     : >"$folder/result.part"
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do
-            measure_model "$folder" "$base" "$build" || return 1
+            judge_model "$base" "$build" || return 1
         done
     done
     with_threads '{threads}'
     {
         echo "$(basename "${concrete[0]}") ${concrete[*]:1}" | sed "s|$work/||g"
-        date -u +%Y-%m-%d
+        date -u -r "$folder/round$runs.csv" +%Y-%m-%d
         git -C "$root" describe --always --dirty --exclude '*'
     } >"$folder/about"
     mv "$folder/result.part" "$folder/result.csv"
@@ -178,11 +206,11 @@ write_document() {
         echo
         echo "Generated by \`bench/accuracy.sh\` on $(date -u +%Y-%m-%d): $(machine)."
         echo
-        echo "Running time of each program without probes, the median of interleaved runs, over"
+        echo "Running time of each program without probes, the median of interleaved rounds, over"
         echo "threads {$(threads_of "${sample_programs[0]}")} (real programs:"
         echo "{$(threads_of "${real_programs[0]}")}) x cores {$cores}, against the prediction of a"
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
-        echo "built three times from independent runs; all are shown."
+        echo "built three times from independent recordings, made between the rounds; all are shown."
         echo
         write_overview "${done[@]}"
         for name in "${done[@]}"; do
@@ -194,8 +222,10 @@ write_document() {
 }
 
 failed=()
+models_only=
 if [ "${1:-}" != --write ]; then
     need_persik
+    [ "${1:-}" != --models ] || { models_only=1 && shift; }
     names=("$@")
     [ $# -gt 0 ] || names=("${sample_programs[@]}" "${real_programs[@]}")
     for name in "${names[@]}"; do
