@@ -268,11 +268,13 @@ struct pool {
 struct machine {
     int cores;
     double quantum_ns;
-    double tick_ns;              /* period of load balancing between the cores' queues; 0: cores are
-                                  * ideal, none idles while a thread is ready */
-    double switch_cpu_ns;        /* CPU cost of one context switch */
-    double block_cpu_ns;         /* extra CPU a thread spends to go to sleep and come back */
-    double wake_cpu_ns;          /* CPU the waking thread pays */
+    double tick_ns;       /* period of load balancing between the cores' queues; 0: cores are
+                           * ideal, none idles while a thread is ready */
+    double search_ns;     /* a core that becomes idle looks for work in the others' queues only
+                             if it idles longer than this on average */
+    double switch_cpu_ns; /* CPU cost of one context switch */
+    double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
+    double wake_cpu_ns;   /* CPU the waking thread pays */
     struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
 };
 

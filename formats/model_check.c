@@ -166,6 +166,7 @@ static int check_machine(const struct machine *machine, struct error *error) {
         return violation(PLACE_KEY(place, "quantum_ns"), error, "%g is not a time slice",
                          machine->quantum_ns);
     if (check_amount(machine->tick_ns, "tick_ns", place, error) ||
+        check_amount(machine->search_ns, "search_ns", place, error) ||
         check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
         check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error))

@@ -5,14 +5,16 @@
 #include "simulator/cpu.h"
 
 /* The kernel's own constants. */
-#define LOAD_WINDOW_NS 46.2e6 /* load averages halve in 32 ms */
-#define HOT_NS         5e5  /* sysctl_sched_migration_cost: ran this recently, its cache is warm */
-#define BUSY_TICKS     16   /* sd->busy_factor: a busy core looks around this much less often */
-#define TOLERATED      1    /* sd->cache_nice_tries: then warm threads are moved too */
-#define IMBALANCE      1.17 /* sd->imbalance_pct */
-#define DICE           1024 /* sides */
-#define SCAN_LIMIT     32   /* sysctl_sched_nr_migrate */
-#define RATE_NS        0x1p22 /* per step of the ratio: rare searches cost nothing */
+#define LOAD_WINDOW_NS  46.2e6 /* load averages halve in 32 ms */
+#define HOT_NS          5e5  /* sysctl_sched_migration_cost: ran this recently, its cache is warm */
+#define BUSY_TICKS      16   /* sd->busy_factor: a busy core looks around this much less often */
+#define TOLERATED       1    /* sd->cache_nice_tries: then warm threads are moved too */
+#define IMBALANCE       1.17 /* sd->imbalance_pct */
+#define DICE            1024 /* sides */
+#define SCAN_LIMIT      32   /* sysctl_sched_nr_migrate */
+#define RATE_NS         0x1p22 /* per step of the ratio: rare searches cost nothing */
+#define LONGEST_IDLE_NS 1e6    /* twice sysctl_sched_migration_cost: the mean never gets longer */
+#define IDLE_MEMORY     8      /* idle times in the running mean */
 
 static double average_at(struct average *average, double now_ns) {
     double passed = (now_ns - average->at_ns) / LOAD_WINDOW_NS;
@@ -24,8 +26,11 @@ static double average_at(struct average *average, double now_ns) {
 
 void balance_reset(struct engine *engine) {
     for (int i = 0; i < engine->plan->cores; i++)
-        engine->cores[i].search =
-            (struct search_record){.calls = DICE / 2, .successes = DICE / 4, .ratio = DICE / 2};
+        engine->cores[i].search = (struct search_record){.calls = DICE / 2,
+                                                         .successes = DICE / 4,
+                                                         .ratio = DICE / 2,
+                                                         .idle_since_ns = -1,
+                                                         .mean_idle_ns = LONGEST_IDLE_NS};
 }
 
 static void count_core(struct engine *engine, int index, int change) {
@@ -40,6 +45,13 @@ void balance_count(struct engine *engine, struct thread *thread, int index, int 
     count_core(engine, index, change);
     average_at(&thread->load, engine->now_ns);
     thread->load.level += change;
+    struct search_record *search = &engine->cores[index].search;
+    if (change > 0 && search->idle_since_ns >= 0) {
+        double idle_ns = engine->now_ns - search->idle_since_ns;
+        search->mean_idle_ns += (idle_ns - search->mean_idle_ns) / IDLE_MEMORY;
+        search->mean_idle_ns = fmin(search->mean_idle_ns, LONGEST_IDLE_NS);
+        search->idle_since_ns = -1;
+    }
 }
 
 /* ---- placing ---- */
@@ -152,17 +164,20 @@ static void record_search(struct engine *engine, struct search_record *search, d
 }
 
 bool balance_newly_idle(struct engine *engine, int index) {
-    struct core *core = &engine->cores[index];
+    struct search_record *search = &engine->cores[index].search;
+    search->idle_since_ns = engine->now_ns;
     int from = busiest_core(engine, index);
-    if (from == PLAN_NONE)
+    if (from == PLAN_NONE || search->mean_idle_ns < engine->plan->search_ns)
         return false;
-    double weight = 1 + core->search.ratio;
+    double weight = 1 + search->ratio;
     if (random_below(&engine->dice, DICE) > weight) {
-        record_search(engine, &core->search, 0);
+        record_search(engine, search, 0);
         return false;
     }
     bool found = pull(engine, from, index, false);
-    record_search(engine, &core->search, found ? DICE / weight : 0);
+    record_search(engine, search, found ? DICE / weight : 0);
+    if (found)
+        search->idle_since_ns = -1;
     return found;
 }
 

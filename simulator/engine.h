@@ -82,9 +82,11 @@ struct thread {
     double *numbers; /* held of each order, until passed; INFINITY: none */
 };
 
-/* How a core's searches for work went, of which kind the kernel keeps count. */
+/* What a core knows about its searches for work when it became idle, as the kernel keeps count. */
 struct search_record {
     double calls, successes, ratio, since_ns;
+    double idle_since_ns; /* negative: a wake-up has ended it */
+    double mean_idle_ns;
 };
 
 struct core {
