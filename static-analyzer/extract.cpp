@@ -8,6 +8,7 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/ASTUnit.h"
+#include "clang/Lex/Lexer.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/SmallString.h"
@@ -61,6 +62,17 @@ class Names {
 
     int line(SourceLocation location) const {
         return (int)sources.getExpansionLineNumber(location);
+    }
+
+    /* Of the macro that the text at `location` comes from; empty: none, or one with arguments, that
+     * stands for many things. */
+    std::string macro(SourceLocation location) const {
+        if (!sources.isMacroBodyExpansion(location))
+            return "";
+        CharSourceRange use = sources.getImmediateExpansionRange(location);
+        if (use.getBegin() != use.getEnd())
+            return "";
+        return Lexer::getImmediateMacroName(location, sources, context.getLangOpts()).str();
     }
 
     std::string function(const FunctionDecl *declaration) const {
@@ -286,7 +298,7 @@ class Converter {
 
     Expr convert(const clang::Expr *node) {
         node = node->IgnoreParens();
-        if (auto value = constant_value(node))
+        if (auto value = constant_value(node); value && !is_sum_with_name(node))
             return convert_constant(node, *value);
         if (const auto *cast = dyn_cast<CastExpr>(node))
             return convert_cast(cast);
@@ -320,11 +332,29 @@ class Converter {
         return make(ExprKind::Other, type_kind(node->getType()), "", convert_all(node));
     }
 
-    static Expr convert_constant(const clang::Expr *node, double value) {
+    Expr convert_constant(const clang::Expr *node, double value) const {
         Expr expr = constant(value);
-        if (const auto *reference = dyn_cast<DeclRefExpr>(node->IgnoreParenImpCasts()))
-            expr.text = reference->getDecl()->getNameAsString();
+        expr.text = constant_name(node);
         return expr;
+    }
+
+    /* Of an enumerator, a constant, or a macro that is but one number; empty: none. */
+    std::string constant_name(const clang::Expr *node) const {
+        node = node->IgnoreParenImpCasts();
+        if (const auto *reference = dyn_cast<DeclRefExpr>(node))
+            return reference->getDecl()->getNameAsString();
+        return isa<IntegerLiteral>(node) ? names.macro(node->getBeginLoc()) : "";
+    }
+
+    /* THREADS + 1 is more than 5: what follows THREADS, follows it. */
+    bool is_sum_with_name(const clang::Expr *node) const {
+        const auto *binary = dyn_cast<BinaryOperator>(node->IgnoreParenImpCasts());
+        if (!binary || !(binary->isAdditiveOp() || binary->isMultiplicativeOp()))
+            return false;
+        auto named = [this](const clang::Expr *side) {
+            return !constant_name(side).empty() || is_sum_with_name(side);
+        };
+        return named(binary->getLHS()) || named(binary->getRHS());
     }
 
     Expr convert_cast(const CastExpr *cast) {

@@ -1,11 +1,14 @@
 #include "static-analyzer/taint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace persik {
 
 namespace {
+
+const std::string constant_prefix = "constant:";
 
 bool is_thread_creation(const CallSite &site) {
     return catalog_start_argument(site.api) >= 0;
@@ -22,9 +25,14 @@ bool is_assigned_in(const Flow &flow, const Loop &loop, const std::string &key) 
     });
 }
 
+/* A constant that has a name is a variable that a new build sets. */
+std::string key_of(const Expr &expr) {
+    return expr.kind == ExprKind::Constant ? constant_prefix + expr.text : expr.text;
+}
+
 /* The only variable of an expression like n or n - 1; null if there is none or are several. */
 const Expr *only_variable(const Expr &expr) {
-    if (expr.kind == ExprKind::Variable)
+    if (expr.kind == ExprKind::Variable || (expr.kind == ExprKind::Constant && !expr.text.empty()))
         return &expr;
     const Expr *found = nullptr;
     for (const Expr &child : expr.children) {
@@ -56,7 +64,8 @@ const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
             return;
         for (size_t side = 0; side < 2; side++) {
             const Expr *variable = only_variable(e.children[side]);
-            if (!limit && variable && is_assigned_in(flow, loop, variable->text)) {
+            if (!limit && variable && variable->kind == ExprKind::Variable &&
+                is_assigned_in(flow, loop, variable->text)) {
                 index = variable->text;
                 limit = &e.children[1 - side];
             }
@@ -166,7 +175,7 @@ void Taint::add_creation_loop(int f, int l) {
                 assignment.at.order <= loop.last_order)
                 count = only_variable(*assignment.value);
     if (count && count->type == TypeKind::Integer)
-        creation.count = count->text;
+        creation.count = key_of(*count);
     creations.push_back(creation);
 }
 
@@ -187,10 +196,15 @@ void Taint::find_team_loops() {
 }
 
 std::string Taint::thread_count() const {
-    for (const CreationLoop &creation : creations)
-        if (!creation.count.empty())
+    std::string constant;
+    for (const CreationLoop &creation : creations) {
+        bool fixed = creation.count.rfind(constant_prefix, 0) == 0;
+        if (!creation.count.empty() && !fixed)
             return creation.count;
-    return "";
+        if (fixed && constant.empty())
+            constant = creation.count.substr(constant_prefix.size());
+    }
+    return constant;
 }
 
 void Taint::find_evolving() {
@@ -405,6 +419,10 @@ Value Taint::start_value(const std::string &key) const {
 
 Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
     switch (expr.kind) {
+    case ExprKind::Constant: {
+        auto known = values.find(key_of(expr));
+        return known == values.end() || expr.text.empty() ? Value() : known->second;
+    }
     case ExprKind::Variable: {
         Value value;
         if (auto known = values.find(expr.text); known != values.end())
@@ -501,7 +519,7 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
     }
     if (!arithmetic.count(expr.text))
         return result;
-    bool a_is_constant = operands[0].kind == ExprKind::Constant;
+    bool a_is_constant = operands[0].kind == ExprKind::Constant && operands[0].text.empty();
     result.all = combine_bits(expr.text, a.all, b.all, a_is_constant);
     result.own = combine_bits(expr.text, a.own, b.own, a_is_constant);
     result.parameters = a.parameters | b.parameters;
@@ -597,6 +615,10 @@ std::optional<double> Taint::constant(const Expr &expr) const {
         return *a - *b;
     if (expr.text == "*")
         return *a * *b;
+    if (expr.text == "/" && *b != 0)
+        return std::trunc(*a / *b);
+    if (expr.text == "%" && *b != 0)
+        return std::fmod(*a, *b);
     return std::nullopt;
 }
 

@@ -221,6 +221,11 @@ static void shares_are_found_in_every_style(void **state) {
     check_program("share.c", "struct team.threads", 25);
 }
 
+static void constants_with_names_count_threads_too(void **state) {
+    (void)state;
+    check_program("constants.c", "THREADS", 11);
+}
+
 static void lookalikes_are_no_shares(void **state) {
     (void)state;
     check_program("lookalike.c", "global:thread_count", 12);
@@ -482,6 +487,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_found_in_every_style),
+        cmocka_unit_test(constants_with_names_count_threads_too),
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
