@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/timeline.h"
 
 /* Linux with HZ=250, when the trace does not say. A slice ends with a tick, so it is no shorter. */
 #define USUAL_TICK_NS         4e6
@@ -144,9 +145,10 @@ static void successions(const struct moments *moments, struct values *switches,
 }
 
 /* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
-static struct values block_costs(const struct trace *trace, const struct timeline *timelines) {
+static struct values block_costs(const struct trace *trace) {
     struct values costs = {0};
-    for (size_t t = 0; t < trace->n_threads; t++)
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct timeline timeline = timeline_make(&trace->threads[t]);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
             bool spins = record->api >= API_GOMP_parallel && record->api <= API_omp_get_thread_num;
@@ -154,23 +156,23 @@ static struct values block_costs(const struct trace *trace, const struct timelin
                 spins) /* before they block: no measure of blocking */
                 continue;
             uint64_t end = record->start_ns + record->duration_ns;
-            double cpu =
-                timeline_cpu(&timelines[t], end) - timeline_cpu(&timelines[t], record->start_ns);
+            double cpu = timeline_cpu(&timeline, end) - timeline_cpu(&timeline, record->start_ns);
             if ((double)record->duration_ns > cpu + 1000)
                 *VECTOR_ADD(&costs) = cpu;
         }
+        timeline_free(&timeline);
+    }
     return costs;
 }
 
-void machine_measure(const struct trace *trace, const struct timeline *timelines,
-                     struct model *model) {
+void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
     struct moments moments = collect_moments(trace);
     struct values latencies = idle_wake_latencies(&moments, machine->cores);
     struct values switches = {0}, slices = {0};
     successions(&moments, &switches, &slices);
-    struct values blocks = block_costs(trace, timelines);
+    struct values blocks = block_costs(trace);
     if (latencies.count >= ENOUGH) {
         machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
     } else {

@@ -4,11 +4,9 @@
 
 #include "formats/model.h"
 #include "formats/trace.h"
-#include "modelgen/timeline.h"
 
-/* Fills model->machine; what the trace cannot tell gets Linux's usual value and, where it matters,
- * a note in the model. */
-void machine_measure(const struct trace *trace, const struct timeline *timelines,
-                     struct model *model);
+/* Fills model->machine from the trace as it was recorded; what that cannot tell gets Linux's usual
+ * value and, where it matters, a note in the model. */
+void machine_measure(const struct trace *trace, struct model *model);
 
 #endif

@@ -143,7 +143,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
         cpu_ns[t] = timeline_cpu(&timelines[t], trace->threads[t].end_ns);
     }
     write_provenance(trace, model);
-    machine_measure(trace, timelines, model);
+    machine_measure(recorded, model);
     explain_time(trace, timelines, model);
     if (!facts)
         draft_note(model, "no facts of the source: what follows the thread count is guessed from "

@@ -318,6 +318,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
     const struct trace_thread *from = &unfolder->from->threads[part->thread];
     struct team *team = &unfolder->teams.items[team_index];
     int supply = -1;
+    uint32_t met = TRACE_NO_CONTEXT; /* where the supply was come to */
     to->records = memory_alloc(part->leave - part->enter, sizeof *to->records);
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         struct trace_record record = from->records[r];
@@ -331,12 +332,13 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
         if (op == OP_BARRIER && is_gomp(record.api))
             record.object = (uint64_t)team_index + 1;
         if (op == OP_FIRST_TAKE || op == OP_TAKE) {
-            if (op == OP_FIRST_TAKE || supply < 0)
-                supply = find_supply(unfolder, team_index,
-                                     op == OP_FIRST_TAKE ? record.context
-                                                         : from->records[part->enter].context);
+            if (op == OP_FIRST_TAKE || supply < 0) {
+                met = op == OP_FIRST_TAKE ? record.context : from->records[part->enter].context;
+                supply = find_supply(unfolder, team_index, met);
+            }
             unfolder->supplies.items[supply].taken += record.value != 0;
             record.object = (uint64_t)supply;
+            record.context = met; /* an item costs the same whether it is a member's first or not */
             record.flags = record.value ? 0 : TRACE_FAILED;
         }
         to->records[to->n_records++] = record;
