@@ -30,7 +30,7 @@ static bool is_taking(const struct trace_record *record) {
 }
 
 static bool failed(const struct trace_record *record) {
-    return (record->flags & TRACE_FAILED) != 0;
+    return (record->flags & (TRACE_FAILED | TRACE_UNFINISHED)) != 0;
 }
 
 static bool is_attempt(const struct trace_record *record) {

@@ -845,7 +845,7 @@ static int items_object(struct writer *writer, int index) {
             object->amount = draft_constant(queue->capacity);
         object->initial_items = queue->initial;
         object->spins = queue->spins;
-        object->evidence = memory_format("named by the user: %.0f put, %.0f taken, at most %.0f at "
+        object->evidence = memory_format("as its calls say: %.0f put, %.0f taken, at most %.0f at "
                                          "once, %.0f attempts in vain%s",
                                          queue->puts, queue->gets, queue->most, queue->failures,
                                          queue->spins ? "; waiting burns CPU" : "");
@@ -859,7 +859,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     const struct poll *poll = items_poll(&writer->items, writer->thread, index);
     enum api_op op = api_catalog[record->api].op;
     bool takes = op == OP_GET || op == OP_TRYGET;
-    bool failed = record->flags & TRACE_FAILED;
+    /* One that never came back: nothing more came, or will come. */
+    bool failed = (record->flags & (TRACE_FAILED | TRACE_UNFINISHED)) != 0;
     uint64_t end = record->start_ns + record->duration_ns;
     if (poll && poll->goes_on)
         return; /* part of the wait that the last attempt ends */
@@ -873,6 +874,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
                                  poll ? poll->start_ns : record->start_ns, end);
     step->object = object;
     step->timeout_ns = waits ? -1 : 0;
+    if (op == OP_GET && api_catalog[record->api].timeout_argument >= 0)
+        step->timeout_ns = record->value * 1e3;
     step->outcome = failed ? OUTCOME_NO : OUTCOME_YES;
     if (takes)
         mark_task(writer, index, end, step);

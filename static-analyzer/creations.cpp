@@ -125,11 +125,11 @@ class CreationFinder {
 };
 
 api_object static_object_kind(const std::string &type) {
-    if (type == "pthread_mutex_t")
+    if (type == "pthread_mutex_t" || type == "GMutex" || type == "GRecMutex")
         return ON_MUTEX;
-    if (type == "pthread_cond_t")
+    if (type == "pthread_cond_t" || type == "GCond")
         return ON_CONDITION;
-    if (type == "pthread_rwlock_t")
+    if (type == "pthread_rwlock_t" || type == "GRWLock")
         return ON_RWLOCK;
     return ON_ONCE;
 }

@@ -229,7 +229,8 @@ class Converter {
     static bool is_library_object(QualType type) {
         std::string name = type_name(type);
         return name == "pthread_mutex_t" || name == "pthread_cond_t" ||
-               name == "pthread_rwlock_t" || name == "pthread_once_t" || name == "once_flag";
+               name == "pthread_rwlock_t" || name == "pthread_once_t" || name == "once_flag" ||
+               name == "GMutex" || name == "GRecMutex" || name == "GCond" || name == "GRWLock";
     }
 
     static Stmt assign(Expr target, Expr value) {

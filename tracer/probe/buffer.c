@@ -177,7 +177,7 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
 
 bool probe_attach(void) {
     interpose_resolve();
-    if (!probe_process.active || probe_thread.busy || wrap_is_inside())
+    if (!probe_process.active || probe_thread.busy || probe_thread.quiet || wrap_is_inside())
         return false;
     if (probe_thread.end != 0) /* the thread has just left such a function by longjmp */
         return true;

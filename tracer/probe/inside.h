@@ -50,6 +50,17 @@ void buffer_forget(void);
 void buffer_thread_ends(void *unused);
 int32_t buffer_new_index(void);
 
+/* Threads that a library makes or joins for the program: the records of pthread_create and
+ * pthread_join say the library's function, where it is called, and the routine it was given. */
+struct probe_behalf {
+    bool active;
+    enum api api;
+    uint32_t context;
+    uint64_t routine; /* 0: the library's own */
+};
+extern _Thread_local struct probe_behalf probe_behalf
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 /* threads.c */
 void threads_forget(void);
 bool threads_start(void);

@@ -7,6 +7,7 @@
  *   buffer.c     a thread's records: attaching, full windows, what happens on a full disk
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
+ *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
  *   file.c       system calls for files, without cancellation points
  *
@@ -60,6 +61,8 @@ struct probe_thread {
     int32_t index;
     enum probe_state state;
     bool busy; /* in a slow path: calls made from there are not the program's */
+    bool
+        quiet; /* in a library function that is recorded itself: what it calls is not. `end` is 0 */
     uint8_t key_rounds;
 };
 

@@ -14,12 +14,23 @@ struct start {
     void *(*routine)(void *); /* or */
     thrd_start_t c11_routine;
     void *argument;
-    uint64_t stack_bytes; /* 0 = default */
+    uint64_t shown_routine; /* what the program calls it */
+    uint64_t stack_bytes;   /* 0 = default */
     int32_t creator;
     uint32_t context;
 };
 
 static struct start *starts;
+
+_Thread_local struct probe_behalf probe_behalf;
+
+static uint32_t outer_context(struct probe_site site) {
+    return probe_behalf.active ? probe_behalf.context : probe_context(site);
+}
+
+static enum api outer_api(enum api api) {
+    return probe_behalf.active ? probe_behalf.api : api;
+}
 
 static struct start *new_start(struct probe_site site, int32_t *index) {
     struct start *table = __atomic_load_n(&starts, __ATOMIC_ACQUIRE);
@@ -37,25 +48,25 @@ static struct start *new_start(struct probe_site site, int32_t *index) {
     if ((uint32_t)*index >= MAX_STARTS)
         return NULL;
     struct start *start = &table[*index];
-    *start = (struct start){.creator = probe_thread.index, .context = probe_context(site)};
+    *start = (struct start){.creator = probe_thread.index, .context = outer_context(site)};
     return start;
 }
 
-static void attach_started(const struct start *start, uint64_t routine) {
-    buffer_attach((int32_t)(start - starts), start->creator, start->context, routine,
+static void attach_started(const struct start *start) {
+    buffer_attach((int32_t)(start - starts), start->creator, start->context, start->shown_routine,
                   start->stack_bytes);
-    context_cover(routine);
+    context_cover(start->shown_routine);
 }
 
 static void *run_thread(void *argument) {
     const struct start *start = argument;
-    attach_started(start, (uint64_t)start->routine);
+    attach_started(start);
     return start->routine(start->argument);
 }
 
 static int run_c11_thread(void *argument) {
     const struct start *start = argument;
-    attach_started(start, (uint64_t)start->c11_routine);
+    attach_started(start);
     return start->c11_routine(start->argument);
 }
 
@@ -82,10 +93,13 @@ PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribu
         return real.pthread_create(thread, attributes, routine, argument);
     }
     start->routine = routine;
+    start->shown_routine =
+        probe_behalf.active && probe_behalf.routine ? probe_behalf.routine : (uint64_t)routine;
     start->argument = argument;
     if (attributes != NULL)
         pthread_attr_getstacksize(attributes, &start->stack_bytes);
-    struct probe_call call = probe_begin(PROBE_CONTEXT, API_pthread_create, RAW_NO_OBJECT, 0);
+    struct probe_call call =
+        probe_begin(outer_context(PROBE_SITE), outer_api(API_pthread_create), RAW_NO_OBJECT, 0);
     int result = real.pthread_create(thread, attributes, run_thread, start);
     created(&call, thread, index, result);
     wrap_lower();
@@ -101,6 +115,7 @@ PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
         return real.thrd_create(thread, routine, argument);
     }
     start->c11_routine = routine;
+    start->shown_routine = (uint64_t)routine;
     start->argument = argument;
     struct probe_call call = probe_begin(PROBE_CONTEXT, API_thrd_create, RAW_NO_OBJECT, 0);
     int result = real.thrd_create(thread, run_c11_thread, start);
@@ -117,7 +132,16 @@ PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
         int32_t other = threads_find(thread);                                                      \
         TIMED_BODY(API_##name, THREAD, THREAD, 0, int, real.name, args, other);                    \
     }
-DEFINE_OTHER_THREAD(pthread_join, (pthread_t thread, void **value_out), (thread, value_out))
+PROBE_EXPORT int pthread_join(pthread_t thread, void **value_out) {
+    int32_t other = threads_find(thread);
+    if (!probe_recording())
+        return real.pthread_join(thread, value_out);
+    struct probe_call call =
+        probe_begin(outer_context(PROBE_SITE), outer_api(API_pthread_join), thread, WAITS_THREAD);
+    int result = real.pthread_join(thread, value_out);
+    probe_end(&call, WAITS_THREAD | outcome_sync(result), other);
+    return result;
+}
 DEFINE_OTHER_THREAD(pthread_tryjoin_np, (pthread_t thread, void **value_out), (thread, value_out))
 DEFINE_OTHER_THREAD(pthread_timedjoin_np,
                     (pthread_t thread, void **value_out, const struct timespec *limit),
