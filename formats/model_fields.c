@@ -126,6 +126,7 @@ static const struct field pool_fields[] = {
     FLAG(pool, scales),
     FLAG(pool, at_start),
     FLAG(pool, awake),
+    NUMBER(pool, sleep_cpu_ns, 0),
     {AT(pool, entry), .type = FIELD_INDEX, .required = true, .refers = TARGET_NODE},
     {AT(pool, partition), .type = FIELD_NAME, .fallback = PARTITION_NONE, .names = partition_names},
     NUMBER(pool, confidence, 0),

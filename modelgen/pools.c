@@ -100,6 +100,11 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
             pool->why = "its parallel region takes the usual number of threads";
             continue;
         }
+        if (pool->team && pool->size > 1 && pool->size == busiest->size) { /* no source says more */
+            pool->scales = true;
+            pool->why = "its parallel region asks for as many threads as the busiest pool has";
+            continue;
+        }
         if (pool->creator < 0 || pool->size != busiest->size || (any_from_source && !told))
             continue;
         pool->scales = pool == busiest || pool->size > 1;

@@ -6,9 +6,17 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/timeline.h"
 
 /* Spinning in libgomp is worth a note from this share of all CPU time on. */
 #define SPIN_NOTE 0.02
+/* What a member burns after its part before it sleeps, when the trace does not say because there
+ * was a core for each: libgomp spins a hundred times, at the team's barrier and where it waits for
+ * the next region, and enters and leaves the kernel. */
+#define USUAL_SLEEP_NS 10000.0
+/* Members whose waits are on a core for less than this share sleep (OMP_WAIT_POLICY=passive, or
+ * long pauses between regions). */
+#define SPIN_SHARE 0.5
 /* How many forks may lie between a region's fork and a member's entering it. */
 #define MATCH_LIMIT 64
 
@@ -461,6 +469,40 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
     thread->n_records = kept;
 }
 
+/* How the members wait until they enter the next region, or the forking thread goes on. */
+static void measure_waits(struct unfolder *unfolder) {
+    const struct trace *from = unfolder->from;
+    struct timeline *timelines = memory_alloc(from->n_threads, sizeof *timelines);
+    struct {
+        double members, wait_ns, cpu_ns;
+    } *of = memory_alloc(unfolder->teams.count, sizeof *of);
+    for (size_t t = 0; t < from->n_threads; t++)
+        timelines[t] = timeline_make(&from->threads[t]);
+    for (size_t e = 0; e < unfolder->executions.count; e++) {
+        const struct execution *execution = &unfolder->executions.items[e];
+        for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++) {
+            const struct part *part = &execution->members.items[m];
+            const struct trace_record *leave = record_at(unfolder, part->thread, part->leave);
+            const struct timeline *timeline = &timelines[part->thread];
+            of[execution->team].members++;
+            of[execution->team].wait_ns += (double)leave->duration_ns;
+            of[execution->team].cpu_ns +=
+                timeline_cpu(timeline, end_of(leave)) - timeline_cpu(timeline, leave->start_ns);
+        }
+    }
+    for (size_t i = 0; i < unfolder->teams.count; i++) {
+        struct team *team = &unfolder->teams.items[i];
+        bool is_told = from->meta.has_slices && of[i].members > 0;
+        bool is_larger = team->size > from->meta.cores;
+        team->sleep_cpu_ns = is_told && is_larger ? of[i].cpu_ns / of[i].members : USUAL_SLEEP_NS;
+        team->spins = !is_told || is_larger || of[i].cpu_ns >= SPIN_SHARE * of[i].wait_ns;
+    }
+    for (size_t t = 0; t < from->n_threads; t++)
+        timeline_free(&timelines[t]);
+    free(timelines);
+    free(of);
+}
+
 static void note_spinning(struct unfolder *unfolder) {
     double before_ns = 0, after_ns = 0;
     const struct trace *traces[] = {unfolder->from, unfolder->to};
@@ -512,6 +554,7 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
     if (unfolder.executions.count > 0) {
         find_members(&unfolder);
         find_teams(&unfolder);
+        measure_waits(&unfolder);
         struct trace *made = memory_alloc(1, sizeof *made);
         *made = *trace;
         made->threads = NULL;

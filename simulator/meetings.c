@@ -68,6 +68,7 @@ enum progress pool_create(struct engine *engine, struct thread *thread, int pool
         if (created->state != THREAD_UNBORN)
             continue;
         created->is_awake = planned->awake;
+        created->debt_ns += planned->sleep_ns; /* since its last life */
         cpu_wake(engine, created, thread);
         thread->debt_ns += planned->awake ? 0 : engine->plan->wake_cpu_ns;
     }

@@ -199,6 +199,7 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
             .entry = pool->entry,
             .at_start = pool->at_start,
             .awake = pool->awake && builder->pool_threads[i] <= plan->cores,
+            .sleep_ns = builder->pool_threads[i] <= plan->cores ? 0 : pool->sleep_cpu_ns,
         };
         plan->n_threads += builder->pool_threads[i];
     }

@@ -84,6 +84,7 @@ struct plan_pool {
     int first_thread;
     int entry;
     bool at_start;
+    double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
     bool awake; /* in this configuration: waits for its creation, and is joined, without sleeping */
 };
 

@@ -327,7 +327,8 @@ static void run_task(struct task_pool *pool, void *item, void *data) {
         run_task_##n##5, run_task_##n##6, run_task_##n##7
 TASKS(0)
 TASKS(1)
-TASKS(2) TASKS(3) TASKS(4) TASKS(5) TASKS(6) TASKS(7) /* octal */
+TASKS(2)
+TASKS(3) TASKS(4) TASKS(5) TASKS(6) TASKS(7) /* octal */
     static task_function *const run_tasks[POOLS] = {NAMES(0), NAMES(1), NAMES(2), NAMES(3),
                                                     NAMES(4), NAMES(5), NAMES(6), NAMES(7)};
 
