@@ -325,12 +325,17 @@ static void run_task(struct task_pool *pool, void *item, void *data) {
 #define NAMES(n)                                                                                   \
     run_task_##n##0, run_task_##n##1, run_task_##n##2, run_task_##n##3, run_task_##n##4,           \
         run_task_##n##5, run_task_##n##6, run_task_##n##7
+/* In octal. */
 TASKS(0)
 TASKS(1)
 TASKS(2)
-TASKS(3) TASKS(4) TASKS(5) TASKS(6) TASKS(7) /* octal */
-    static task_function *const run_tasks[POOLS] = {NAMES(0), NAMES(1), NAMES(2), NAMES(3),
-                                                    NAMES(4), NAMES(5), NAMES(6), NAMES(7)};
+TASKS(3)
+TASKS(4)
+TASKS(5)
+TASKS(6)
+TASKS(7)
+static task_function *const run_tasks[POOLS] = {NAMES(0), NAMES(1), NAMES(2), NAMES(3),
+                                                NAMES(4), NAMES(5), NAMES(6), NAMES(7)};
 
 static struct task_pool *take_place(task_function *function, uint32_t context) {
     for (size_t i = 0; i < POOLS; i++) {
