@@ -13,7 +13,7 @@ persik=$built/persik
 sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank)
 # Real programs, which the *-fetch scripts build from Debian's source packages.
 # shellcheck disable=SC2034
-real_programs=(zstd pbzip2 xz)
+real_programs=(zstd pbzip2 xz graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
 
 say() { echo "$(basename "$0"): $*" >&2; }
@@ -94,6 +94,19 @@ set_xz_command() {
     corpus=$(corpus_for xz $((32 << 20)) 6 "$xz" -T+1 -0 --block-size=256KiB -c '{corpus}') ||
         return $?
     command=("$xz" '-T+{threads}' -0 --block-size=256KiB -c "$corpus")
+}
+
+# A picture of its own making goes through filters as a photograph would, each a parallel region or
+# two of OpenMP's.
+set_graphicsmagick_command() {
+    local gm picture=$work/graphicsmagick.ppm
+    gm=$("$root/bench/graphicsmagick-fetch") || return $?
+    if [ ! -s "$picture" ]; then
+        "$gm" convert -size 1500x1200 plasma:red-blue "$picture.new" || return 1
+        mv "$picture.new" "$picture"
+    fi
+    command=("$gm" convert -limit threads '{threads}' "$picture" -enhance -median 1 -unsharp 0x3
+        -resize '140%' -despeckle -paint 2 ppm:/dev/null)
 }
 
 # Sets `command` for the name of a sample or a real program.

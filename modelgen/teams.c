@@ -100,6 +100,8 @@ static void add_part(struct unfolder *unfolder, struct part part, size_t fork) {
 
 static void find_parts_of(struct unfolder *unfolder, size_t t) {
     const struct trace_thread *thread = &unfolder->from->threads[t];
+    /* Only libgomp's threads come into a region that they have not forked. */
+    unfolder->is_worker[t] = thread->n_records > 0 && thread->records[0].flags & TRACE_ENTERS;
     size_t fork = SIZE_MAX, enter = 0;
     int depth = 0;
     bool nested = false;
@@ -277,17 +279,21 @@ static void copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64
     }
 }
 
-/* The chain of calls ends with the region's function: what lies outside of it differs between the
- * thread that forked and libgomp's. */
-static void cut_context(struct unfolder *unfolder, uint32_t context, const char *function) {
+/* The context of a call inside the region that was entered at context `entered`. The chain of calls
+ * ends with the region's function: what lies outside of it differs between the thread that forked
+ * and libgomp's. A last call that is a jump shows a chain without that function: it is made by the
+ * region itself. */
+static uint32_t cut_context(struct unfolder *unfolder, uint32_t context, uint32_t entered,
+                            const char *function) {
     if (context == TRACE_NO_CONTEXT)
-        return;
+        return context;
     struct trace_context *calls = &unfolder->to->contexts[context];
     for (size_t f = calls->n_frames; f-- > 0;)
         if (strcmp(calls->frames[f].function, function) == 0) {
             calls->n_frames = f + 1;
-            return;
+            return context;
         }
+    return entered;
 }
 
 /* Number of the supply that members of the team come to at this place. Members have contexts of
@@ -331,7 +337,8 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         struct trace_record record = from->records[r];
         enum api_op op = api_catalog[record.api].op;
-        cut_context(unfolder, record.context, team->function);
+        record.context = cut_context(unfolder, record.context, from->records[part->enter].context,
+                                     team->function);
         note_unfollowed(unfolder, &record, team->function);
         team->splits |= op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT;
         if (op == OP_FORK || op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT ||

@@ -598,9 +598,9 @@ static void test_created_threads_start_then_and_join_waits_for_all(void **state)
 }
 
 /* Fork and join in every round: the pool's threads start over each time. */
-static void test_a_pool_created_in_every_round_runs_in_every_round(void **state) {
-    (void)state;
-    struct model *model = build_team(2, 2);
+/* A team of 2 that works 10 ms in each of 5 rounds, with 1 ms between them. */
+static struct model *build_rounds(int cores) {
+    struct model *model = build_team(cores, 2);
     end_after(model, model->pools[1].entry, constant(10 * MS));
     int create = model->nodes[model->pools[0].entry].edges[0].to;
     int join = model->nodes[create].edges[0].to;
@@ -608,7 +608,34 @@ static void test_a_pool_created_in_every_round_runs_in_every_round(void **state)
     out->leaves = true;
     build_edge(model, join, create)->cpu_ns = constant(1 * MS);
     model->nodes[join].stays = constant(4);
-    assert_close(run_ns(model, (struct sim_config){0}), (5 * 10 + 4) * MS, 1e-9);
+    return model;
+}
+
+static void test_a_pool_created_in_every_round_runs_in_every_round(void **state) {
+    (void)state;
+    assert_close(run_ns(build_rounds(2), (struct sim_config){0}), (5 * 10 + 4) * MS, 1e-9);
+}
+
+static void test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores(void **state) {
+    (void)state;
+    for (int awake = 0; awake < 2; awake++) {
+        struct model *model = build_rounds(3);
+        model->machine.wake_latency_ns = constant(1 * MS);
+        model->pools[1].awake = awake;
+        double late = awake ? 0 : 2 * 5; /* the team and who joins it, in every round */
+        assert_close(run_ns(model, (struct sim_config){0}), (5 * 10 + 4 + late + 1) * MS, 1e-9);
+    }
+}
+
+static void test_a_team_larger_than_the_machine_pays_for_sleeping(void **state) {
+    (void)state;
+    for (int cores = 1; cores <= 2; cores++) {
+        struct model *model = build_rounds(cores);
+        model->pools[1].awake = true;
+        model->pools[1].sleep_cpu_ns = 0.5 * MS;
+        double expected = cores == 1 ? 5 * 2 * 10.5 + 4 : 5 * 10 + 4;
+        assert_close(run_ns(model, (struct sim_config){0}), expected * MS, 1e-9);
+    }
 }
 
 /* Three parts are owed before anybody can take one: "wait until all three are done". */
@@ -1138,6 +1165,8 @@ int main(void) {
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
+        cmocka_unit_test(test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores),
+        cmocka_unit_test(test_a_team_larger_than_the_machine_pays_for_sleeping),
         cmocka_unit_test(test_tokens_may_be_owed),
         cmocka_unit_test(test_a_wait_on_a_flag_ends_when_nothing_else_can_move),
         cmocka_unit_test(test_a_pool_that_follows_another_may_have_no_threads),

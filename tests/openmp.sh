@@ -1,0 +1,109 @@
+#!/bin/sh
+# Checks what the model says of OpenMP's constructs, one region each: tests/programs/omp_constructs.c.
+# Usage: tests/openmp.sh BUILD-FOLDER. Prints TAP.
+
+if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
+    echo "usage: $0 BUILD-FOLDER" >&2
+    exit 2
+fi
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.." || exit 2
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+tests=0
+failures=0
+program=$scratch/omp_constructs
+
+if ! ${CC:-gcc} -std=gnu17 -g -O2 -Wall -Wextra -fopenmp tests/programs/omp_constructs.c \
+    -o "$program" 2>"$scratch/log"; then
+    echo "1..1"
+    echo "ok 1 - programs that use OpenMP # SKIP the compiler has no OpenMP: $(head -1 "$scratch/log")"
+    exit 0
+fi
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 tests/programs/raw_print.c formats/catalog.c \
+    -o "$scratch/raw_print" || exit 2
+
+# check NAME COMMAND...: one TAP line.
+check() {
+    name=$1
+    shift
+    tests=$((tests + 1))
+    if "$@" >"$scratch/log" 2>&1; then
+        echo "ok $tests - $name"
+    else
+        echo "not ok $tests - $name"
+        sed 's/^/# /' "$scratch/log"
+        failures=$((failures + 1))
+    fi
+}
+
+# ---- what is recorded ----
+
+# count API: how many such records
+count() { awk -v api="$1" '$1 == "record" && $4 == api' "$scratch/records" | wc -l; }
+
+export OMP_WAIT_POLICY=passive # beside other tests, threads that spin only slow each other down
+"$program" 3 >"$scratch/bare"
+mkdir -m 700 "$scratch/raw"
+PERSIK_PROBE_DIR=$scratch/raw LD_PRELOAD=$build/libpersik-probe.so "$program" 3 >"$scratch/probed"
+"$scratch/raw_print" "$scratch/raw" >"$scratch/records"
+check "the program does not notice" cmp "$scratch/bare" "$scratch/probed"
+check "critical sections, named or not, are locks" \
+    [ "$(count GOMP_critical_start)-$(count GOMP_critical_end)-$(count \
+        GOMP_critical_name_start)-$(count GOMP_critical_name_end)" = 288-288-288-288 ]
+check "two names are two locks" [ "$(awk '$4 == "GOMP_critical_name_start" { print $8 }' \
+    "$scratch/records" | sort -u | wc -l)" -eq 2 ]
+check "an atomic that needs a lock is one" \
+    [ "$(count GOMP_atomic_start)-$(count GOMP_atomic_end)" = 288-288 ]
+check "OpenMP's own locks are locks" \
+    [ "$(count omp_set_lock)-$(count omp_unset_lock)" = 288-288 ]
+
+# ---- what is modelled ----
+
+model_of() {
+    "$build/persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- "$program" 2 &&
+        "$build/persik" build-model -i "$scratch/data"
+}
+asks() { jq -e "$1" "$scratch/data/model.json" >/dev/null; }
+# pool NAME CONDITION: that region's pool
+pool() { asks "any(.pools[]; .name == \"$1._omp_fn.0\" and .profiled_threads == 2 and .scales and ($2))"; }
+# node NAME KIND OBJECT-KIND: a step of that region
+node() {
+    asks "[.objects[].kind] as \$kinds | any(.nodes[]; (.name | startswith(\"$1._omp_fn.0\"))
+        and .kind == \"$2\" and \$kinds[.object] == \"$3\")"
+}
+notes() { asks "any(.notes[]; contains(\"$1\"))"; }
+
+check "a model is built" model_of
+check "only the first thread and the teams are pools: libgomp's threads are not" asks '
+    [.pools[] | select(.name | endswith("_omp_fn.0") | not) | .name] == ["main"]'
+for loop in static_loop static_chunks guided_loop; do
+    check "$loop: a total is split" pool $loop '.partition == "fixed"'
+done
+for loop in dynamic_loop runtime_loop; do
+    check "$loop: the team takes from a common supply" pool $loop '.partition == "shared"'
+    check "$loop: as many chunks as there are" asks "
+        any(.nodes[]; .kind == \"release\" and .count == 24 and
+            (.object_name | contains(\"$loop\")))"
+done
+check "sections: a supply of three" asks '
+    any(.nodes[]; .kind == "release" and .count == 3 and
+        (.object_name | contains("three_sections")))'
+check "single: one member takes it" asks '
+    any(.nodes[]; .kind == "release" and (.count // 1) == 1 and
+        (.object_name | contains("single_part")))'
+check "critical: a mutex" node critical_section lock mutex
+check "named critical: mutexes" node named_sections lock mutex
+check "omp_set_lock: a mutex" node locked lock mutex
+check "three names and the lock: four mutexes" asks '[.objects[] | select(.kind == "mutex")] | length == 4'
+check "barrier: its parties are the team" asks '
+    .pools as $pools | any(.objects[]; .kind == "barrier" and
+        ($pools[.amount.per_thread[0].pool].name | startswith("explicit_barrier")))'
+check "a team that asks for as many threads as OpenMP has follows them" pool asked_size true
+check "what is not followed is said: ordered parts" notes "ordered_loop._omp_fn.0: the order"
+check "what is not followed is said: tasks" notes "tasks._omp_fn.0: its OpenMP tasks are not modelled"
+check "what is not followed is said: nested regions" notes "parallel regions inside others"
+check "threads that sleep between regions are no spinning ones" asks 'all(.pools[]; .awake != true)'
+
+echo "1..$tests"
+[ $failures -eq 0 ]
