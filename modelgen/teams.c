@@ -89,6 +89,11 @@ static bool is_fork(const struct trace_record *record) {
            !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
 }
 
+/* A member begins a task. */
+static bool is_task(const struct trace_record *record) {
+    return api_catalog[record->api].op == OP_TASK && record->flags & TRACE_ENTERS;
+}
+
 /* ---- who ran which part of what ---- */
 
 static void add_part(struct unfolder *unfolder, struct part part, size_t fork) {
@@ -109,12 +114,13 @@ static void find_parts_of(struct unfolder *unfolder, size_t t) {
         const struct trace_record *record = &thread->records[r];
         if (depth == 0 && is_fork(record))
             fork = r;
-        if (record->flags & TRACE_ENTERS) {
+        if (record->flags & TRACE_ENTERS && !is_task(record)) {
             nested |= depth > 0 && record->value > 1;
             if (depth++ == 0)
                 enter = r;
         }
-        if (record->flags & TRACE_LEAVES && depth > 0 && --depth == 0) {
+        bool leaves = record->flags & TRACE_LEAVES && !(record->flags & TRACE_FAILED);
+        if (leaves && depth > 0 && --depth == 0) {
             add_part(unfolder, (struct part){.thread = t, .enter = enter, .leave = r}, fork);
             fork = SIZE_MAX;
         }
@@ -298,8 +304,8 @@ static uint32_t cut_context(struct unfolder *unfolder, uint32_t context, uint32_
 
 /* Number of the supply that members of the team come to at this place. Members have contexts of
  * their own for it: where they were called from is cut off, so equal frames are one place. */
-static int find_supply(struct unfolder *unfolder, int team, uint32_t context) {
-    uint64_t key = map_mix(29, (uint64_t)team);
+static int find_supply(struct unfolder *unfolder, int team, uint32_t context, bool of_tasks) {
+    uint64_t key = map_mix(of_tasks ? 31 : 29, (uint64_t)team);
     const struct trace_context *calls =
         context == TRACE_NO_CONTEXT ? NULL : &unfolder->to->contexts[context];
     for (size_t f = 0; calls && f < calls->n_frames; f++)
@@ -318,12 +324,26 @@ static void note_unfollowed(struct unfolder *unfolder, const struct trace_record
     enum api_op op = api_catalog[record->api].op;
     if (op == OP_TASK)
         draft_note(unfolder->model,
-                   "%s: its OpenMP tasks are not modelled, only what its members "
-                   "compute outside of them",
+                   "%s: its OpenMP tasks are modelled as if all were there when the region begins; "
+                   "what they wait for is not followed",
                    function);
     if (op == OP_ORDERED)
         draft_note(unfolder->model, "%s: the order of its ordered or copied parts is not modelled",
                    function);
+}
+
+/* The member takes a task, or finds none left. */
+static void add_task(struct unfolder *unfolder, const struct part *part, int team, uint64_t time_ns,
+                     bool found, struct trace_thread *to) {
+    uint32_t entered = record_at(unfolder, part->thread, part->enter)->context;
+    int supply = find_supply(unfolder, team, entered, true);
+    unfolder->supplies.items[supply].taken += found;
+    to->records[to->n_records++] = (struct trace_record){.start_ns = time_ns,
+                                                         .api = API_GOMP_loop_dynamic_next,
+                                                         .object = (uint64_t)supply,
+                                                         .flags = found ? 0 : TRACE_FAILED,
+                                                         .context = entered,
+                                                         .value = found};
 }
 
 /* The member's records, its waits and takes as what the whole team shares. */
@@ -333,7 +353,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
     struct team *team = &unfolder->teams.items[team_index];
     int supply = -1;
     uint32_t met = TRACE_NO_CONTEXT; /* where the supply was come to */
-    to->records = memory_alloc(part->leave - part->enter, sizeof *to->records);
+    to->records = memory_alloc(2 * (part->leave - part->enter), sizeof *to->records);
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         struct trace_record record = from->records[r];
         enum api_op op = api_catalog[record.api].op;
@@ -341,6 +361,13 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
                                      team->function);
         note_unfollowed(unfolder, &record, team->function);
         team->splits |= op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT;
+        bool is_wait = (op == OP_BARRIER && is_gomp(record.api)) || op == OP_TASKWAIT;
+        if (is_task(&record))
+            add_task(unfolder, part, team_index, record.start_ns, true, to);
+        if (is_wait && team->has_tasks && is_task(&from->records[r + 1]))
+            continue; /* the wait goes on after that task */
+        if (is_wait && team->has_tasks)
+            add_task(unfolder, part, team_index, record.start_ns, false, to);
         if (op == OP_FORK || op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT ||
             op == OP_TASK || op == OP_CREATE)
             continue;
@@ -349,7 +376,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
         if (op == OP_FIRST_TAKE || op == OP_TAKE) {
             if (op == OP_FIRST_TAKE || supply < 0) {
                 met = op == OP_FIRST_TAKE ? record.context : from->records[part->enter].context;
-                supply = find_supply(unfolder, team_index, met);
+                supply = find_supply(unfolder, team_index, met, false);
             }
             unfolder->supplies.items[supply].taken += record.value != 0;
             record.object = (uint64_t)supply;
@@ -358,6 +385,8 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
         }
         to->records[to->n_records++] = record;
     }
+    if (team->has_tasks)
+        add_task(unfolder, part, team_index, from->records[part->leave].start_ns, false, to);
 }
 
 static void make_member(struct unfolder *unfolder, const struct execution *execution,
@@ -525,7 +554,20 @@ static void note_spinning(struct unfolder *unfolder) {
                    100 * (before_ns - after_ns) / before_ns);
 }
 
+static void find_tasks(struct unfolder *unfolder) {
+    for (size_t e = 0; e < unfolder->executions.count; e++) {
+        const struct execution *execution = &unfolder->executions.items[e];
+        for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++) {
+            const struct part *part = &execution->members.items[m];
+            for (size_t r = part->enter; r < part->leave; r++)
+                unfolder->teams.items[execution->team].has_tasks |=
+                    is_task(record_at(unfolder, part->thread, r));
+        }
+    }
+}
+
 static void unfold(struct unfolder *unfolder) {
+    find_tasks(unfolder);
     const struct trace *from = unfolder->from;
     struct trace *to = unfolder->to;
     for (size_t t = 0; t < from->n_threads; t++)

@@ -22,9 +22,20 @@ struct member {
     bool knows_its_number;
     struct probe_call leaving; /* its record of having left a region, until it goes on */
     int32_t left_size;         /* of that region's team; 0 = none left */
+    const struct region *left; /* that region */
+};
+
+/* A call in which libgomp may run tasks. */
+struct waiting {
+    struct probe_call call;
+    uint32_t context;
+    enum api api;
+    uint64_t object;
 };
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct member member;
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct waiting *waiting;
 
 static int (*real_team_size)(void);
 
@@ -42,6 +53,7 @@ static void leaves(const struct region *region) {
     member.leaving = probe_begin(region->context, API_GOMP_parallel, (uint64_t)region,
                                  TRACE_WAITED | TRACE_LEAVES);
     member.left_size = team_size();
+    member.left = region;
     if (member.leaving.record != NULL) /* should it never go on */
         member.leaving.record->value = member.left_size;
 }
@@ -239,6 +251,10 @@ PROBE_EXPORT int omp_get_thread_num(void) {
 
 /* ---- waiting ---- */
 
+static struct waiting begin_wait(uint32_t context, enum api api, uint64_t object) {
+    return (struct waiting){probe_begin(context, api, object, TRACE_WAITED), context, api, object};
+}
+
 #define WAIT(name, object, params, args)                                                           \
     PROBE_EXPORT void name params {                                                                \
         if (!FIND(real.name, #name))                                                               \
@@ -247,9 +263,12 @@ PROBE_EXPORT int omp_get_thread_num(void) {
             real.name args;                                                                        \
             return;                                                                                \
         }                                                                                          \
-        struct probe_call call = probe_begin(PROBE_CONTEXT, API_##name, object, TRACE_WAITED);     \
+        struct waiting wait = begin_wait(PROBE_CONTEXT, API_##name, object);                       \
+        struct waiting *outer = waiting;                                                           \
+        waiting = &wait;                                                                           \
         real.name args;                                                                            \
-        probe_end(&call, TRACE_WAITED, 0);                                                         \
+        waiting = outer;                                                                           \
+        probe_end(&wait.call, TRACE_WAITED, 0);                                                    \
     }
 #define LEAVE(name, object, params, args)                                                          \
     PROBE_EXPORT void name params {                                                                \
@@ -316,6 +335,63 @@ PROBE_EXPORT void *GOMP_single_copy_start(void) {
     return result;
 }
 
+/* ---- tasks ---- */
+
+/* A task's data with our own in front of it. */
+struct task {
+    void (*function)(void *);
+    void (*copy)(void *, void *);
+    void *data; /* what is copied from */
+};
+
+#define TASK_ALIGNMENT   64
+#define TASK_MAX_BYTES   4096 /* of data that we are willing to copy once more */
+#define TASK_KNOWN_FLAGS 31u  /* untied, final, mergeable, depend, priority; others use the data */
+
+static bool can_wrap(long size, long alignment, unsigned flags) {
+    return size >= 0 && size <= TASK_MAX_BYTES && alignment <= TASK_ALIGNMENT &&
+           (flags & ~TASK_KNOWN_FLAGS) == 0;
+}
+_Static_assert(sizeof(struct task) <= TASK_ALIGNMENT, "the data begins at a multiple of that");
+
+static void copy_task(void *to, void *from) {
+    const struct task *task = from;
+    *(struct task *)to = *task;
+    task->copy((char *)to + TASK_ALIGNMENT, task->data);
+}
+
+/* Runs in whatever member of the team has time: where it was created, in a wait, or in the wait for
+ * the region's end, after its own part. Such a wait is recorded in pieces, with the tasks between
+ * them. */
+static void run_task(void *argument) {
+    const struct task *task = argument;
+    void *data = (char *)argument + TASK_ALIGNMENT;
+    if (!probe_recording()) {
+        task->function(data);
+        return;
+    }
+    struct waiting *wait = waiting;
+    struct member outer = member;
+    bool is_last = wait == NULL && outer.left_size > 0;
+    if (wait != NULL)
+        probe_end(&wait->call, TRACE_WAITED, 0);
+    if (is_last) {
+        probe_end(&outer.leaving, TRACE_WAITED | TRACE_LEAVES | TRACE_FAILED, outer.left_size);
+        member = (struct member){.region = outer.left};
+    }
+    waiting = NULL;
+    uint32_t context = member.region != NULL ? member.region->context : TRACE_NO_CONTEXT;
+    probe_stamp(context, clock_after(), API_GOMP_task, team(), TRACE_ENTERS, 0);
+    task->function(data);
+    waiting = wait;
+    if (wait != NULL)
+        *wait = begin_wait(wait->context, wait->api, wait->object);
+    if (is_last) {
+        member = outer;
+        leaves(outer.left);
+    }
+}
+
 PROBE_EXPORT void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *),
                             long size, long alignment, bool deferred, unsigned flags, void **depend,
                             int priority, void *detach) {
@@ -323,8 +399,22 @@ PROBE_EXPORT void GOMP_task(void (*function)(void *), void *data, void (*copy)(v
         function(data);
         return;
     }
-    if (probe_recording())
-        probe_stamp(PROBE_CONTEXT, clock_before(), API_GOMP_task, team(), 0, deferred);
-    real.GOMP_task(function, data, copy, size, alignment, deferred, flags, depend, priority,
-                   detach);
+    if (!probe_recording()) {
+        real.GOMP_task(function, data, copy, size, alignment, deferred, flags, depend, priority,
+                       detach);
+        return;
+    }
+    probe_stamp(PROBE_CONTEXT, clock_before(), API_GOMP_task, team(), 0, deferred);
+    if (!can_wrap(size, alignment, flags)) {
+        real.GOMP_task(function, data, copy, size, alignment, deferred, flags, depend, priority,
+                       detach);
+        return;
+    }
+    /* libgomp copies the data before it returns. */
+    _Alignas(TASK_ALIGNMENT) char room[TASK_ALIGNMENT + (copy == NULL ? (size_t)size : 0)];
+    *(struct task *)room = (struct task){function, copy, data};
+    if (copy == NULL && size > 0)
+        memcpy(room + TASK_ALIGNMENT, data, (size_t)size);
+    real.GOMP_task(run_task, room, copy == NULL ? NULL : copy_task, TASK_ALIGNMENT + size,
+                   TASK_ALIGNMENT, deferred, flags, depend, priority, detach);
 }
