@@ -10,7 +10,7 @@ corpus_limit=6442450944 # bytes
 built=$(realpath -m "${PERSIK_BUILD:-$root/build/release}")
 persik=$built/persik
 # shellcheck disable=SC2034 # for the scripts that source this
-sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank)
+sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 # Real programs, which the *-fetch scripts build from Debian's source packages.
 # shellcheck disable=SC2034
 real_programs=(zstd pbzip2 xz graphicsmagick)
