@@ -146,7 +146,8 @@ static void split_node(struct graph *graph, size_t n) {
             continue;
         }
         make_own(&edge->cpu_scaling);
-        if (edge->runs.kind != DIST_NONE && has_way_out(graph, n, edge->when))
+        bool counted = node->stays.kind != DIST_NONE;
+        if (edge->runs.kind != DIST_NONE && !counted && has_way_out(graph, n, edge->when))
             make_share(&edge->runs_scaling, graph->pool, 1);
     }
     if (!loop || node->stays.kind == DIST_NONE)

@@ -523,7 +523,25 @@ static struct scaling scale_cpu(const struct builder *builder, const struct draf
     return scaling;
 }
 
-/* Of the loop that the edge stays in: its runs, or how often its node is stayed at. */
+/* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
+ * are but one of several ways round the same loop, whose rounds are counted by the stays. */
+static bool is_inner_loop(const struct builder *builder, const struct draft_edge *draft) {
+    const struct draft_node_values *nodes = builder->nodes.items;
+    uint32_t from = nodes[draft->from].context;
+    size_t index = 0, other = 0;
+    if (!common_loop(builder, from, nodes[draft->to].context, &index))
+        return false;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *edge = &builder->edges.items[e];
+        if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
+            continue;
+        if (common_loop(builder, from, nodes[edge->to].context, &other) && other == index)
+            return false;
+    }
+    return true;
+}
+
+/* Of the loop that the edge stays in: its runs, and how often its node is stayed at. */
 static void scale_stays(const struct builder *builder, const struct draft_edge *draft, int team,
                         struct node *node, struct edge *edge) {
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
@@ -532,10 +550,8 @@ static void scale_stays(const struct builder *builder, const struct draft_edge *
         return;
     enum rest told = REST_NONE;
     struct scaling rounds = scale_rounds(builder, draft, team, &told);
-    if (edge->runs.kind != DIST_NONE) {
+    if (edge->runs.kind != DIST_NONE && is_inner_loop(builder, draft))
         edge->runs_scaling = rounds;
-        return;
-    }
     if (node->stays.kind == DIST_NONE)
         return;
     if (rounds.share > 0 || !builder->in->facts)

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/farewells.h"
 #include "modelgen/items.h"
 #include "modelgen/patterns.h"
 #include "modelgen/source.h"
@@ -48,13 +49,15 @@ struct writer {
     int **section_of_unlock;   /* per thread and record */
     int *work_of_loop;         /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
     uint32_t *header_of_loop;  /* per facts loop: context of the deciding lock */
+    bool *works_at_last;       /* per facts loop: its last round is work like the others */
     struct map kept_sites;     /* (context, api) of timed calls worth keeping */
     struct map device_of_site; /* of those that reached a block device */
     struct map disk_of;        /* device -> model object */
     struct map share_of;       /* supply of a team -> model object */
     bool *feeds_tasks;         /* per guard: the task pool takes from it */
     struct items items;        /* queues that functions of the program's own work on */
-    int *created, *joined;     /* per pool, to find the first of each generation */
+    struct farewells farewells;
+    int *created, *joined; /* per pool, to find the first of each generation */
     int task_pool;
     /* the thread being written */
     size_t thread;
@@ -465,6 +468,8 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     uint64_t end = section->acquire_ns;
     if (section->n_waits)
         end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    if (farewells_puts(&writer->farewells, (size_t)section_index))
+        return; /* it takes no slot */
     const struct trace_record *lock = &writer->in->trace->threads[writer->thread].records[record];
     uint64_t start = mutex == MODEL_NONE ? lock->start_ns : section->acquire_ns;
     for (size_t g = 0; g < monitors->n_guards; g++) {
@@ -472,6 +477,8 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         enum outcome outcome = guard->outcome[section_index];
         if (!guard->waits[class_index] || outcome == OUTCOME_ANY)
             continue;
+        if (farewells_of(&writer->farewells, g, (size_t)section_index) == FAREWELL_TAKEN)
+            outcome = OUTCOME_NO;
         enum node_kind kind = guard->kind == GUARD_QUEUE ? NODE_GET : NODE_ACQUIRE;
         int object = guard_object(writer, guard);
         struct step *step = add_step(writer, kind, record, start, end);
@@ -507,7 +514,10 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
         int weight = guard->weight[class_index];
-        bool closes = guard->close_class == class_index;
+        enum farewell farewell = farewells_of(&writer->farewells, g, (size_t)section_index);
+        bool closes = guard->close_class == class_index || farewell == FAREWELL_FIRST;
+        if (farewell == FAREWELL_OTHER)
+            continue;
         if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
             continue;
         enum node_kind kind = closes                                     ? NODE_CLOSE
@@ -543,40 +553,84 @@ static uint32_t find_header(const struct writer *writer, size_t thread_index, co
     return TRACE_NO_CONTEXT;
 }
 
-/* Does a guard already tell how this lock's section ends? */
-static bool header_has_guard(const struct writer *writer, size_t thread_index, uint32_t header) {
-    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
-    for (size_t r = 0; r < thread->n_records; r++) {
-        int section = writer->in->sections->section_of_lock[thread_index][r];
-        if (place_of(writer, &thread->records[r]) != header || section < 0)
-            continue;
-        for (size_t g = 0; g < writer->in->monitors->n_guards; g++)
-            if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
-                return true;
-        return false;
+/* Does the thread come back to the header before it leaves the loop? */
+static bool goes_round_again(const struct writer *writer, size_t thread_index, size_t record,
+                             const struct facts_loop *loop, uint32_t header) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[thread_index];
+    for (size_t r = record + 1; r < thread->n_records; r++) {
+        if (place_of(writer, &thread->records[r]) == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK)
+            return true;
+        if (!source_context_in_loop(trace, thread->records[r].context, loop))
+            return false;
     }
     return false;
 }
 
-/* Counts rounds (headers that are not the last of their visit to the loop) and visits. */
-static void count_rounds(const struct writer *writer, size_t thread_index, const bool *in_loop,
-                         uint32_t header, double *rounds, double *visits) {
-    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
-    bool inside = false;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        uint32_t context = thread->records[r].context;
-        bool here = context != TRACE_NO_CONTEXT && in_loop[context];
-        if (here && place_of(writer, &thread->records[r]) == header &&
-            api_catalog[thread->records[r].api].op == OP_LOCK) {
-            if (inside)
-                *rounds += 1;
-            else
-                *visits += 1;
-            inside = true;
-        } else if (!here) {
-            inside = false;
+static bool is_answered_no(const struct writer *writer, int section) {
+    const struct monitors *monitors = writer->in->monitors;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].outcome[section] == OUTCOME_NO ||
+            farewells_of(&writer->farewells, g, (size_t)section) == FAREWELL_TAKEN)
+            return true;
+    return false;
+}
+
+/* Does a guard tell when to leave the loop, by a "no" to this lock's section? */
+static bool header_has_answer(const struct writer *writer, const struct thread_pool *pool,
+                              const struct facts_loop *loop, uint32_t header) {
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            int section = writer->in->sections->section_of_lock[pool->threads[i]][r];
+            if (section >= 0 && place_of(writer, &thread->records[r]) == header &&
+                is_answered_no(writer, section) &&
+                !goes_round_again(writer, pool->threads[i], r, loop, header))
+                return true;
         }
     }
+    return false;
+}
+
+/* How threads go round a loop, from header to header. */
+struct rounds_seen {
+    double rounds, visits; /* rounds that another one follows; ways into the loop */
+    double round_cpu_ns;   /* of these rounds */
+    double rest_cpu_ns;    /* before the first and after the last header of each visit */
+};
+
+static void count_rounds(const struct writer *writer, size_t thread_index, const bool *in_loop,
+                         uint32_t header, struct rounds_seen *seen) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    const struct timeline *timeline = &writer->in->timelines[thread_index];
+    double outside_cpu = 0, last_cpu = 0; /* at the last call outside, at the last header */
+    bool inside = false;
+    for (size_t r = 0; r <= thread->n_records; r++) {
+        bool ends = r == thread->n_records;
+        uint32_t context = ends ? TRACE_NO_CONTEXT : thread->records[r].context;
+        bool here = context != TRACE_NO_CONTEXT && in_loop[context];
+        double cpu = timeline_cpu(timeline, ends ? thread->end_ns : thread->records[r].start_ns);
+        if (here && place_of(writer, &thread->records[r]) == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK) {
+            seen->rounds += inside;
+            seen->round_cpu_ns += inside ? cpu - last_cpu : 0;
+            seen->visits += !inside;
+            seen->rest_cpu_ns += inside ? 0 : cpu - outside_cpu;
+            inside = true;
+            last_cpu = cpu;
+        } else if (!here) {
+            seen->rest_cpu_ns += inside ? cpu - last_cpu : 0;
+            inside = false;
+            outside_cpu = cpu;
+        }
+    }
+}
+
+/* Whether the last round works like the others, or only finds that there is no more work. What lies
+ * before the first header and after the last one is then a whole round, wherever the header is. */
+static bool last_round_works(const struct rounds_seen *seen) {
+    return seen->rest_cpu_ns / seen->visits > seen->round_cpu_ns / seen->rounds / 2;
 }
 
 /* Rounds of a loop that all threads of a pool draw from one common supply become tokens: the
@@ -597,25 +651,30 @@ static void find_shared_work(struct writer *writer, bool *loop_is_tokens) {
         for (size_t p = 0; p < pools->n_pools; p++) {
             const struct thread_pool *pool = &pools->pools[p];
             uint32_t header = TRACE_NO_CONTEXT;
-            double rounds = 0, visits = 0;
+            struct rounds_seen seen = {0};
             for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
                 header = find_header(writer, pool->threads[i], in_loop);
             if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
-                header_has_guard(writer, pool->threads[0], header))
+                header_has_answer(writer, pool, loop, header))
                 continue;
             for (size_t i = 0; i < pool->n_threads; i++)
-                count_rounds(writer, pool->threads[i], in_loop, header, &rounds, &visits);
-            if (visits > (double)pool->n_threads || rounds == 0)
+                count_rounds(writer, pool->threads[i], in_loop, header, &seen);
+            if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
                 continue; /* refilled in between: its rounds are scaled instead (peg.c) */
             int object = draft_object(writer->model, OBJECT_TOKENS,
                                       memory_format("work of the loop in %s (line %d)",
                                                     loop->function, loop->first_line));
-            writer->model->objects[object].amount = draft_constant(rounds);
-            writer->model->objects[object].evidence =
-                memory_format("%.0f rounds by %zu threads; source: %s", rounds, pool->n_threads,
-                              loop->why ? loop->why : "shared");
+            /* where each round is one of the total, every thread's first takes no token */
+            bool works = last_round_works(&seen);
+            writer->model->objects[object].amount =
+                works && pool->scales ? draft_per_thread(seen.rounds + seen.visits, (int)p, -1)
+                                      : draft_constant(seen.rounds);
+            writer->model->objects[object].evidence = memory_format(
+                "%.0f rounds by %zu threads; source: %s", seen.rounds + (works ? seen.visits : 0),
+                pool->n_threads, loop->why ? loop->why : "shared");
             writer->work_of_loop[l] = object;
             writer->header_of_loop[l] = header;
+            writer->works_at_last[l] = works;
             loop_is_tokens[l] = true;
             break;
         }
@@ -632,20 +691,16 @@ static int loop_decided_by(const struct writer *writer, uint32_t context) {
     return -1;
 }
 
-/* Does the thread come back to the header before it leaves the loop? */
-static bool goes_round_again(const struct writer *writer, size_t record, int loop) {
+/* Is the record the thread's last one in a round of the loop? */
+static bool ends_round(const struct writer *writer, size_t record, int loop) {
     const struct trace *trace = writer->in->trace;
     const struct trace_thread *thread = &trace->threads[writer->thread];
-    uint32_t header = writer->header_of_loop[loop];
-    for (size_t r = record + 1; r < thread->n_records; r++) {
-        if (place_of(writer, &thread->records[r]) == header &&
-            api_catalog[thread->records[r].api].op == OP_LOCK)
-            return true;
-        if (!source_context_in_loop(trace, thread->records[r].context,
-                                    &writer->in->facts->loops[loop]))
-            return false;
-    }
-    return false;
+    if (record + 1 == thread->n_records)
+        return true;
+    const struct trace_record *next = &thread->records[record + 1];
+    return !source_context_in_loop(trace, next->context, &writer->in->facts->loops[loop]) ||
+           (place_of(writer, next) == writer->header_of_loop[loop] &&
+            api_catalog[next->api].op == OP_LOCK);
 }
 
 static void write_work_decision(struct writer *writer, size_t record, uint64_t time_ns) {
@@ -654,11 +709,34 @@ static void write_work_decision(struct writer *writer, size_t record, uint64_t t
     struct step *step = add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
     step->object = writer->work_of_loop[loop];
     step->timeout_ns = 0;
-    step->outcome = goes_round_again(writer, record, loop) ? OUTCOME_YES : OUTCOME_NO;
+    bool again = goes_round_again(writer, writer->thread, record, &writer->in->facts->loops[loop],
+                                  writer->header_of_loop[loop]);
+    step->outcome = again ? OUTCOME_YES : OUTCOME_NO;
     mark_task(writer, record, time_ns, step);
 }
 
+/* Where every round is work, the decision on the next one follows it. */
+static void write_decision_after_work(struct writer *writer, size_t record) {
+    int loop = writer->pending_work;
+    const struct trace_record *last = &writer->in->trace->threads[writer->thread].records[record];
+    if (loop >= 0 && writer->works_at_last[loop] && writer->n_open == 0 &&
+        ends_round(writer, record, loop))
+        write_work_decision(writer, record, last->start_ns + last->duration_ns);
+}
+
 /* ---- one record ---- */
+
+static void begin_round(struct writer *writer, const struct trace_record *record) {
+    int loop = loop_decided_by(writer, place_of(writer, record));
+    writer->pending_work = loop;
+    bool does_tasks = writer->in->pools->pool_of[writer->thread] == writer->task_pool;
+    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !does_tasks)
+        return;
+    writer->in_task = true; /* the first one, which no decision begins: it has a node of its own */
+    uint64_t begin = writer->list.items[writer->list.count - 1].end_ns;
+    size_t none = writer->in->trace->threads[writer->thread].n_records;
+    add_step(writer, NODE_TASK_BEGIN, none, begin, begin);
+}
 
 static void write_lock(struct writer *writer, size_t index, const struct trace_record *record,
                        int sync_object) {
@@ -666,21 +744,21 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     int mutex = lock_object(writer, sync_object);
     uint64_t end = record->start_ns + record->duration_ns;
     bool failed = record->flags & TRACE_FAILED;
+    int section = writer->in->sections->section_of_lock[writer->thread][index];
+    if (section >= 0 && writer->pending_work < 0)
+        begin_round(writer, record);
     if (mutex != MODEL_NONE) {
         struct step *step = add_step(writer, NODE_LOCK, index, record->start_ns, end);
         step->object = mutex;
         step->timeout_ns = info->op == OP_TRYLOCK ? 0 : -1;
         step->outcome = failed ? OUTCOME_NO : info->op == OP_TRYLOCK ? OUTCOME_YES : OUTCOME_ANY;
     }
-    int section = writer->in->sections->section_of_lock[writer->thread][index];
     if (section < 0)
         return;
     if (writer->n_open < OPEN_LIMIT)
         writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
     write_pattern(writer, index, section, mutex, false);
     write_takes(writer, index, section, mutex);
-    if (writer->pending_work < 0)
-        writer->pending_work = loop_decided_by(writer, place_of(writer, record));
 }
 
 static void write_unlock(struct writer *writer, size_t index, const struct trace_record *record,
@@ -707,7 +785,8 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
             writer->n_open--;
             break;
         }
-    if (writer->pending_work >= 0 && writer->n_open == 0)
+    if (writer->pending_work >= 0 && writer->n_open == 0 &&
+        !writer->works_at_last[writer->pending_work])
         write_work_decision(writer, index, record->start_ns);
 }
 
@@ -1098,6 +1177,7 @@ static void prepare(struct writer *writer) {
     writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
     writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
     writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
+    writer->works_at_last = memory_alloc(n_loops, sizeof(bool));
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
@@ -1130,6 +1210,7 @@ static void prepare(struct writer *writer) {
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
             writer->task_pool = (int)p;
     writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
+    writer->farewells = farewells_find(in);
     choose_sites(writer);
     find_flags(writer);
     find_task_queues(writer);
@@ -1149,6 +1230,7 @@ static void write_thread(struct writer *writer, size_t t) {
     for (size_t r = 0; r < thread->n_records; r++) {
         write_record(writer, r, &thread->records[r]);
         write_known_close(writer, r, &thread->records[r]);
+        write_decision_after_work(writer, r);
     }
     if (writer->in_task)
         add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
@@ -1157,19 +1239,34 @@ static void write_thread(struct writer *writer, size_t t) {
     end->records = thread->n_records - writer->last_step_record;
 }
 
+/* Does the thread come to the step's place again before it leaves the loop? */
+static bool comes_again(const struct trace *trace, const struct stream *stream, size_t step,
+                        const struct facts_loop *loop) {
+    uint32_t context = stream->steps[step].context;
+    for (size_t s = step + 1; s < stream->n_steps; s++) {
+        if (!source_context_in_loop(trace, stream->steps[s].context, loop))
+            return false;
+        if (stream->steps[s].context == context && stream->steps[s - 1].context != context)
+            return true;
+    }
+    return false;
+}
+
+/* Which loops are left upon a "no": the last one that a place gives tells. */
 static void note_answers(const struct stream_input *input, const struct stream *stream,
                          bool *loop_has_answer) {
-    uint32_t last = TRACE_NO_CONTEXT;
-    for (size_t s = 0; input->facts && s < stream->n_steps; s++) {
-        const struct step *step = &stream->steps[s];
-        if (step->outcome == OUTCOME_ANY || step->context == last)
-            continue;
-        last = step->context;
-        for (size_t l = 0; l < input->facts->n_loops; l++)
+    const struct trace *trace = input->trace;
+    size_t *last = memory_alloc(trace->n_contexts, sizeof *last); /* step + 1 */
+    for (size_t s = 0; s < stream->n_steps; s++)
+        if (stream->steps[s].outcome == OUTCOME_NO && stream->steps[s].context != TRACE_NO_CONTEXT)
+            last[stream->steps[s].context] = s + 1;
+    for (size_t c = 0; input->facts && c < trace->n_contexts; c++)
+        for (size_t l = 0; last[c] && l < input->facts->n_loops; l++)
             if (!loop_has_answer[l])
                 loop_has_answer[l] =
-                    source_context_in_loop(input->trace, last, &input->facts->loops[l]);
-    }
+                    source_context_in_loop(trace, (uint32_t)c, &input->facts->loops[l]) &&
+                    !comes_again(trace, stream, last[c] - 1, &input->facts->loops[l]);
+    free(last);
 }
 
 struct stream_result streams_make(const struct stream_input *input, struct model *model) {
@@ -1194,10 +1291,12 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.is_flag);
     free(writer.work_of_loop);
     free(writer.header_of_loop);
+    free(writer.works_at_last);
     free(writer.created);
     free(writer.joined);
     free(writer.feeds_tasks);
     items_free(&writer.items);
+    farewells_free(&writer.farewells);
     map_free(&writer.kept_sites);
     map_free(&writer.share_of);
     map_free(&writer.device_of_site);

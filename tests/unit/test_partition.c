@@ -131,9 +131,8 @@ static struct facts_loop row_loop(enum facts_bound bound, enum rest rest) {
                                .why = "rows / threads"};
 }
 
-/* With the source, when there is a loop. */
-static struct model *row_model(const int *rows, int threads, struct facts_loop *loop) {
-    struct trace *trace = row_trace(rows, threads);
+/* With the source, when there is a loop. Frees the trace. */
+static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
     char *file = "t.c";
     struct facts facts = {
         .version = FACTS_VERSION, .n_loops = 1, .loops = loop, .n_files = 1, .files = &file};
@@ -144,6 +143,10 @@ static struct model *row_model(const int *rows, int threads, struct facts_loop *
     model->machine.wake_latency_ns = (struct dist){0};
     model->machine.switch_cpu_ns = 0;
     return model;
+}
+
+static struct model *row_model(const int *rows, int threads, struct facts_loop *loop) {
+    return model_of(row_trace(rows, threads), loop);
 }
 
 /* Running time in rows, with a core for each thread. */
@@ -200,6 +203,107 @@ static void rows_of_a_plain_loop_are_each_threads_own(void **state) {
     assert_int_equal(model->pools[1].partition, PARTITION_PERTHREAD);
     ASSERT_ROWS(model, 1, 12);
     ASSERT_ROWS(model, 8, 12);
+    model_free(model);
+}
+
+/* Each thread's first row needs no decision: 23 rows are 21 decisions of two threads, 15 of eight.
+ */
+static void a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARED, REST_NONE);
+    struct model *model = row_model((int[]){12, 11}, 2, &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, 23);
+    ASSERT_ROWS(model, 2, 12);
+    ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
+/* Every third row is also entered in a log, under the same lock; it is held for so long that the
+ * graph shows it. */
+static struct trace *logged_row_trace(const int *rows, int threads) {
+    enum { HOLD_NS = 1000 };
+    struct trace *trace = row_trace(rows, threads);
+    uint32_t log = builder_context(trace, "write_log", 20, "worker", 104);
+    for (int t = 1; t <= threads; t++) {
+        struct trace_thread *thread = &trace->threads[t];
+        thread->n_records = 0;
+        for (int r = 1; r <= rows[t - 1]; r++) {
+            uint32_t row = builder_context(trace, "finish_row", 10, "worker", 100);
+            for (int times = 0; times <= (r % 3 == 0); times++) {
+                uint64_t now = (uint64_t)r * ROW_NS - 3000 + (uint64_t)times * 1500;
+                uint32_t place = times ? log : row;
+                builder_record(trace, t, "pthread_mutex_lock", now, 0, MUTEX, place, 0);
+                builder_record(trace, t, "pthread_mutex_unlock", now + HOLD_NS, 0, MUTEX, place, 0);
+            }
+        }
+    }
+    return trace;
+}
+
+static void a_share_of_rounds_that_differ_is_counted_in_rounds(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARE, REST_EVEN);
+    struct model *model = model_of(logged_row_trace((int[]){48, 48}, 2), &loop);
+    bool shown = false;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        shown |= model->nodes[n].kind == NODE_LOCK;
+    assert_true(shown);
+    ASSERT_ROWS(model, 1, 96);
+    ASSERT_ROWS(model, 2, 48);
+    ASSERT_ROWS(model, 8, 12);
+    model_free(model);
+}
+
+/* Main puts 40 items and one more for each of two threads, which takes it and ends. */
+static struct trace *farewell_trace(void) {
+    enum { ITEMS = 40, THREADS = 2, NOT_EMPTY = 0x2000, FIRST_PUT = 10000 };
+    struct trace *trace = builder_new(THREADS);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint32_t put = builder_context(trace, "put", 20, "main", 905);
+    uint32_t get = builder_context(trace, "get", 30, "worker", 100);
+    uint64_t end = FIRST_PUT + (ITEMS / THREADS + 1) * (uint64_t)ROW_NS;
+    for (int t = 1; t <= THREADS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    for (int i = 0; i < ITEMS + THREADS; i++) {
+        uint64_t now = FIRST_PUT + 1000 * (uint64_t)i;
+        builder_record(trace, main_thread, "pthread_mutex_lock", now, 0, MUTEX, put, 0);
+        builder_record(trace, main_thread, "pthread_cond_signal", now + 1, 0, NOT_EMPTY, put, 0);
+        builder_record(trace, main_thread, "pthread_mutex_unlock", now + 2, 0, MUTEX, put, 0);
+    }
+    for (int t = 1; t <= THREADS; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        uint64_t got = FIRST_PUT + 1000 * (uint64_t)(t - 1) + 50;
+        builder_record(trace, thread, "pthread_mutex_lock", 10 * (uint64_t)t, 0, MUTEX, get, 0);
+        builder_record(trace, thread, "pthread_cond_wait", 10 * (uint64_t)t + 1,
+                       got - 10 * (uint64_t)t - 1, NOT_EMPTY, get, 0);
+        builder_record(trace, thread, "pthread_mutex_unlock", got + 1, 0, MUTEX, get, 0);
+        builder_slice(trace, thread, 0, 10 * (uint64_t)t + 1);
+        builder_slice(trace, thread, got, end);
+        for (int i = 1; i <= ITEMS / THREADS; i++) {
+            uint64_t now = got + (uint64_t)i * ROW_NS;
+            builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, get, 0);
+            builder_record(trace, thread, "pthread_mutex_unlock", now + 1, 0, MUTEX, get, 0);
+        }
+        builder_record(trace, main_thread, "pthread_join", FIRST_PUT + 50000 + (uint64_t)t,
+                       end - FIRST_PUT - 50000, 0, join, t);
+    }
+    builder_finish(trace, end + 100);
+    for (int t = 1; t <= THREADS; t++)
+        trace->threads[t].end_ns =
+            FIRST_PUT + 1000 * (uint64_t)(t - 1) + 100 + ITEMS / THREADS * (uint64_t)ROW_NS;
+    return trace;
+}
+
+static void items_that_tell_threads_to_end_are_as_many_as_the_threads(void **state) {
+    (void)state;
+    struct model *model = model_of(farewell_trace(), NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, 40);
+    ASSERT_ROWS(model, 2, 20);
+    ASSERT_ROWS(model, 8, 5);
     model_free(model);
 }
 
@@ -283,6 +387,9 @@ int main(void) {
         cmocka_unit_test(the_last_thread_takes_its_rest_for_any_number_of_threads),
         cmocka_unit_test(rows_shared_out_evenly_are_whole),
         cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
+        cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
+        cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
+        cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
