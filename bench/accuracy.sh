@@ -195,6 +195,18 @@ write_program() {
         "$predict_s" "$run_s" "$(number %.3f "$run_s / $predict_s")"
 }
 
+write_partition() {
+    [ -d "$work/partition" ] || return 0
+    echo
+    echo "## Work shared out beforehand"
+    echo
+    echo "\`samples/partition\`: rows shared out among the threads in five ways, measured and predicted"
+    echo "by \`bench/partition.sh\` on 2 cores; the same recordings also as if the source had not been"
+    echo "there."
+    echo
+    "$root/bench/partition.sh" --kept
+}
+
 write_document() {
     local name done=()
     for name in "${sample_programs[@]}" "${real_programs[@]}"; do
@@ -216,6 +228,7 @@ write_document() {
         for name in "${done[@]}"; do
             write_program "$name"
         done
+        write_partition
     } >"$document.part"
     mv "$document.part" "$document"
     cat "$document"

@@ -170,7 +170,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 evidence, model);
     hand_made_write(&input, model);
-    partition_decide(trace, facts, &pools, evidence, model);
+    partition_decide(trace, facts, &pools, timelines, evidence, model);
     free(evidence);
     free(places);
     disks_free(&disks);

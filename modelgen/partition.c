@@ -12,6 +12,10 @@ void partition_even_out(struct dist *stays, const struct scaling *scaling, int t
     *stays = (struct dist){.kind = DIST_CONSTANT, .mean = scaling->total / threads - scaling->less};
 }
 
+/* Without source, a loop's rounds do not tell of computation outside of them; from this share of
+ * the pool's CPU on, that is said. */
+#define OUTSIDE_SHARE 0.05
+
 /* ---- the pool's part of the graph ---- */
 
 struct graph {
@@ -374,13 +378,51 @@ static double remainder_confidence(const struct thread_pool *pool) {
     return pool->size > 2 ? 0.9 : 0.7;
 }
 
-static void decide_from_trace(const struct thread_pool *from,
+/* Of a share, only the rounds are: what a thread computes outside of them is its own. */
+static void own_outside(struct model *model, int pool, double outside_ns) {
+    struct graph graph = graph_make(model, pool);
+    double split_ns = 0; /* per thread */
+    for (int apply = 0; apply < 2; apply++)
+        for (size_t n = 0; n < model->n_nodes; n++)
+            for (size_t e = 0; graph.is_own[n] && e < model->nodes[n].n_edges; e++) {
+                struct edge *edge = &model->nodes[n].edges[e];
+                if (edge->cpu_scaling.share == 0)
+                    continue;
+                if (!apply)
+                    split_ns += dist_mean(&edge->cpu_ns);
+                else if (outside_ns < split_ns)
+                    edge->cpu_scaling.share = 1 - outside_ns / split_ns;
+                else
+                    make_own(&edge->cpu_scaling);
+            }
+    graph_free(&graph);
+}
+
+/* The rounds of a loop are a total; the rest of the computation may be anything. */
+static void decide_outside(struct model *model, int p, const struct rounds_cpu *cpu, double total) {
+    struct pool *pool = &model->pools[p];
+    own_outside(model, p, cpu->outside_ns);
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f rounds are "
+                           "shared out; the %.0f %% of the computation outside of them are taken "
+                           "as each thread's own)",
+                           pool->name, total, 100 * cpu->outside_ns / cpu->all_ns));
+    draft_note(model, "%s: %s", pool->name, pool->rule);
+}
+
+static void decide_from_trace(const struct trace *trace, const struct timeline *timelines,
+                              const struct thread_pool *from,
                               const struct partition_evidence *evidence, struct model *model,
                               int p) {
     struct pool *pool = &model->pools[p];
     struct error ignored;
     modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
     if (evidence->remainder && !evidence->uneven) {
+        struct rounds_cpu cpu = rounds_cpu(trace, timelines, from);
+        if (cpu.outside_ns > OUTSIDE_SHARE * cpu.all_ns) {
+            decide_outside(model, p, &cpu, evidence->total);
+            return;
+        }
         set_rule(
             pool, PARTITION_FIXED, remainder_confidence(from),
             memory_format("%s (no source, but %.0f rounds are shared out as evenly as they can "
@@ -404,8 +446,8 @@ static void decide_from_trace(const struct thread_pool *from,
 }
 
 static void decide(const struct trace *trace, const struct facts *facts,
-                   const struct thread_pool *from, const struct partition_evidence *evidence,
-                   struct model *model, int p) {
+                   const struct timeline *timelines, const struct thread_pool *from,
+                   const struct partition_evidence *evidence, struct model *model, int p) {
     struct pool *pool = &model->pools[p];
     if (!pool->scales) {
         set_rule(pool, PARTITION_NONE, 1, memory_strdup(rule_texts[PARTITION_NONE]));
@@ -418,7 +460,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
     struct contents found = find_contents(model, p);
     bool told = from->team || has_source(trace, facts, from);
     if (!told && !found.supply) {
-        decide_from_trace(from, evidence, model, p);
+        decide_from_trace(trace, timelines, from, evidence, model, p);
         return;
     }
     enum partition rule = found.supply && found.share ? PARTITION_MIXED
@@ -433,8 +475,8 @@ static void decide(const struct trace *trace, const struct facts *facts,
 }
 
 void partition_decide(const struct trace *trace, const struct facts *facts,
-                      const struct thread_pools *pools, const struct partition_evidence *evidence,
-                      struct model *model) {
+                      const struct thread_pools *pools, const struct timeline *timelines,
+                      const struct partition_evidence *evidence, struct model *model) {
     for (size_t p = 0; p < model->n_pools; p++)
-        decide(trace, facts, &pools->pools[p], &evidence[p], model, (int)p);
+        decide(trace, facts, timelines, &pools->pools[p], &evidence[p], model, (int)p);
 }

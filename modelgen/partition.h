@@ -19,10 +19,10 @@ struct partition_evidence {
 void partition_note(struct partition_evidence *evidence, const struct rounds_fit *fit);
 
 /* Sets rule, partition and confidence of all pools; those of which nothing is known are made to
- * split a fixed total. `evidence`: one per pool. */
+ * split a fixed total. `evidence`: one per pool; `timelines`: one per thread. */
 void partition_decide(const struct trace *trace, const struct facts *facts,
-                      const struct thread_pools *pools, const struct partition_evidence *evidence,
-                      struct model *model);
+                      const struct thread_pools *pools, const struct timeline *timelines,
+                      const struct partition_evidence *evidence, struct model *model);
 
 /* Rounds as they would be if the items had divided evenly among the `threads` profiled ones. */
 void partition_even_out(struct dist *stays, const struct scaling *scaling, int threads);

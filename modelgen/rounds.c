@@ -3,7 +3,57 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
+
+/* The thread's most frequent call; NULL: it makes none. */
+static const struct trace_record *busiest_call(const struct trace_thread *thread) {
+    struct map counts = MAP_EMPTY;
+    const struct trace_record *best = NULL;
+    int most = 0;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        uint64_t key = map_mix(map_mix(23, record->context), record->api);
+        int count = map_get(&counts, key, 0) + 1;
+        map_put(&counts, key, count);
+        if (count > most) {
+            most = count;
+            best = record;
+        }
+    }
+    map_free(&counts);
+    return best;
+}
+
+/* From call to call; before the first one or after the last one lies a round too. */
+static double cpu_in_rounds(const struct timeline *timeline) {
+    const struct trace_thread *thread = timeline->thread;
+    const struct trace_record *call = busiest_call(thread);
+    double first = 0, last = 0, count = 0;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        if (record->context != call->context || record->api != call->api)
+            continue;
+        last = timeline_cpu(timeline, record->start_ns);
+        first = count > 0 ? first : last;
+        count++;
+    }
+    double all = timeline_cpu(timeline, thread->end_ns);
+    double rounds = count > 1 ? (last - first) * count / (count - 1) : all;
+    return rounds < all ? rounds : all;
+}
+
+struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *timelines,
+                             const struct thread_pool *pool) {
+    struct rounds_cpu result = {0};
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        size_t t = pool->threads[i];
+        double all = timeline_cpu(&timelines[t], trace->threads[t].end_ns);
+        result.all_ns += all / (double)pool->n_threads;
+        result.outside_ns += (all - cpu_in_rounds(&timelines[t])) / (double)pool->n_threads;
+    }
+    return result;
+}
 
 int rounds_index(const struct thread_pool *pool, size_t thread) {
     for (size_t i = 0; i < pool->n_threads; i++)

@@ -8,6 +8,7 @@
 
 #include "formats/partition.h"
 #include "modelgen/pools.h"
+#include "modelgen/timeline.h"
 
 /* One pass of a thread over a loop, or over a stretch with a loop in it. */
 struct pass {
@@ -32,6 +33,14 @@ struct rounds_fit {
  * total divides evenly, where all ways look alike (then REST_EVEN, unless told). */
 struct rounds_fit rounds_fit(const struct passes *passes, const struct thread_pool *pool,
                              enum rest told);
+
+/* CPU that each of the pool's threads uses on average, in all and outside of its rounds: those of
+ * the call that it makes most often. `timelines`: per thread of the trace. */
+struct rounds_cpu {
+    double all_ns, outside_ns;
+};
+struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *timelines,
+                             const struct thread_pool *pool);
 
 /* Number of the thread in its generation of the pool; -1: it is none of its threads. */
 int rounds_index(const struct thread_pool *pool, size_t thread);

@@ -317,6 +317,30 @@ static void without_source_a_remainder_tells_a_total(void **state) {
     model_free(model);
 }
 
+/* Each thread first computes for as long as four rows take. */
+static void without_source_computation_beside_the_rounds_is_unknown(void **state) {
+    (void)state;
+    struct trace *trace = row_trace((int[]){12, 11}, 2);
+    for (int t = 1; t <= 2; t++) {
+        struct trace_thread *thread = &trace->threads[t];
+        for (size_t r = 0; r < thread->n_records; r++)
+            thread->records[r].start_ns += 4 * ROW_NS;
+        thread->slices[0].off_ns += 4 * ROW_NS;
+        thread->end_ns += 4 * ROW_NS;
+        trace->threads[0].records[1 + t].duration_ns += 4 * ROW_NS;
+    }
+    trace->threads[0].end_ns += 4 * ROW_NS;
+    trace->meta.run_ns += 4 * ROW_NS;
+    struct model *model = model_of(trace, NULL);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "unknown: give --partition worker="));
+    assert_true(rows_with(model, 1) > 26 && rows_with(model, 1) < 28); /* 4 + 23 */
+    assert_true(rows_with(model, 8) > 6 && rows_with(model, 8) < 8);   /* 4 + 3 */
+    repartition(model, "worker=fixed");
+    assert_true(rows_with(model, 1) > 30);
+    model_free(model);
+}
+
 static void without_source_equal_rounds_are_unknown_until_told(void **state) {
     (void)state;
     struct model *model = row_model((int[]){12, 12}, 2, NULL);
@@ -391,6 +415,7 @@ int main(void) {
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
+        cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
