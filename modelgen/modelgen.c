@@ -110,7 +110,7 @@ static void write_graph(const struct stream_input *input, const struct sample *s
                         struct model *model) {
     struct stream_result streams = streams_make(input, model);
     struct peg_input peg = {.trace = input->trace,
-                            .facts = input->facts,
+                            .facts = input->thread_facts,
                             .sample = sample,
                             .pools = input->pools,
                             .timelines = input->timelines,
@@ -146,10 +146,13 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     write_provenance(trace, model);
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
-    if (!facts)
-        draft_note(model, "no facts of the source: what follows the thread count is guessed from "
-                          "the trace");
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
+    /* Where threads come from unseen (std::thread), so does what follows their number. */
+    const struct facts *thread_facts = source_shows_threads(facts) || teams.n_teams ? facts : NULL;
+    if (!thread_facts && pools.n_pools > 1)
+        draft_note(model,
+                   "no source shows how threads are created: what follows the thread count is "
+                   "guessed from the trace");
     write_pools(trace, &pools, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
@@ -159,6 +162,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
                                  .places = places,
                                  .disks = &disks,
                                  .facts = facts,
+                                 .thread_facts = thread_facts,
                                  .pools = &pools,
                                  .sections = &sections,
                                  .monitors = &monitors,
@@ -170,7 +174,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 evidence, model);
     hand_made_write(&input, model);
-    partition_decide(trace, facts, &pools, timelines, evidence, model);
+    partition_decide(trace, thread_facts, &pools, timelines, evidence, model);
     free(evidence);
     free(places);
     disks_free(&disks);

@@ -22,6 +22,16 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
     return false;
 }
 
+bool source_shows_threads(const struct facts *facts) {
+    bool found = false;
+    for (size_t c = 0; facts && c < facts->n_creations; c++)
+        found |= facts->creations[c].object == ON_THREAD;
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        found |= facts->loops[l].bound == BOUND_SHARE || facts->loops[l].bound == BOUND_SHARED ||
+                 facts->loops[l].bound == BOUND_THREADS;
+    return found;
+}
+
 static uint64_t place_hash(const struct trace_context *calls) {
     uint64_t hash = 5;
     for (size_t i = 0; i < calls->n_frames; i++) {

@@ -29,6 +29,10 @@ char *source_place(const struct trace *trace, uint32_t context);
 const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
                         enum api_object on);
 
+/* Does the source show how threads are created, or anything that they share? `facts` may be NULL.
+ */
+bool source_shows_threads(const struct facts *facts);
+
 /* What is asked. */
 struct source {
     const struct trace *trace;

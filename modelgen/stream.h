@@ -42,7 +42,8 @@ struct stream {
 
 struct stream_input {
     const struct trace *trace;
-    const struct facts *facts; /* NULL without source */
+    const struct facts *facts;        /* NULL without source */
+    const struct facts *thread_facts; /* also NULL when it does not show how threads are created */
     const struct thread_pools *pools;
     const struct sections *sections;
     struct monitors *monitors; /* guards get their model objects */

@@ -132,10 +132,19 @@ static struct facts_loop row_loop(enum facts_bound bound, enum rest rest) {
 }
 
 /* With the source, when there is a loop. Frees the trace. */
+static bool creation_is_seen = true;
 static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
     char *file = "t.c";
-    struct facts facts = {
-        .version = FACTS_VERSION, .n_loops = 1, .loops = loop, .n_files = 1, .files = &file};
+    struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
+                                      .object = ON_THREAD,
+                                      .per_thread = true};
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_loops = 1,
+                          .loops = loop,
+                          .n_files = 1,
+                          .files = &file,
+                          .n_creations = creation_is_seen,
+                          .creations = &creation};
     struct error error = {""};
     struct model *model = modelgen_build(trace, loop ? &facts : NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
@@ -317,6 +326,19 @@ static void without_source_a_remainder_tells_a_total(void **state) {
     model_free(model);
 }
 
+/* As with std::thread, whose source is not there: no loop is known for a share. */
+static void source_that_does_not_show_how_threads_come_tells_no_rule(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_FIXED, REST_NONE);
+    creation_is_seen = false;
+    struct model *model = row_model((int[]){6, 6, 6, 5}, 4, &loop);
+    creation_is_seen = true;
+    assert_int_equal(model->pools[1].partition, PARTITION_FIXED);
+    assert_true(model->pools[1].confidence < 1);
+    ASSERT_ROWS(model, 1, 23);
+    model_free(model);
+}
+
 /* Each thread first computes for as long as four rows take. */
 static void without_source_computation_beside_the_rounds_is_unknown(void **state) {
     (void)state;
@@ -415,6 +437,7 @@ int main(void) {
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
+        cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
