@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/commands.h"
 #include "modelgen/draft.h"
 #include "modelgen/patterns.h"
 #include "modelgen/source.h"
+
+#define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
+/* Confidence in what the source alone says: of what the trace could not confirm ... */
+#define UNCONFIRMED 0.3
+#define UNWAITED    0.5 /* ... or had no reason to */
 
 /* ---- lists of the model's monitor ---- */
 
@@ -124,14 +130,20 @@ static bool is_state(enum hand_made_kind kind) {
     return kind == HAND_MADE_EVENT || kind == HAND_MADE_COMPLETION;
 }
 
-/* `found` is the trace's answer. A queue whose putters never waited for room may be bounded all the
- * same, but one with room that ran out is not unbounded. */
+/* What the trace found and what the source said, as one kind. A queue whose putters never waited
+ * for room may be bounded all the same, but one with room that ran out is not unbounded.
+ * `is_confirmed`: the source's own commands explain the traced run. `most` items were there at
+ * once: what is more than one at a time has happened or not is no event. */
 static enum hand_made_kind kind_with_source(const struct facts_monitor *proposal,
-                                            enum hand_made_kind found) {
+                                            enum hand_made_kind found, bool is_confirmed,
+                                            double most) {
     enum hand_made_kind said = proposal ? kinds_of_source[proposal->kind] : HAND_MADE_OTHER;
-    bool contradicts = found == HAND_MADE_BOUNDED_QUEUE && said == HAND_MADE_UNBOUNDED_QUEUE;
-    if ((is_counter(said) && is_counter(found) && !contradicts) ||
-        (is_state(said) && (is_state(found) || found == HAND_MADE_UNBOUNDED_QUEUE)))
+    if (said == HAND_MADE_OTHER ||
+        (found == HAND_MADE_BOUNDED_QUEUE && said == HAND_MADE_UNBOUNDED_QUEUE))
+        return found;
+    bool queue_of_one = found == HAND_MADE_UNBOUNDED_QUEUE && most < 2;
+    if (is_confirmed || (is_counter(said) && is_counter(found)) ||
+        (is_state(said) && (is_state(found) || queue_of_one)))
         return said;
     return found;
 }
@@ -139,14 +151,12 @@ static enum hand_made_kind kind_with_source(const struct facts_monitor *proposal
 static enum hand_made_kind kind_of_group(const struct monitors *monitors,
                                          const struct group *group) {
     const struct guard *items = group->items;
-    enum hand_made_kind kind = group->n_rooms                ? HAND_MADE_BOUNDED_QUEUE
-                               : items->take > 1             ? HAND_MADE_COMPLETION
-                               : items->kind == GUARD_QUEUE  ? HAND_MADE_UNBOUNDED_QUEUE
-                               : items->kind == GUARD_TOKENS ? HAND_MADE_SEMAPHORE
-                               : goes_both_ways(monitors, items) || items->initial < 0
-                                   ? HAND_MADE_COMPLETION
-                                   : HAND_MADE_EVENT;
-    return kind_with_source(items->proposal, kind);
+    return group->n_rooms                                          ? HAND_MADE_BOUNDED_QUEUE
+           : items->take > 1                                       ? HAND_MADE_COMPLETION
+           : items->kind == GUARD_QUEUE                            ? HAND_MADE_UNBOUNDED_QUEUE
+           : items->kind == GUARD_TOKENS                           ? HAND_MADE_SEMAPHORE
+           : goes_both_ways(monitors, items) || items->initial < 0 ? HAND_MADE_COMPLETION
+                                                                   : HAND_MADE_EVENT;
 }
 
 static void roles_of(enum hand_made_kind kind, enum hand_made_role *adds,
@@ -278,26 +288,32 @@ static void add_monitor(struct model *model, struct hand_made monitor) {
     model->monitors[model->n_monitors++] = monitor;
 }
 
+static void write_found(const struct stream_input *input, const struct group *group,
+                        struct hand_made *monitor) {
+    write_guard(input, group->items, group->n_rooms ? "items" : "count", monitor);
+    double sure = confidence_in(group->items);
+    for (size_t i = 0; i < group->n_rooms; i++) {
+        write_guard(input, group->rooms[i], "room", monitor);
+        double other = confidence_in(group->rooms[i]);
+        sure = sure > other ? sure : other;
+    }
+    monitor->confidence = monitor->confidence > sure ? monitor->confidence : sure;
+}
+
+/* Of what the trace shows alone. */
 static void write_group(const struct stream_input *input, const struct group *group,
                         struct model *model) {
     struct hand_made monitor = {.kind = kind_of_group(input->monitors, group)};
     const struct guard *items = group->items;
-    monitor.name = name_of(input, items->mutex, items->proposal, monitor.kind);
+    monitor.name = name_of(input, items->mutex, NULL, monitor.kind);
     write_operations(input->monitors, items, &monitor);
-    write_guard(input, items, group->n_rooms ? "items" : "count", &monitor);
-    monitor.confidence = confidence_in(items);
-    for (size_t i = 0; i < group->n_rooms; i++) {
-        write_guard(input, group->rooms[i], "room", &monitor);
-        double other = confidence_in(group->rooms[i]);
-        monitor.confidence = monitor.confidence > other ? monitor.confidence : other;
-    }
+    write_found(input, group, &monitor);
     if (group->n_rooms)
         write_amount(group->rooms[0], model, &monitor);
-    else if (monitor.kind == HAND_MADE_SEMAPHORE || monitor.kind == HAND_MADE_TOKEN_POOL)
+    else if (monitor.kind == HAND_MADE_SEMAPHORE)
         write_amount(items, model, &monitor);
     monitor.how = MODELLED_EXACTLY;
-    monitor.why = memory_strdup(items->proposal ? "proposed by the source, confirmed by the trace"
-                                                : "found in the trace");
+    monitor.why = memory_strdup("found in the trace");
     add_monitor(model, monitor);
 }
 
@@ -332,37 +348,303 @@ static void write_acts(const struct stream_input *input, const struct pattern *p
     }
 }
 
-static void write_pattern(const struct stream_input *input, const struct pattern *pattern,
-                          struct model *model) {
+/* What the replay of the pattern showed; its amount too. */
+static void write_replayed(const struct stream_input *input, const struct pattern *pattern,
+                           const struct model *model, bool is_proposed, struct hand_made *monitor) {
     const struct tally_of_replay *tally = &pattern->tally;
-    struct hand_made monitor = {.kind = pattern->kind,
-                                .replayed = tally->replayed,
-                                .violations = tally->violations,
-                                .how = MODELLED_EXACTLY};
-    const struct facts_monitor *proposal = input->monitors->proposal_of[pattern->mutex];
-    if (proposal && is_state(monitor.kind) && is_state(kinds_of_source[proposal->kind]))
-        monitor.kind = kinds_of_source[proposal->kind];
-    monitor.name = name_of(input, pattern->mutex, proposal, monitor.kind);
-    monitor.confidence =
-        confidence_of(tally->replayed, tally->waited, tally->violations, proposal != NULL);
-    write_acts(input, pattern, &monitor);
-    add_part(&monitor, pattern->object);
+    monitor->replayed += tally->replayed;
+    monitor->violations += tally->violations;
+    monitor->confidence =
+        confidence_of(tally->replayed, tally->waited, tally->violations, is_proposed);
+    add_part(monitor, pattern->object);
     if (pattern->kind == HAND_MADE_BARRIER)
-        monitor.amount = pattern->object >= 0 ? copy_linear(&model->objects[pattern->object].amount)
-                                              : draft_constant(pattern->parties);
+        monitor->amount = pattern->object >= 0
+                              ? copy_linear(&model->objects[pattern->object].amount)
+                              : draft_constant(pattern->parties);
     if (pattern->n_objects > 1)
-        add_text(&monitor.evidence, &monitor.n_evidence,
+        add_text(&monitor->evidence, &monitor->n_evidence,
                  "%zu of them, each with a mutex of its own; one thread waits for one after the "
                  "other",
                  pattern->n_objects);
-    add_text(&monitor.evidence, &monitor.n_evidence,
+    add_text(&monitor->evidence, &monitor->n_evidence,
              "%.0f critical sections replayed, %.0f of them waited; %.0f contradict it",
              tally->replayed, tally->waited, tally->violations);
     for (size_t i = 0; i < tally->n_contradictions; i++)
-        write_contradiction(input, &tally->contradictions[i], &monitor);
+        write_contradiction(input, &tally->contradictions[i], monitor);
+}
+
+static void write_pattern(const struct stream_input *input, const struct pattern *pattern,
+                          struct model *model) {
+    struct hand_made monitor = {.kind = pattern->kind, .how = MODELLED_EXACTLY};
+    monitor.name = name_of(input, pattern->mutex, NULL, monitor.kind);
+    write_acts(input, pattern, &monitor);
+    write_replayed(input, pattern, model, false, &monitor);
     monitor.why = memory_strdup("found in the trace");
     add_monitor(model, monitor);
 }
+
+/* ---- what the source proposes, held against the trace ---- */
+
+/* One proposal for one mutex, with what the trace found of it. */
+struct proposed {
+    const struct facts_monitor *proposal;
+    int mutex;
+    struct commands_verdict verdict;
+    const struct pattern *pattern; /* NULL: none */
+    struct {
+        const struct guard **items;
+        size_t count, capacity;
+    } guards;
+};
+
+struct proposed_list {
+    struct proposed *items;
+    size_t count, capacity;
+};
+
+static bool is_in(const struct stream_input *input, const struct section_class *class,
+                  const struct facts_place *place) {
+    if (class->context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &input->trace->contexts[class->context];
+    for (size_t i = 0; i < calls->n_frames && i < COMMANDS_FRAMES; i++)
+        if (calls->frames[i].line == place->line &&
+            strcmp(calls->frames[i].function, place->function) == 0)
+            return true;
+    return false;
+}
+
+static bool role_waits(const struct facts_monitor *proposal, enum facts_role role) {
+    switch (role) {
+    case FACTS_CLOSE:
+    case FACTS_RELEASE:
+    case FACTS_SIGNAL:
+    case FACTS_UNLOCK:
+        return false;
+    case FACTS_ARRIVE:
+        return proposal->kind == MONITOR_BARRIER;
+    default:
+        return true;
+    }
+}
+
+/* Does the proposal say that these sections act so, waiting if `waits`? */
+static bool class_acts(const struct stream_input *input, const struct facts_monitor *proposal,
+                       const struct section_class *class, bool waits) {
+    for (size_t i = 0; i < proposal->n_operations; i++)
+        if ((!waits || role_waits(proposal, proposal->operations[i].role)) &&
+            is_in(input, class, &proposal->operations[i].place))
+            return true;
+    return false;
+}
+
+static bool proposal_fits_mutex(const struct stream_input *input,
+                                const struct facts_monitor *proposal, int mutex) {
+    for (size_t c = 0; c < input->monitors->n_classes; c++)
+        if (input->monitors->classes[c].mutex == mutex &&
+            class_acts(input, proposal, &input->monitors->classes[c], false))
+            return true;
+    return false;
+}
+
+/* How well the proposal says what the guard found: its waiters count most. */
+static double fit_of(const struct stream_input *input, const struct facts_monitor *proposal,
+                     const struct guard *guard) {
+    double fit = 0;
+    for (size_t c = 0; c < input->monitors->n_classes; c++) {
+        const struct section_class *class = &input->monitors->classes[c];
+        if (class->mutex != guard->mutex)
+            continue;
+        if (guard->waits[c] && class_acts(input, proposal, class, true))
+            fit += 4;
+        else if (guard->weight[c] != 0 && class_acts(input, proposal, class, false))
+            fit += 1;
+    }
+    return fit;
+}
+
+static double scaling_threads(const struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].scales)
+            return pools->pools[p].size;
+    return 1;
+}
+
+static void find_proposed(const struct stream_input *input, int mutex, struct proposed_list *list) {
+    const struct facts *facts = input->facts;
+    const struct facts_monitor *best = input->monitors->proposal_of[mutex];
+    for (size_t m = 0; best && m < facts->n_monitors; m++) {
+        const struct facts_monitor *proposal = &facts->monitors[m];
+        bool same = proposal == best ||
+                    (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0 &&
+                     proposal_fits_mutex(input, proposal, mutex));
+        if (!same || proposal->kind == MONITOR_OTHER)
+            continue;
+        *VECTOR_ADD(list) =
+            (struct proposed){.proposal = proposal,
+                              .mutex = mutex,
+                              .verdict = commands_replay(input->trace, input->sections, proposal,
+                                                         mutex, scaling_threads(input->pools))};
+    }
+}
+
+/* Gives every finding on this mutex to the proposal that says it best; what no proposal knows stays
+ * by itself. */
+static void share_findings(const struct stream_input *input, struct proposed_list *list,
+                           size_t first, bool *guard_done, bool *pattern_done) {
+    const struct monitors *monitors = input->monitors;
+    for (size_t g = 0; g < monitors->n_guards; g++) {
+        const struct guard *guard = &monitors->guards[g];
+        struct proposed *best = NULL;
+        double best_fit = 0;
+        for (size_t p = first; p < list->count; p++) {
+            double fit = guard->mutex == list->items[p].mutex
+                             ? fit_of(input, list->items[p].proposal, guard)
+                             : 0;
+            if (fit > best_fit)
+                best = &list->items[p];
+            best_fit = fit > best_fit ? fit : best_fit;
+        }
+        if (!best)
+            continue;
+        *VECTOR_ADD(&best->guards) = guard;
+        guard_done[g] = true;
+    }
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (list->count > first && monitors->patterns[p].mutex == list->items[first].mutex) {
+            list->items[first].pattern = &monitors->patterns[p];
+            pattern_done[p] = true;
+        }
+}
+
+/* Time that the proposal's sections waited on conditions, and how much of it nothing explains. */
+static void waiting_of(const struct stream_input *input, const struct proposed *proposed,
+                       double *waited_ns, double *unexplained_ns) {
+    const struct sections *sections = input->sections;
+    int class_id = sections->objects[proposed->mutex].class_id;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (section->n_waits == 0 || sections->objects[section->mutex].class_id != class_id ||
+            !class_acts(input, proposed->proposal,
+                        &input->monitors->classes[input->monitors->class_of[s]], true))
+            continue;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            double time = (double)(wait->end_ns - wait->start_ns);
+            *waited_ns += time;
+            *unexplained_ns += input->monitors->condition_explained[wait->condition] ? 0 : time;
+        }
+    }
+}
+
+static bool is_confirmed(const struct commands_verdict *verdict) {
+    return verdict->decisions >= 3 && verdict->violations <= 0.05 * verdict->decisions + 0.5;
+}
+
+static void write_verdict(const struct stream_input *input, const struct proposed *proposed,
+                          struct hand_made *monitor) {
+    const struct commands_verdict *verdict = &proposed->verdict;
+    if (proposed->proposal->why)
+        add_text(&monitor->evidence, &monitor->n_evidence, "the source: %s",
+                 proposed->proposal->why);
+    if (verdict->decisions == 0)
+        return;
+    add_text(&monitor->evidence, &monitor->n_evidence,
+             "its statements carried out in the order of the run: %.0f decisions known, %.0f to "
+             "wait; %.0f contradict it",
+             verdict->decisions, verdict->waited, verdict->violations);
+    if (!is_confirmed(verdict))
+        for (size_t i = 0; i < verdict->n_contradictions; i++)
+            write_contradiction(input, &verdict->contradictions[i], monitor);
+    double sure = confidence_of(verdict->decisions, verdict->waited, verdict->violations, true);
+    monitor->confidence = monitor->confidence > sure ? monitor->confidence : sure;
+}
+
+static struct linear amount_said(const struct stream_input *input,
+                                 const struct facts_amount *amount) {
+    const struct thread_pools *pools = input->pools;
+    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
+        if (pools->pools[p].scales)
+            return draft_per_thread(amount->offset, (int)p, amount->factor);
+    return draft_constant(amount->constant ? amount->offset : 0);
+}
+
+/* Of the guards, the one with the most evidence names the object; another one that feeds it and is
+ * fed by it is its other side. */
+static struct group group_of(const struct stream_input *input, const struct proposed *proposed) {
+    struct group group = {.rooms = memory_alloc(proposed->guards.count + 1, sizeof *group.rooms)};
+    const struct guard **guards = proposed->guards.items;
+    for (size_t a = 0; a < proposed->guards.count && group.n_rooms == 0; a++)
+        for (size_t b = a + 1; b < proposed->guards.count; b++)
+            if (are_two_sides(input->monitors, guards[a], guards[b])) {
+                bool swap = guards[a]->initial > guards[b]->initial;
+                group.items = guards[swap ? b : a];
+                group.rooms[group.n_rooms++] = guards[swap ? a : b];
+                break;
+            }
+    for (size_t i = 0; i < proposed->guards.count && group.n_rooms == 0; i++)
+        if (!group.items || guards[i]->waited > group.items->waited)
+            group.items = guards[i];
+    return group;
+}
+
+static void write_proposed(const struct stream_input *input, const struct proposed *proposed,
+                           struct model *model) {
+    const struct facts_monitor *proposal = proposed->proposal;
+    struct group group = group_of(input, proposed);
+    bool confirmed = is_confirmed(&proposed->verdict);
+    struct hand_made monitor = {.kind = kinds_of_source[proposal->kind]};
+    if (proposed->pattern)
+        monitor.kind = kind_with_source(proposal, proposed->pattern->kind, confirmed, 0);
+    else if (group.items)
+        monitor.kind = kind_with_source(proposal, kind_of_group(input->monitors, &group), confirmed,
+                                        group.items->most);
+    monitor.name = name_of(input, proposed->mutex, proposal, monitor.kind);
+    if (proposed->pattern)
+        write_replayed(input, proposed->pattern, model, true, &monitor);
+    if (group.items)
+        write_found(input, &group, &monitor);
+    for (size_t i = 0; i < proposed->guards.count; i++)
+        add_part(&monitor, proposed->guards.items[i]->object);
+    write_verdict(input, proposed, &monitor);
+    if (monitor.kind == kinds_of_source[proposal->kind])
+        for (size_t i = 0; i < proposal->n_operations; i++)
+            add_operation(&monitor, (enum hand_made_role)proposal->operations[i].role,
+                          proposal->operations[i].place.function);
+    else if (proposed->pattern)
+        write_acts(input, proposed->pattern, &monitor);
+    else
+        write_operations(input->monitors, group.items, &monitor);
+    bool counts = group.items &&
+                  (monitor.kind == HAND_MADE_SEMAPHORE || monitor.kind == HAND_MADE_TOKEN_POOL);
+    if (monitor.amount.base == 0 && monitor.amount.n_terms == 0) {
+        if (group.n_rooms || counts)
+            write_amount(group.n_rooms ? group.rooms[0] : group.items, model, &monitor);
+        else if (monitor.kind == kinds_of_source[proposal->kind])
+            monitor.amount = amount_said(input, &proposal->amount);
+    }
+    double waited_ns = 0, unexplained_ns = 0;
+    waiting_of(input, proposed, &waited_ns, &unexplained_ns);
+    bool found = proposed->pattern || group.items;
+    monitor.how = unexplained_ns > UNEXPLAINED_SHARE * waited_ns ? MODELLED_BY_FALLBACK
+                  : found                                        ? MODELLED_EXACTLY
+                                                                 : MODELLED_NOT;
+    monitor.why = memory_strdup(
+        monitor.how == MODELLED_BY_FALLBACK ? "proposed by the source; its waits follow no counter "
+                                              "and no pattern that the model knows"
+        : found || confirmed                ? "proposed by the source, confirmed by the trace"
+                             : "proposed by the source; nobody waited for it in the traced run");
+    if (!found)
+        monitor.replayed = proposed->verdict.decisions;
+    if (!found)
+        monitor.violations = proposed->verdict.violations;
+    if (!found && proposed->verdict.decisions == 0)
+        monitor.confidence = waited_ns > 0 ? UNCONFIRMED : UNWAITED;
+    free(group.rooms);
+    add_monitor(model, monitor);
+}
+
+/* ---- all of them ---- */
 
 /* Of two sides, the one with nothing there at the start is the items. */
 static void write_with_other_sides(const struct stream_input *input, size_t first, bool *done,
@@ -384,84 +666,30 @@ static void write_with_other_sides(const struct stream_input *input, size_t firs
     free(group.rooms);
 }
 
-/* ---- what the source proposes and the trace does not tell ---- */
-
-static bool is_told(const struct stream_input *input, int mutex) {
-    for (size_t g = 0; g < input->monitors->n_guards; g++)
-        if (input->monitors->guards[g].mutex == mutex)
-            return true;
-    for (size_t p = 0; p < input->monitors->n_patterns; p++) {
-        int first = input->monitors->patterns[p].mutex;
-        if (first == mutex ||
-            (input->monitors->patterns[p].n_objects > 1 &&
-             input->sections->objects[first].class_id == input->sections->objects[mutex].class_id))
-            return true;
-    }
-    return false;
-}
-
-/* Waits in the mutex' sections that nothing explains; its sections in `sections`. */
-static double unexplained_waits(const struct stream_input *input, int mutex, double *sections) {
-    double waits = 0;
-    *sections = 0;
-    for (size_t s = 0; s < input->sections->n_sections; s++) {
-        if (input->sections->sections[s].mutex != mutex)
-            continue;
-        ++*sections;
-        waits += (double)input->sections->sections[s].n_waits;
-    }
-    return waits;
-}
-
-static void write_proposal(const struct stream_input *input, int mutex,
-                           const struct facts_monitor *proposal, struct model *model) {
-    double sections;
-    double waits = unexplained_waits(input, mutex, &sections);
-    struct hand_made monitor = {.kind = kinds_of_source[proposal->kind],
-                                .how = waits > 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT,
-                                .confidence = waits > 0 ? 0.3 : 0.5,
-                                .replayed = 0};
-    monitor.name = name_of(input, mutex, proposal, monitor.kind);
-    for (size_t i = 0; i < proposal->n_operations; i++)
-        add_operation(&monitor, (enum hand_made_role)proposal->operations[i].role,
-                      proposal->operations[i].place.function);
-    if (proposal->amount.follows_threads) {
-        for (size_t p = 0; p < input->pools->n_pools && monitor.amount.n_terms == 0; p++)
-            if (input->pools->pools[p].scales)
-                monitor.amount =
-                    draft_per_thread(proposal->amount.offset, (int)p, proposal->amount.factor);
-    } else if (proposal->amount.constant) {
-        monitor.amount = draft_constant(proposal->amount.offset);
-    }
-    if (proposal->why)
-        add_text(&monitor.evidence, &monitor.n_evidence, "the source: %s", proposal->why);
-    add_text(waits > 0 ? &monitor.rejected : &monitor.evidence,
-             waits > 0 ? &monitor.n_rejected : &monitor.n_evidence,
-             "%.0f critical sections, %.0f waits%s", sections, waits,
-             waits > 0 ? "; no counter and no pattern agrees with them" : "");
-    monitor.why =
-        memory_strdup(waits > 0 ? "proposed by the source, not confirmed by the trace"
-                                : "proposed by the source; nobody waited for it in the traced run");
-    add_monitor(model, monitor);
-}
-
-static void write_untold(const struct stream_input *input, struct model *model) {
-    for (size_t o = 0; o < input->sections->n_objects; o++) {
-        const struct facts_monitor *proposal = input->monitors->proposal_of[o];
-        bool first = input->sections->objects[o].class_id == (int)o;
-        if (proposal && proposal->kind != MONITOR_OTHER && first && !is_told(input, (int)o))
-            write_proposal(input, (int)o, proposal, model);
-    }
-}
-
 void hand_made_write(const struct stream_input *input, struct model *model) {
     const struct monitors *monitors = input->monitors;
+    bool *guard_done = memory_alloc(monitors->n_guards, sizeof *guard_done);
+    bool *pattern_done = memory_alloc(monitors->n_patterns, sizeof *pattern_done);
+    struct proposed_list list = {0};
+    for (size_t o = 0; o < input->sections->n_objects; o++) {
+        const struct sync_object *object = &input->sections->objects[o];
+        if (object->kind != ON_MUTEX || object->class_id != (int)o)
+            continue;
+        size_t first = list.count;
+        find_proposed(input, (int)o, &list);
+        share_findings(input, &list, first, guard_done, pattern_done);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        write_proposed(input, &list.items[i], model);
+        free(list.items[i].guards.items);
+    }
+    free(list.items);
     for (size_t p = 0; p < monitors->n_patterns; p++)
-        write_pattern(input, &monitors->patterns[p], model);
-    bool *done = memory_alloc(monitors->n_guards, sizeof *done);
+        if (!pattern_done[p])
+            write_pattern(input, &monitors->patterns[p], model);
     for (size_t g = 0; g < monitors->n_guards; g++)
-        if (!done[g])
-            write_with_other_sides(input, g, done, model);
-    free(done);
-    write_untold(input, model);
+        if (!guard_done[g])
+            write_with_other_sides(input, g, guard_done, model);
+    free(guard_done);
+    free(pattern_done);
 }

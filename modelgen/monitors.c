@@ -514,6 +514,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
                           const struct history *history) {
     double counter = guard->initial;
     guard->n_contradictions = 0;
+    guard->most = counter;
     uint64_t closed_ns =
         guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
     for (size_t i = 0; i < history->count; i++) {
@@ -524,6 +525,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
         if (event->kind == EVENT_EFFECT) {
             if (!waiter || *outcome == OUTCOME_YES)
                 counter += weight;
+            guard->most = fmax(guard->most, counter);
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->tries && weight == 0;
             bool closed = counter < guard->take - 0.5 &&

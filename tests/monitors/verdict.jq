@@ -27,7 +27,7 @@ def yes_no: if . then "yes" else "no" end;
 # As a person would write it; from its values with 2 and 5 threads.
 def spelled($two; $five):
     if $two == $five then "\($two)"
-    else ($five - $two) / 3 as $factor | ($two - 2 * $factor) as $offset |
+    else (($five - $two) / 3) as $factor | ($two - 2 * $factor) as $offset |
         (if $factor == 1 then "" else "\($factor)*" end) + "threads" +
         (if $offset > 0 then "+\($offset)" elif $offset < 0 then "\($offset)" else "" end)
     end;

@@ -1,0 +1,135 @@
+/* The source's guarded commands carried out in the order of a trace written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/commands.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK_LINE = 10, UNLOCK_LINE = 20 };
+
+static const int no_pools[BUILDER_THREADS];
+
+/* ticket_lock: mine = next++; while (mine != serving) wait. ticket_unlock: serving++; broadcast. */
+static struct facts_step take_steps[] = {
+    {.kind = STEP_UPDATE, .variable = 2, .change = CHANGE_OTHER, .value = {"next", "$0"}},
+    {.kind = STEP_UPDATE, .variable = 0, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_WAIT, .value = {"mine != serving", "$2 $1 !="}, .condition = "struct ticket.c"},
+};
+static struct facts_step give_steps[] = {
+    {.kind = STEP_UPDATE, .variable = 1, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_BROADCAST, .condition = "struct ticket.c"},
+};
+static struct facts_section commands[] = {
+    {.place = {"t.c", "ticket_lock", LOCK_LINE, 1}, .n_steps = 3, .steps = take_steps},
+    {.place = {"t.c", "ticket_unlock", UNLOCK_LINE, 1}, .n_steps = 2, .steps = give_steps},
+};
+static struct facts_variable variables[] = {
+    {.name = "struct ticket.next", .initial = {.text = "0", .constant = true}},
+    {.name = "struct ticket.serving", .initial = {.text = "0", .constant = true}},
+    {.name = "local:ticket_lock.mine", .local = true},
+};
+
+static struct facts_monitor ticket_lock(void) {
+    return (struct facts_monitor){.kind = MONITOR_HAND_OVER,
+                                  .name = "struct ticket",
+                                  .mutex = "struct ticket.mutex",
+                                  .n_variables = 3,
+                                  .variables = variables,
+                                  .n_sections = 2,
+                                  .sections = commands};
+}
+
+static void section(struct trace *trace, int thread, const char *function, int line, uint64_t start,
+                    uint64_t woken, bool broadcasts) {
+    uint64_t end = woken ? woken + 1 : start + 2;
+    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX,
+                   builder_context(trace, function, line, "thread", 100), 0);
+    if (woken)
+        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1, CONDITION,
+                       builder_context(trace, function, line + 1, "thread", 100), 0);
+    if (broadcasts)
+        builder_record(trace, thread, "pthread_cond_broadcast", end - 1, 0, CONDITION,
+                       builder_context(trace, function, line + 2, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX,
+                   builder_context(trace, function, line + 3, "thread", 100), 0);
+}
+
+/* Two threads by turns; the second one finds the lock taken and waits, if `waits`. */
+static struct trace *two_customers(bool waits) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "customer", 0);
+    builder_thread(trace, "customer", 0);
+    for (uint64_t at = 100; at <= 500; at += 100) {
+        section(trace, 1, "ticket_lock", LOCK_LINE, at, 0, false);
+        section(trace, 2, "ticket_lock", LOCK_LINE, at + 10, waits ? at + 50 : 0, false);
+        section(trace, 1, "ticket_unlock", UNLOCK_LINE, at + 40, 0, true);
+        section(trace, 2, "ticket_unlock", UNLOCK_LINE, at + 80, 0, true);
+    }
+    builder_finish(trace, 1000);
+    return trace;
+}
+
+static struct commands_verdict replay(struct trace *trace, const struct facts_monitor *proposal) {
+    struct sections sections = sections_find(trace, no_pools);
+    int mutex = 0;
+    while (sections.objects[mutex].kind != ON_MUTEX)
+        mutex++;
+    struct commands_verdict verdict = commands_replay(trace, &sections, proposal, mutex, 2);
+    sections_free(&sections, trace);
+    trace_free(trace);
+    return verdict;
+}
+
+static void a_run_as_the_source_says_confirms_it(void **state) {
+    (void)state;
+    struct facts_monitor proposal = ticket_lock();
+    struct commands_verdict verdict = replay(two_customers(true), &proposal);
+    /* per round: two may go on at last, one must wait, and two of two signal; what waits says so */
+    assert_true(verdict.decisions >= 25);
+    assert_true(verdict.waited == 5);
+    assert_true(verdict.violations == 0);
+    assert_true(verdict.unknown == 0);
+}
+
+static void a_run_against_the_source_refutes_it(void **state) {
+    (void)state;
+    struct facts_monitor proposal = ticket_lock();
+    struct commands_verdict verdict = replay(two_customers(false), &proposal);
+    assert_true(verdict.violations == 5);
+    assert_int_equal(verdict.n_contradictions, CONTRADICTIONS_SHOWN);
+    assert_int_equal(verdict.contradictions[0].time_ns, 110);
+    assert_false(verdict.contradictions[0].waited);
+}
+
+static void what_the_source_does_not_tell_decides_nothing(void **state) {
+    (void)state;
+    struct facts_monitor proposal = ticket_lock();
+    variables[1].initial.constant = false;
+    struct commands_verdict verdict = replay(two_customers(false), &proposal);
+    variables[1].initial.constant = true;
+    assert_true(verdict.unknown > 0);
+    assert_true(verdict.violations == 0);
+}
+
+static void records_under_a_common_lock_are_not_taken_for_one(void **state) {
+    (void)state;
+    struct facts_monitor proposal = ticket_lock();
+    proposal.mutex = "global:all_tickets";
+    struct commands_verdict verdict = replay(two_customers(false), &proposal);
+    assert_true(verdict.decisions == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_as_the_source_says_confirms_it),
+        cmocka_unit_test(a_run_against_the_source_refutes_it),
+        cmocka_unit_test(what_the_source_does_not_tell_decides_nothing),
+        cmocka_unit_test(records_under_a_common_lock_are_not_taken_for_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
