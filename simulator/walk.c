@@ -99,6 +99,20 @@ static double sum_weights(const struct plan_choice *choices, const struct plan_g
     return total;
 }
 
+/* The choice that makes up more than half of what remains of the deck: unless it comes now, it is
+ * left over when the others are used up, since none comes twice in a row. PLAN_NONE: there is none.
+ */
+static int due_choice(const struct plan_choice *choices, const struct plan_group *group, int except,
+                      const struct thread *thread) {
+    if (group->deck == PLAN_NONE || except == PLAN_NONE)
+        return PLAN_NONE;
+    double total = sum_weights(choices, group, thread, PLAN_NONE);
+    for (int i = 0; i < group->n; i++)
+        if (i != except && 2 * weight_of(choices, group, thread, i) > total)
+            return i;
+    return PLAN_NONE;
+}
+
 /* Draws a choice of the group by weight, leaving out number `except` if there is another; those
  * that remain without any weight are equally likely. */
 static int draw_choice(const struct plan_choice *choices, const struct plan_group *group,
@@ -110,6 +124,11 @@ static int draw_choice(const struct plan_choice *choices, const struct plan_grou
         for (int i = 0; i < group->n; i++)
             thread->cards[group->deck + i] += choices[i].weight;
         total = sum_weights(choices, group, thread, except);
+    }
+    int due = due_choice(choices, group, except, thread);
+    if (due != PLAN_NONE) {
+        thread->cards[group->deck + due]--;
+        return due;
     }
     bool is_equal = total <= 1e-12 * group->weight;
     if (is_equal)

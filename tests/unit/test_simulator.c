@@ -793,33 +793,42 @@ static void test_runs_of_edges_alternate(void **state) {
     model_free(model);
 }
 
-/* Of 400 decisions the rare edge gets its 4 in every run, not 4 on average. */
-static void test_edges_with_counts_are_dealt_from_a_deck(void **state) {
-    (void)state;
+/* Tasks of a run with as many decisions as the counts say together; the first count is theirs. */
+static struct sim_result decide(const double counts[3]) {
     struct model *model = build_model(1);
     int pool = build_pool(model, 1, true);
     int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
     int leave;
-    int body = build_loop(model, head, constant(400), &leave);
+    int body = build_loop(model, head, constant(counts[0] + counts[1] + counts[2]), &leave);
     int fork = build_next(model, body, constant(0), NODE_STEP, MODEL_NONE);
-    int rare = build_node(model, NODE_TASK_END, MODEL_NONE);
-    for (int i = 0; i < 2; i++) {
-        int usual = build_node(model, NODE_STEP, MODEL_NONE);
-        struct edge *edge = build_edge(model, fork, usual);
+    for (int i = 0; i < 3; i++) {
+        int node = build_node(model, i == 0 ? NODE_TASK_END : NODE_STEP, MODEL_NONE);
+        struct edge *edge = build_edge(model, fork, node);
         edge->runs = constant(1);
-        edge->probability = 198;
-        build_edge(model, usual, head);
+        edge->probability = counts[i];
+        build_edge(model, node, head);
     }
-    struct edge *edge = build_edge(model, fork, rare);
-    edge->runs = constant(1);
-    edge->probability = 4;
-    build_edge(model, rare, head);
     end_after(model, leave, constant(1 * MS));
     struct sim_result result = simulate(model, (struct sim_config){0});
+    model_free(model);
+    return result;
+}
+
+/* Of 400 decisions the rare edge gets its 4 in every run, not 4 on average. */
+static void test_edges_with_counts_are_dealt_from_a_deck(void **state) {
+    (void)state;
+    struct sim_result result = decide((const double[]){4, 198, 198});
     assert_close(result.tasks.mean, 4, 1e-9);
     assert_true(result.tasks.half_width < 1e-9);
     sim_result_free(&result);
-    model_free(model);
+}
+
+/* No edge comes twice in a row, but the frequent one gets all that is its own. */
+static void test_an_edge_with_half_of_the_deck_is_not_left_over(void **state) {
+    (void)state;
+    struct sim_result result = decide((const double[]){500, 260, 250});
+    assert_close(result.tasks.mean, 500, 0.003);
+    sim_result_free(&result);
 }
 
 static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
@@ -1176,6 +1185,7 @@ int main(void) {
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
+        cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
         cmocka_unit_test(test_a_loop_with_branches_is_left_after_its_stays),
         cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
