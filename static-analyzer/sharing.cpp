@@ -116,8 +116,11 @@ std::vector<Take> find_sections(const Flow &flow) {
             takes.push_back(take);
             continue;
         }
+        /* Under a lock of the callers, what a parameter points at may well be theirs alone. */
+        bool passed = a.target->text.rfind("*local:", 0) == 0;
         for (const auto &[mutex, section] : a.at.held)
-            sections[{mutex, section}].push_back(&a);
+            if (!passed || !flow.entry.count(mutex))
+                sections[{mutex, section}].push_back(&a);
         if (a.at.held.empty())
             sections[{"", bare_section}].push_back(&a);
     }
