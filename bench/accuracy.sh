@@ -53,6 +53,16 @@ self_check() {
 
 node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c '^        {'; }
 
+# Shares of the time that threads waited for each other: exactly / alike / not modelled.
+waiting_shares() {
+    jq -r '(.waiting // []) as $all | ($all | map(.wait_ns) | add // 0) as $total |
+        if $total == 0 then "-" else
+            ["exact", "fallback", "none"] | map(. as $how |
+                100 * ($all | map(select((.how // "exact") == $how) | .wait_ns) | add // 0) / $total
+                | . * 10 | round / 10 | tostring) | join(" / ") + " %"
+        end' "$1/model.json"
+}
+
 # Is the file there, and newer than the program?
 is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
 
@@ -87,7 +97,7 @@ judge_model() {
     read -r mean median worst <<<"$(error_summary "$data.csv")"
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
-        node_count "$data"),$predict_s" >>"$folder/result.part"
+        node_count "$data"),$predict_s,$(waiting_shares "$data")" >>"$folder/result.part"
 }
 
 measure_program() {
@@ -168,19 +178,19 @@ largest_run_s() {
 
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
-    local base build mean median worst check explained perturbation nodes
+    local base build mean median worst check explained perturbation nodes waiting
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '\n## %s\n\n' "$name"
     printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | self-check | explained |" \
-        "perturbation | nodes |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    while IFS=, read -r base build mean median worst check explained perturbation nodes _; do
+        "perturbation | nodes | waiting: exact / alike / not |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    while IFS=, read -r base build mean median worst check explained perturbation nodes _ waiting; do
         echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
             "$(percent "$worst") | $(percent "$check") | $(percent "$explained") |" \
-            "$(percent "$perturbation") | $nodes |"
+            "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
     printf '\nBy configuration (first build of each):\n\n'
     echo "| threads | cores | measured | from 2 threads | error | from 4 threads | error |"

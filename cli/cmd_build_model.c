@@ -155,12 +155,27 @@ static void print_checks(const struct model *model) {
     table_free(table);
 }
 
+static void print_waiting(const struct model *model) {
+    double wait_ns[MODELLED_NOT + 1] = {0}, total_ns = 0;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        wait_ns[model->waiting[i].how] += model->waiting[i].wait_ns;
+        total_ns += model->waiting[i].wait_ns;
+    }
+    if (total_ns <= 0)
+        return;
+    printf("waiting for other threads: %.1f %% modelled exactly, %.1f %% alike, %.1f %% not\n",
+           100 * wait_ns[MODELLED_EXACTLY] / total_ns,
+           100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns, 100 * wait_ns[MODELLED_NOT] / total_ns);
+}
+
 static void print_summary(const struct model *model) {
     printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
     if (isfinite(model->perturbation))
         printf("; probes cost %+.1f %%", 100 * model->perturbation);
-    printf("\n\n");
+    printf("\n");
+    print_waiting(model);
+    printf("\n");
     print_checks(model);
     if (model->n_notes > 0)
         printf("\nNot modelled exactly:\n");

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "modelgen/commands.h"
 #include "modelgen/draft.h"
+#include "modelgen/names.h"
 #include "modelgen/patterns.h"
-#include "modelgen/source.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
 /* Confidence in what the source alone says: of what the trace could not confirm ... */
@@ -250,18 +250,11 @@ static void write_evidence(const struct stream_input *input, const struct guard 
         write_contradiction(input, &guard->contradictions[v], monitor);
 }
 
-/* "POOL_ctx", or what is locked, or nothing; and where it is used first. */
-static char *name_of(const struct stream_input *input, int mutex_index,
+/* By the type or variable that the source says it is, or by what is locked. */
+static char *name_of(const struct stream_input *input, int mutex,
                      const struct facts_monitor *proposal, enum hand_made_kind kind) {
-    const struct sync_object *mutex = &input->sections->objects[mutex_index];
-    const char *path = proposal && proposal->name
-                           ? proposal->name
-                           : source_path(input->trace, input->facts, mutex->context, ON_MUTEX);
-    char *place = source_place(input->trace, mutex->context);
-    char *name = memory_format("%s%s%s, %s", hand_made_kind_name(kind), path ? " " : "",
-                               path ? path : "", place);
-    free(place);
-    return name;
+    return name_of_object(input, mutex, hand_made_kind_name(kind),
+                          proposal ? proposal->name : NULL);
 }
 
 static void write_guard(const struct stream_input *input, const struct guard *guard,
@@ -391,6 +384,7 @@ struct proposed {
     int mutex;
     struct commands_verdict verdict;
     const struct pattern *pattern; /* NULL: none */
+    bool is_part;                  /* of another one: not an object of its own */
     struct {
         const struct guard **items;
         size_t count, capacity;
@@ -438,11 +432,13 @@ static bool class_acts(const struct stream_input *input, const struct facts_moni
     return false;
 }
 
-static bool proposal_fits_mutex(const struct stream_input *input,
-                                const struct facts_monitor *proposal, int mutex) {
+/* Is the mutex locked where the proposal says that somebody may wait? Other functions may be used
+ * of what has several. */
+static bool is_used(const struct stream_input *input, const struct facts_monitor *proposal,
+                    int mutex) {
     for (size_t c = 0; c < input->monitors->n_classes; c++)
         if (input->monitors->classes[c].mutex == mutex &&
-            class_acts(input, proposal, &input->monitors->classes[c], false))
+            class_acts(input, proposal, &input->monitors->classes[c], true))
             return true;
     return false;
 }
@@ -476,9 +472,8 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
     for (size_t m = 0; best && m < facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &facts->monitors[m];
         bool same = proposal == best ||
-                    (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0 &&
-                     proposal_fits_mutex(input, proposal, mutex));
-        if (!same || proposal->kind == MONITOR_OTHER)
+                    (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0);
+        if (!same || proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))
             continue;
         *VECTOR_ADD(list) =
             (struct proposed){.proposal = proposal,
@@ -517,6 +512,30 @@ static void share_findings(const struct stream_input *input, struct proposed_lis
         }
 }
 
+/* What the source takes for two objects may be the two sides of one. */
+static void join_sides(const struct stream_input *input, struct proposed *a, struct proposed *b) {
+    for (size_t i = 0; i < a->guards.count; i++)
+        for (size_t j = 0; j < b->guards.count; j++) {
+            const struct guard *mine = a->guards.items[i], *other = b->guards.items[j];
+            if (!are_two_sides(input->monitors, mine, other))
+                continue;
+            struct proposed *items = mine->initial > other->initial ? b : a;
+            struct proposed *rooms = items == a ? b : a;
+            for (size_t g = 0; g < rooms->guards.count; g++)
+                *VECTOR_ADD(&items->guards) = rooms->guards.items[g];
+            rooms->guards.count = 0;
+            rooms->is_part = true;
+            return;
+        }
+}
+
+static void join_all_sides(const struct stream_input *input, struct proposed_list *list,
+                           size_t first) {
+    for (size_t a = first; a < list->count; a++)
+        for (size_t b = a + 1; b < list->count; b++)
+            join_sides(input, &list->items[a], &list->items[b]);
+}
+
 /* Time that the proposal's sections waited on conditions, and how much of it nothing explains. */
 static void waiting_of(const struct stream_input *input, const struct proposed *proposed,
                        double *waited_ns, double *unexplained_ns) {
@@ -532,7 +551,7 @@ static void waiting_of(const struct stream_input *input, const struct proposed *
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
             double time = (double)(wait->end_ns - wait->start_ns);
             *waited_ns += time;
-            *unexplained_ns += input->monitors->condition_explained[wait->condition] ? 0 : time;
+            *unexplained_ns += monitors_explain(input->monitors, s) ? 0 : time;
         }
     }
 }
@@ -678,9 +697,11 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
         size_t first = list.count;
         find_proposed(input, (int)o, &list);
         share_findings(input, &list, first, guard_done, pattern_done);
+        join_all_sides(input, &list, first);
     }
     for (size_t i = 0; i < list.count; i++) {
-        write_proposed(input, &list.items[i], model);
+        if (!list.items[i].is_part)
+            write_proposed(input, &list.items[i], model);
         free(list.items[i].guards.items);
     }
     free(list.items);

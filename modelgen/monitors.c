@@ -29,9 +29,15 @@ static const struct trace_frame *frame_at(const struct trace *trace, uint32_t co
     return &trace->contexts[context].frames[i];
 }
 
-static uint64_t entry_key(const struct trace *trace, const struct section *section,
-                          uint32_t context) {
-    uint64_t key = map_mix(3, (uint64_t)section->mutex);
+/* Objects that cannot be told apart by who uses them: the first one stands for all. */
+static int first_like(const struct sections *sections, int object) {
+    return sections->objects[object].class_id;
+}
+
+static uint64_t entry_key(const struct trace *trace, const struct sections *sections,
+                          const struct section *section) {
+    uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
+    uint64_t key = map_mix(3, (uint64_t)first_like(sections, section->mutex));
     for (size_t i = 0; i < 2; i++) {
         const struct trace_frame *frame = frame_at(trace, context, i);
         key = map_mix(map_mix_text(key, frame->function), (uint64_t)frame->line);
@@ -43,17 +49,18 @@ static void collect_signals(const struct sections *sections, const struct sectio
                             struct section_class *class) {
     for (size_t i = 0; i < section->n_signals; i++) {
         const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        int condition = first_like(sections, signal->condition);
         class->broadcasts |= signal->broadcast;
         size_t at = 0;
-        while (at < class->n_signals && class->signals[at] < signal->condition)
+        while (at < class->n_signals && class->signals[at] < condition)
             at++;
-        if (at < class->n_signals && class->signals[at] == signal->condition)
+        if (at < class->n_signals && class->signals[at] == condition)
             continue;
         if (class->n_signals == sizeof class->signals / sizeof *class->signals)
             continue;
         memmove(&class->signals[at + 1], &class->signals[at],
                 (class->n_signals - at) * sizeof *class->signals);
-        class->signals[at] = signal->condition;
+        class->signals[at] = condition;
         class->n_signals++;
     }
 }
@@ -71,24 +78,37 @@ static void note_waits(const struct sections *sections, const struct section *se
         return;
     class->waits++;
     for (size_t i = 0; i < section->n_waits; i++) {
-        int condition = sections->waits[section->first_wait + i].condition;
+        int condition = first_like(sections, sections->waits[section->first_wait + i].condition);
         if (class->waits_on >= 0 && class->waits_on != condition)
             class->mixed_waits = true;
         class->waits_on = condition;
     }
 }
 
+/* What a section did may show in what its thread does next: having found nothing in a list it goes
+ * elsewhere. 0 at the thread's end. */
+static uint64_t key_of_next(const struct trace *trace, const struct sections *sections, size_t s) {
+    bool has_next = s + 1 < sections->n_sections &&
+                    sections->sections[s + 1].thread == sections->sections[s].thread;
+    return has_next ? entry_key(trace, sections, &sections->sections[s + 1]) : 0;
+}
+
+/* `split`, per sync object, NULL: none: a mutex whose sections are told apart by what comes next
+ * where neither a wait nor a signal tells. */
 static void find_section_classes(const struct trace *trace, const struct sections *sections,
-                                 struct monitors *monitors) {
+                                 const bool *split, struct monitors *monitors) {
     struct class_list list = {0};
     struct map class_of_key = MAP_EMPTY, entry_of_key = MAP_EMPTY;
     monitors->class_of = memory_alloc(sections->n_sections, sizeof(int));
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
         uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
-        struct section_class class = {.mutex = section->mutex, .context = context, .waits_on = -1};
+        struct section_class class = {
+            .mutex = first_like(sections, section->mutex), .context = context, .waits_on = -1};
         collect_signals(sections, section, &class);
-        uint64_t entry = entry_key(trace, section, context), key = entry;
+        uint64_t entry = entry_key(trace, sections, section), key = entry;
+        if (split && split[section->mutex] && section->n_waits == 0 && class.n_signals == 0)
+            key = map_mix(key, key_of_next(trace, sections, s));
         for (size_t i = 0; i < class.n_signals; i++)
             key = map_mix(key, (uint64_t) class.signals[i]);
         int index = map_get(&class_of_key, key, -1);
@@ -127,11 +147,13 @@ struct event {
     enum event_kind kind;
     int class_index;
     size_t section;
+    size_t instance; /* of the mutexes that are alike: each has a counter of its own */
 };
 
 struct history {
     struct event *items;
     size_t count, capacity;
+    size_t n_instances;
 };
 
 /* Within one moment a thread first evaluates, then changes the state. */
@@ -144,22 +166,32 @@ static int compare_events(const void *a, const void *b) {
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+/* Of `mutex` and of those that it stands for. */
 static struct history history_of(const struct sections *sections, const struct monitors *monitors,
                                  int mutex) {
     struct history history = {0};
+    struct map instance_of = MAP_EMPTY;
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
-        if (section->mutex != mutex)
+        if (first_like(sections, section->mutex) != mutex)
             continue;
-        int class_index = monitors->class_of[s];
-        uint64_t time = section->acquire_ns;
-        for (size_t w = 0; w < section->n_waits; w++) {
-            *VECTOR_ADD(&history) = (struct event){time, EVENT_WAITS, class_index, s};
-            time = sections->waits[section->first_wait + w].end_ns;
+        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
+        if (instance < 0) {
+            instance = (int)history.n_instances++;
+            map_put(&instance_of, (uint64_t)section->mutex, instance);
         }
-        *VECTOR_ADD(&history) = (struct event){time, EVENT_PASSES, class_index, s};
-        *VECTOR_ADD(&history) = (struct event){time, EVENT_EFFECT, class_index, s};
+        int class_index = monitors->class_of[s];
+        struct event event = {section->acquire_ns, EVENT_WAITS, class_index, s, (size_t)instance};
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(&history) = event;
+            event.time_ns = sections->waits[section->first_wait + w].end_ns;
+        }
+        event.kind = EVENT_PASSES;
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_EFFECT;
+        *VECTOR_ADD(&history) = event;
     }
+    map_free(&instance_of);
     if (history.count)
         qsort(history.items, history.count, sizeof *history.items, compare_events);
     return history;
@@ -186,6 +218,7 @@ struct verdict {
 /* Where each class stands in the hypothesis, for fast look-up while replaying. */
 struct replay_table {
     int *slot;               /* class index -> slot in hypothesis or -1 */
+    long *counters;          /* per instance */
     double *waited, *passed; /* histogram of counter values, offset by `offset` */
     size_t offset, size;
 };
@@ -200,15 +233,16 @@ static bool judges(const struct monitors *monitors, const struct hypothesis *hyp
 static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
                    const struct history *history, size_t limit, struct replay_table *table,
                    long *low, long *high) {
-    long counter = 0;
+    memset(table->counters, 0, history->n_instances * sizeof *table->counters);
     *low = (long)table->size;
     *high = -(long)table->size;
     for (size_t i = 0; i < history->count && i < limit; i++) {
         const struct event *event = &history->items[i];
         int slot = table->slot[event->class_index];
         int weight = slot < 0 ? 0 : hypothesis->weight[slot];
+        long counter = table->counters[event->instance];
         if (event->kind == EVENT_EFFECT) {
-            counter += weight;
+            table->counters[event->instance] += weight;
         } else if (judges(monitors, hypothesis, event)) {
             bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
             (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
@@ -397,15 +431,27 @@ static void enumerate(struct search *search, int at) {
     *weight = 0;
 }
 
-static int compare_class_counts(const void *a, const void *b, void *context) {
-    const struct section_class *classes = context;
-    double x = classes[*(const int *)a].count, y = classes[*(const int *)b].count;
-    return (x < y) - (x > y);
+/* What a hypothesis cannot do without comes first: who waits and who wakes; then the most frequent.
+ */
+struct class_order {
+    const struct section_class *classes;
+    int waiter_entry, condition;
+};
+
+static int compare_classes(const void *a, const void *b, void *context) {
+    const struct class_order *order = context;
+    const struct section_class *x = &order->classes[*(const int *)a];
+    const struct section_class *y = &order->classes[*(const int *)b];
+    bool needs_x = x->entry == order->waiter_entry || class_signals(x, order->condition);
+    bool needs_y = y->entry == order->waiter_entry || class_signals(y, order->condition);
+    if (needs_x != needs_y)
+        return needs_x ? -1 : 1;
+    return (x->count < y->count) - (x->count > y->count);
 }
 
-/* The most frequent classes of the mutex, the closing class left out. */
-static int choose_classes(const struct monitors *monitors, int mutex, int close_class,
-                          int chosen[CLASS_LIMIT]) {
+/* The classes of the mutex that may take part, the closing class left out. */
+static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
+                          int condition, int close_class, int chosen[CLASS_LIMIT]) {
     struct {
         int *items;
         size_t count, capacity;
@@ -413,8 +459,9 @@ static int choose_classes(const struct monitors *monitors, int mutex, int close_
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (monitors->classes[c].mutex == mutex && (int)c != close_class)
             *VECTOR_ADD(&all) = (int)c;
+    struct class_order order = {monitors->classes, waiter_entry, condition};
     if (all.count)
-        qsort_r(all.items, all.count, sizeof *all.items, compare_class_counts, monitors->classes);
+        qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
     int n = 0;
     for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
         chosen[n] = all.items[n];
@@ -460,7 +507,8 @@ static bool search_run(struct search *search, const struct history *history, int
     search->history = history;
     search->condition = condition;
     search->found = false;
-    search->n_classes = choose_classes(monitors, mutex, close_class, search->classes);
+    search->n_classes =
+        choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
     search->current = (struct hypothesis){
         .classes = search->classes,
         .n_classes = search->n_classes,
@@ -471,6 +519,7 @@ static bool search_run(struct search *search, const struct history *history, int
     search->table.offset = history->count;
     search->table.waited = memory_alloc(search->table.size, sizeof(double));
     search->table.passed = memory_alloc(search->table.size, sizeof(double));
+    search->table.counters = memory_alloc(history->n_instances, sizeof(long));
     search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
     for (size_t c = 0; c < monitors->n_classes; c++)
         search->table.slot[c] = -1;
@@ -479,6 +528,7 @@ static bool search_run(struct search *search, const struct history *history, int
     bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);
+    free(search->table.counters);
     free(search->table.slot);
     return good;
 }
@@ -508,13 +558,21 @@ static void note_contradiction(struct guard *guard, const struct event *event, d
             event->time_ns, event->section, event->kind == EVENT_WAITS, counter};
 }
 
+/* One for each instance. The caller frees. */
+static double *initial_counters(const struct guard *guard, const struct history *history) {
+    double *counters = memory_alloc(history->n_instances, sizeof *counters);
+    for (size_t i = 0; i < history->n_instances; i++)
+        counters[i] = guard->initial;
+    return counters;
+}
+
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
  * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
 static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
                           const struct history *history) {
-    double counter = guard->initial;
+    double *counters = initial_counters(guard, history);
     guard->n_contradictions = 0;
-    guard->most = counter;
+    guard->most = guard->initial;
     uint64_t closed_ns =
         guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
     for (size_t i = 0; i < history->count; i++) {
@@ -522,10 +580,11 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
         int weight = guard->weight[event->class_index];
         bool waiter = guard->waits[event->class_index];
         enum outcome *outcome = &guard->outcome[event->section];
+        double counter = counters[event->instance];
         if (event->kind == EVENT_EFFECT) {
             if (!waiter || *outcome == OUTCOME_YES)
-                counter += weight;
-            guard->most = fmax(guard->most, counter);
+                counters[event->instance] += weight;
+            guard->most = fmax(guard->most, counters[event->instance]);
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->tries && weight == 0;
             bool closed = counter < guard->take - 0.5 &&
@@ -537,6 +596,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
             note_contradiction(guard, event, counter);
         }
     }
+    free(counters);
 }
 
 static bool same_weights(const struct monitors *monitors, const struct guard *a,
@@ -554,18 +614,19 @@ static void guard_free(struct guard *guard) {
 /* Counts what contradicts the guard if those who wait by `other` wait by it too. */
 static double contradictions_with(const struct monitors *monitors, const struct guard *guard,
                                   const struct guard *other, const struct history *history) {
-    double counter = guard->initial, wrong = 0;
+    double *counters = initial_counters(guard, history), wrong = 0;
     uint64_t closed_ns =
         guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int c = event->class_index;
-        bool there = counter > guard->take - 0.5;
+        bool there = counters[event->instance] > guard->take - 0.5;
         if (event->kind == EVENT_EFFECT)
-            counter += guard->weight[c];
+            counters[event->instance] += guard->weight[c];
         else if ((guard->waits[c] || other->waits[c]) && event->time_ns < closed_ns)
             wrong += there == (event->kind == EVENT_WAITS);
     }
+    free(counters);
     return wrong;
 }
 
@@ -665,7 +726,38 @@ static bool search_guard(struct search *search, const struct history *history,
     return good;
 }
 
-/* Every (entry, condition) of this mutex that waited. Sets condition_explained. */
+static void set_explained(struct monitors *monitors, const struct sections *sections, int condition,
+                          bool explained) {
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (first_like(sections, (int)o) == condition)
+            monitors->condition_explained[o] = explained;
+}
+
+/* Of mutexes that are alike the model makes one object. That is true to queues from which each
+ * thread takes by a mutex of its own, as the owner of a mailbox: the queue goes to whoever is idle.
+ */
+static bool are_mailboxes(const struct sections *sections, const struct search *search) {
+    const struct history *history = search->history;
+    int *owner = memory_alloc(history->n_instances, sizeof *owner); /* thread + 1 */
+    bool good = takes(search->monitors, &search->best) && search->best.take == 1 &&
+                search->best_verdict.threshold == 0;
+    for (size_t i = 0; i < history->count && good; i++) {
+        const struct event *event = &history->items[i];
+        int thread = sections->sections[event->section].thread + 1;
+        if (search->monitors->classes[event->class_index].entry != search->best.waiter_entry)
+            continue;
+        good = owner[event->instance] == 0 || owner[event->instance] == thread;
+        owner[event->instance] = thread;
+    }
+    for (size_t a = 0; a < history->n_instances; a++)
+        for (size_t b = 0; b < a; b++)
+            good &= owner[a] == 0 || owner[a] != owner[b];
+    free(owner);
+    return good;
+}
+
+/* Every (entry, condition) of this mutex, or of those like it, that waited. Sets
+ * condition_explained. */
 static void find_waiting_guards(struct monitors *monitors, const struct sections *sections,
                                 int mutex, const struct history *history, struct guard_list *list) {
     struct search search = {.monitors = monitors};
@@ -680,10 +772,11 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
         if (done)
             continue;
         int close_class = -1;
-        if (!class->mixed_waits && search_guard(&search, history, class, &close_class))
+        if (!class->mixed_waits && search_guard(&search, history, class, &close_class) &&
+            (sections->objects[mutex].alone || are_mailboxes(sections, &search)))
             add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
         else
-            monitors->condition_explained[class->waits_on] = false;
+            set_explained(monitors, sections, class->waits_on, false);
     }
 }
 
@@ -895,10 +988,43 @@ static void find_threads(const struct trace *trace, const struct sections *secti
     }
 }
 
-struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
-                              const struct facts *facts) {
+/* Are there waits of the mutexes like this one that nothing explains yet? */
+static bool has_unexplained(const struct monitors *monitors, int mutex) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0 &&
+            !monitors->condition_explained[monitors->classes[c].waits_on])
+            return true;
+    return false;
+}
+
+static void find_in_mutex(struct monitors *monitors, const struct sections *sections, int mutex,
+                          struct guard_list *list) {
+    struct history history = history_of(sections, monitors, mutex);
+    if (history.count) {
+        find_waiting_guards(monitors, sections, mutex, &history, list);
+        find_proposed_guards(monitors, sections, mutex, &history, list);
+        find_trying_guards(monitors, sections, mutex, &history, list);
+    }
+    free(history.items);
+}
+
+/* Mutexes that are alike, each with an object of its own. */
+static void find_in_likes(struct monitors *monitors, const struct sections *sections, int mutex,
+                          struct guard_list *list) {
+    if (!has_unexplained(monitors, mutex))
+        return;
+    struct history history = history_of(sections, monitors, mutex);
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0)
+            set_explained(monitors, sections, monitors->classes[c].waits_on, true);
+    find_waiting_guards(monitors, sections, mutex, &history, list);
+    free(history.items);
+}
+
+static struct monitors find_all(const struct trace *trace, const struct sections *sections,
+                                const struct facts *facts, const bool *split) {
     struct monitors monitors = {0};
-    find_section_classes(trace, sections, &monitors);
+    find_section_classes(trace, sections, split, &monitors);
     monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
     for (size_t o = 0; o < sections->n_objects; o++)
         monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
@@ -907,29 +1033,66 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
     find_proposals(&monitors, sections, facts);
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
-    for (size_t o = 0; o < sections->n_objects; o++) {
-        if (sections->objects[o].kind != ON_MUTEX)
-            continue;
-        struct history history = history_of(sections, &monitors, (int)o);
-        if (sections->objects[o].alone && history.count) {
-            find_waiting_guards(&monitors, sections, (int)o, &history, &list);
-            find_proposed_guards(&monitors, sections, (int)o, &history, &list);
-            find_trying_guards(&monitors, sections, (int)o, &history, &list);
-        } else {
-            /* One of many of its class: which one a thread uses is not known. */
-            for (size_t i = 0; i < history.count; i++) {
-                int condition = monitors.classes[history.items[i].class_index].waits_on;
-                if (condition >= 0)
-                    monitors.condition_explained[condition] = false;
-            }
-        }
-        free(history.items);
-    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone)
+            find_in_mutex(&monitors, sections, (int)o, &list);
+    for (size_t c = 0; c < monitors.n_classes; c++)
+        if (monitors.classes[c].waits > 0 && !sections->objects[monitors.classes[c].mutex].alone)
+            set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
     patterns_find(trace, sections, &monitors, false);
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
+            first_like(sections, (int)o) == (int)o)
+            find_in_likes(&monitors, sections, (int)o, &list);
+    monitors.guards = list.items;
+    monitors.n_guards = list.count;
     for (size_t g = 0; g < monitors.n_guards; g++)
         monitors.guards[g].proposal = monitors.proposal_of[monitors.guards[g].mutex];
+    return monitors;
+}
+
+bool monitors_explain(const struct monitors *monitors, size_t section) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].waits[monitors->class_of[section]])
+            return true;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].acts[section])
+            return true;
+    return false;
+}
+
+static double unexplained_waits(const struct monitors *monitors, const struct sections *sections) {
+    double wait_ns = 0;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits && !monitors_explain(monitors, s); w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            wait_ns += (double)(wait->end_ns - wait->start_ns);
+        }
+    }
+    return wait_ns;
+}
+
+struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
+                              const struct facts *facts) {
+    struct monitors monitors = find_all(trace, sections, facts, NULL);
+    bool *split = memory_alloc(sections->n_objects, sizeof *split);
+    bool any = false;
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        split[o] = sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
+                   has_unexplained(&monitors, (int)o);
+        any |= split[o];
+    }
+    if (any) {
+        struct monitors finer = find_all(trace, sections, facts, split);
+        bool better = unexplained_waits(&finer, sections) < unexplained_waits(&monitors, sections);
+        monitors_free(better ? &monitors : &finer);
+        if (better)
+            monitors = finer;
+    }
+    free(split);
     return monitors;
 }
 

@@ -91,6 +91,8 @@ struct monitors {
 /* `facts` may be NULL. monitors_free() ends it; `trace`, `sections` and `facts` must outlive it. */
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
                               const struct facts *facts);
+/* Does a guard or a pattern say why this section waited or did not? */
+bool monitors_explain(const struct monitors *monitors, size_t section);
 void monitors_free(struct monitors *monitors);
 
 #endif

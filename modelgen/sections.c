@@ -37,6 +37,8 @@ static void note_operation(struct sync_object *object, const struct trace_record
         object->parties = record->value;
         return;
     }
+    if (object->used_context == TRACE_NO_CONTEXT)
+        object->used_context = record->context;
     if (info->op == OP_DESTROY || info->op == OP_UNLOCK || info->op == OP_RWUNLOCK ||
         info->op == OP_SIGNAL || info->op == OP_BROADCAST || info->op == OP_RELEASE)
         return;
@@ -64,6 +66,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
                                                           .address = record->object,
                                                           .class_id = index,
                                                           .context = record->context,
+                                                          .used_context = TRACE_NO_CONTEXT,
                                                           .parties = -1};
             }
             assert(list.items); /* the map knows only what is in the list */

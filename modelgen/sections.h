@@ -16,9 +16,10 @@
 struct sync_object {
     enum api_object kind;
     uint64_t address;
-    int class_id;     /* objects used by the same call sites share a class */
-    bool alone;       /* the only one of its class: its identity is known */
-    uint32_t context; /* of the first call on it */
+    int class_id;          /* objects used by the same call sites share a class */
+    bool alone;            /* the only one of its class: its identity is known */
+    uint32_t context;      /* of the first call on it */
+    uint32_t used_context; /* of the first call that does more than make it */
     int parties; /* barrier: parties, semaphore: permits, queue: capacity, when seen; else -1 */
     bool spins;  /* waiting for it burns CPU, by the user's or the source's word */
     double operations; /* locks, waits ... */

@@ -8,7 +8,9 @@
 #include "modelgen/draft.h"
 #include "modelgen/farewells.h"
 #include "modelgen/items.h"
+#include "modelgen/names.h"
 #include "modelgen/patterns.h"
+#include "modelgen/shares.h"
 #include "modelgen/source.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -87,14 +89,7 @@ static uint64_t site_of(const struct trace_record *record) {
 /* ---- names ---- */
 
 static char *object_name(const struct writer *writer, int index, const char *what) {
-    const struct sync_object *object = &writer->in->sections->objects[index];
-    char *place = source_place(writer->in->trace, object->context);
-    const char *path =
-        source_path(writer->in->trace, writer->in->facts, object->context, object->kind);
-    char *name =
-        path ? memory_format("%s %s, %s", what, path, place) : memory_format("%s, %s", what, place);
-    free(place);
-    return name;
+    return name_of_object(writer->in, index, what, NULL);
 }
 
 /* ---- which objects become model objects ---- */
@@ -223,10 +218,16 @@ static int flag_object(struct writer *writer, int condition) {
 static void find_flags(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
     double *wait_ns = memory_alloc(sections->n_objects, sizeof(double));
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_CONDITION &&
-            !writer->in->monitors->condition_explained[o])
-            wait_ns[sections->objects[o].class_id] += sections->objects[o].wait_ns;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            if (!writer->in->monitors->condition_explained[wait->condition] &&
+                !monitors_explain(writer->in->monitors, s))
+                wait_ns[sections->objects[wait->condition].class_id] +=
+                    ns(wait->end_ns - wait->start_ns);
+        }
+    }
     for (size_t o = 0; o < sections->n_objects; o++)
         writer->is_flag[o] = wait_ns[sections->objects[o].class_id] > FLAG_SHARE * writer->life_ns;
     free(wait_ns);
@@ -298,10 +299,13 @@ static int guard_object(struct writer *writer, struct guard *guard) {
         object->amount =
             pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
     } else if (guard->kind == GUARD_LEVEL) {
-        /* initial = 1 - level: one round per thread of a pool, when it is as many */
-        int pool = pool_of_amount(writer, guard, 1 - guard->initial);
-        object->amount =
-            pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(1, pool, -1);
+        /* initial = 1 - level: one round per thread of a pool, when it is as many; or as many
+         * are there at the start, as idle threads */
+        int rounds = pool_of_amount(writer, guard, 1 - guard->initial);
+        int idle = guard->initial > 0 ? pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        object->amount = rounds != MODEL_NONE ? draft_per_thread(1, rounds, -1)
+                         : idle != MODEL_NONE ? draft_per_thread(0, idle, 1)
+                                              : draft_constant(guard->initial);
     }
     guard->object = result;
     return result;
@@ -796,12 +800,8 @@ static void write_condition_wait(struct writer *writer, size_t index,
     if (!writer->is_flag[condition])
         return;
     int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;
-    for (size_t p = 0; section >= 0 && p < writer->in->monitors->n_patterns; p++)
-        if (writer->in->monitors->patterns[p].acts[section])
-            return; /* so does its part in a pattern */
-    for (size_t g = 0; section >= 0 && g < writer->in->monitors->n_guards; g++)
-        if (writer->in->monitors->guards[g].waits[writer->in->monitors->class_of[section]])
-            return; /* the section's guard stands for all its waits */
+    if (section >= 0 && monitors_explain(writer->in->monitors, (size_t)section))
+        return; /* its guard or pattern stands for all its waits */
     if (record->flags & TRACE_TIMEDOUT) {
         struct step *step = add_step(writer, NODE_SLEEP, index, record->start_ns, end);
         step->wait_ns = ns(record->duration_ns);
@@ -1284,6 +1284,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
         note_answers(input, &result.streams[t], result.loop_has_answer);
         free(writer.section_of_unlock[t]);
     }
+    shares_write(input, writer.object_of, writer.is_flag, model);
     free(writer.section_of_unlock);
     free(writer.object_of);
     free(writer.is_shared);

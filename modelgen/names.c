@@ -1,0 +1,73 @@
+#include "modelgen/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/source.h"
+
+static const struct trace_context no_calls;
+
+/* The calls that lead to the object's first use, or to its first use behind its making. */
+static const struct trace_context *calls_of(const struct stream_input *input, int object,
+                                            bool made) {
+    const struct sync_object *is = &input->sections->objects[object];
+    uint32_t context = made ? is->context : is->used_context;
+    return context == TRACE_NO_CONTEXT ? &no_calls : &input->trace->contexts[context];
+}
+
+static bool same_frame(const struct trace_context *a, const struct trace_context *b, size_t depth) {
+    if (a->n_frames <= depth || b->n_frames <= depth)
+        return a->n_frames == b->n_frames;
+    return a->frames[depth].line == b->frames[depth].line &&
+           strcmp(a->frames[depth].function, b->frames[depth].function) == 0;
+}
+
+/* Of objects that cannot be told apart one stands for all. */
+static bool is_namesake(const struct stream_input *input, int object, int other) {
+    const struct sync_object *a = &input->sections->objects[object];
+    const struct sync_object *b = &input->sections->objects[other];
+    return object != other && a->kind == b->kind && a->class_id != b->class_id &&
+           same_frame(calls_of(input, object, true), calls_of(input, other, true), 0);
+}
+
+/* The nearest caller's function that no namesake has at this distance; NULL when there is none. */
+static const char *telling_caller(const struct stream_input *input, int object, bool made) {
+    const struct trace_context *own = calls_of(input, object, made);
+    for (size_t depth = made; depth < own->n_frames; depth++) {
+        bool tells = true;
+        for (size_t o = 0; o < input->sections->n_objects && tells; o++) {
+            const struct trace_context *other = calls_of(input, (int)o, made);
+            tells = !is_namesake(input, object, (int)o) || other->n_frames <= depth ||
+                    strcmp(own->frames[depth].function, other->frames[depth].function) != 0;
+        }
+        if (tells)
+            return own->frames[depth].function;
+    }
+    return NULL;
+}
+
+static bool has_namesake(const struct stream_input *input, int object) {
+    for (size_t o = 0; o < input->sections->n_objects; o++)
+        if (is_namesake(input, object, (int)o))
+            return true;
+    return false;
+}
+
+char *name_of_object(const struct stream_input *input, int object, const char *what,
+                     const char *path) {
+    const struct sync_object *is = &input->sections->objects[object];
+    char *place = source_place(input->trace, is->context);
+    if (!path)
+        path = source_path(input->trace, input->facts, is->context, is->kind);
+    const char *caller = NULL;
+    if (has_namesake(input, object)) {
+        caller = telling_caller(input, object, true);
+        if (!caller)
+            caller = telling_caller(input, object, false);
+    }
+    char *name = memory_format("%s%s%s, %s%s%s", what, path ? " " : "", path ? path : "", place,
+                               caller ? ", in " : "", caller ? caller : "");
+    free(place);
+    return name;
+}
