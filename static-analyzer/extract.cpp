@@ -1,6 +1,8 @@
 #include "static-analyzer/extract.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "clang/AST/ASTContext.h"
@@ -187,7 +189,15 @@ class Converter {
     }
 
     Stmt body(const clang::Stmt *node) {
-        return convert_statement(node);
+        Stmt stmt = convert_statement(node);
+        std::map<std::string, const Expr *> pointers;
+        find_fixed_pointers(stmt, pointers);
+        std::map<std::string, Expr> functions;
+        for (const auto &[key, function] : pointers)
+            if (function)
+                functions[key] = *function;
+        call_directly(stmt, functions);
+        return stmt;
     }
 
     /* `variable = initialiser`, field by field for records, element by element for arrays. */
@@ -204,7 +214,7 @@ class Converter {
         if (const InitListExpr *semantic = list->getSemanticForm())
             list = semantic;
         if (const auto *record = type->getAsRecordDecl())
-            initialise_record(record, list, out);
+            initialise_record(target, record, list, out);
         else
             initialise_array(target, type, list, out);
     }
@@ -219,6 +229,43 @@ class Converter {
     std::vector<StaticObject> &objects;
     std::string function;
     std::vector<Stmt> hoisted;
+
+    /* Local pointers that are only ever set to one function, as by pthread_cleanup_push(). */
+    static void find_fixed_pointers(const Stmt &stmt,
+                                    std::map<std::string, const Expr *> &pointers) {
+        for (const Expr &expr : stmt.exprs)
+            expr_walk(expr, [&](const Expr &e) {
+                if (e.kind != ExprKind::Assign || e.children[0].text.rfind("local:", 0) != 0)
+                    return;
+                bool function = e.text == "=" && e.children[1].kind == ExprKind::Function;
+                auto [known, fresh] =
+                    pointers.try_emplace(e.children[0].text, function ? &e.children[1] : nullptr);
+                if (!fresh)
+                    known->second = nullptr;
+            });
+        for (const Stmt &child : stmt.children)
+            find_fixed_pointers(child, pointers);
+    }
+
+    static void call_directly(Expr &expr, const std::map<std::string, Expr> &functions) {
+        for (Expr &child : expr.children)
+            call_directly(child, functions);
+        if (expr.kind != ExprKind::Indirect)
+            return;
+        auto known = functions.find(expr.children[0].text);
+        if (expr.children[0].kind != ExprKind::Variable || known == functions.end())
+            return;
+        expr.kind = ExprKind::Call;
+        expr.text = known->second.text;
+        expr.children.erase(expr.children.begin());
+    }
+
+    static void call_directly(Stmt &stmt, const std::map<std::string, Expr> &functions) {
+        for (Expr &expr : stmt.exprs)
+            call_directly(expr, functions);
+        for (Stmt &child : stmt.children)
+            call_directly(child, functions);
+    }
 
     static std::string type_name(QualType type) {
         if (const auto *name = type->getAs<TypedefType>())
@@ -239,7 +286,7 @@ class Converter {
                                                    {std::move(target), std::move(value)})});
     }
 
-    void initialise_record(const RecordDecl *record, const InitListExpr *list,
+    void initialise_record(const Expr &of, const RecordDecl *record, const InitListExpr *list,
                            std::vector<Stmt> &out) {
         unsigned i = 0;
         for (const FieldDecl *field : record->fields()) {
@@ -250,7 +297,10 @@ class Converter {
             const clang::Expr *value = list->getInit(i++);
             if (isa<ImplicitValueInitExpr>(value))
                 continue;
-            Expr target = make(ExprKind::Variable, type_kind(field->getType()), field_key(field));
+            std::string key = names.is_nameless(record) && of.kind == ExprKind::Variable
+                                  ? member_key(of.text, field->getNameAsString())
+                                  : field_key(field);
+            Expr target = make(ExprKind::Variable, type_kind(field->getType()), key);
             note_object(target.text, field->getType(), value);
             initialise(std::move(target), field->getType(), value, out);
         }
@@ -455,10 +505,13 @@ class Converter {
             return make(ExprKind::Address, TypeKind::Pointer, "", {std::move(operand)});
         case UO_PreInc:
         case UO_PostInc:
-            return update("+=", std::move(operand), constant(1), unary->getSubExpr());
         case UO_PreDec:
-        case UO_PostDec:
-            return update("-=", std::move(operand), constant(1), unary->getSubExpr());
+        case UO_PostDec: {
+            const char *op = unary->isIncrementOp() ? "+=" : "-=";
+            Expr changed = update(op, std::move(operand), constant(1), unary->getSubExpr());
+            changed.before = unary->isPostfix();
+            return changed;
+        }
         case UO_Plus:
         case UO_Extension:
             return operand;
@@ -568,6 +621,8 @@ class Converter {
         if (const auto *declarations = dyn_cast<DeclStmt>(node))
             return convert_declarations(declarations);
         if (const auto *choice = dyn_cast<IfStmt>(node)) {
+            if (auto always = constant_value(choice->getCond())) /* as of pthread_cleanup_pop() */
+                return convert_statement(*always != 0 ? choice->getThen() : choice->getElse());
             Stmt stmt = statement(StmtKind::If, {convert(choice->getCond())});
             stmt.children.push_back(convert_statement(choice->getThen()));
             stmt.children.push_back(convert_statement(choice->getElse()));
@@ -594,8 +649,18 @@ class Converter {
             return statement(StmtKind::Break);
         if (isa<ContinueStmt>(node))
             return statement(StmtKind::Continue);
-        if (isa<GotoStmt>(node) || isa<IndirectGotoStmt>(node))
+        if (const auto *jump = dyn_cast<GotoStmt>(node)) {
+            Stmt stmt = statement(StmtKind::Goto);
+            stmt.text = jump->getLabel()->getNameAsString();
+            return stmt;
+        }
+        if (isa<IndirectGotoStmt>(node))
             return statement(StmtKind::Goto);
+        if (const auto *label = dyn_cast<LabelStmt>(node)) {
+            Stmt block = convert_block(node);
+            block.text = label->getDecl()->getNameAsString();
+            return block;
+        }
         return convert_block(node);
     }
 
@@ -712,6 +777,11 @@ class FirstError : public DiagnosticConsumer {
 
 std::vector<std::string> clang_options(const Source &source) {
     std::vector<std::string> options = source.options;
+    bool standard = std::any_of(options.begin(), options.end(), [](const std::string &option) {
+        return option.rfind("-std=", 0) == 0 || option == "-ansi";
+    });
+    if (!standard && llvm::sys::path::extension(source.file) != ".c")
+        options.push_back("-std=gnu++17"); /* gcc's default is newer than this Clang's */
     options.insert(options.end(), {"-resource-dir", CLANG_RESOURCE_DIRECTORY, "-w"});
     return options;
 }

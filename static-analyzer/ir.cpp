@@ -87,7 +87,7 @@ namespace {
 
 class Writer {
   public:
-    std::string out = "persik-ir 1\n";
+    std::string out = "persik-ir 2\n";
 
     void item(const std::string &text) {
         auto [position, fresh] = known.try_emplace(text, known.size());
@@ -131,7 +131,7 @@ class Writer {
 class Reader {
   public:
     explicit Reader(const std::string &text) : next(text.c_str()), end(next + text.size()) {
-        static const char head[] = "persik-ir 1\n";
+        static const char head[] = "persik-ir 2\n";
         good = text.compare(0, strlen(head), head) == 0;
         if (good)
             next += strlen(head);
@@ -212,7 +212,7 @@ template <typename A, typename T> void visit(A &a, const T &constant) {
         a.item(t.spelling_file), a.item(t.spelling_line), a.item(t.spelling_column);
     } else if constexpr (std::is_same_v<T, Expr>) {
         a.choice(t.kind), a.choice(t.type), a.item(t.text);
-        a.item(t.value), a.item(t.noreturn);
+        a.item(t.value), a.item(t.noreturn), a.item(t.before);
         if (t.kind == ExprKind::Call || t.kind == ExprKind::Indirect)
             visit(a, t.place);
         a.list(t.children);

@@ -48,12 +48,13 @@ struct Expr {
     std::string text;
     double value = 0;
     bool noreturn = false; /* a call that does not come back */
+    bool before = false;   /* an Assign or Atomic whose value is the one before the change: x++ */
     Place place;           /* calls only */
     std::vector<Expr> children;
 };
 
 enum class StmtKind {
-    Block,
+    Block,    /* text: the label in front of it, if any */
     Evaluate, /* exprs[0] */
     If,       /* exprs[0]; children: then, else */
     Loop,     /* exprs[0]: condition, if any; children: before, body, step; text: for, while, do */
@@ -61,7 +62,7 @@ enum class StmtKind {
     Return,   /* exprs[0], if any */
     Break,
     Continue,
-    Goto,
+    Goto, /* text: label */
     Nothing,
 };
 
@@ -108,6 +109,13 @@ std::string expr_display(const Expr &expr);
 
 /* The variable behind `expr` when it is one or the address of one; empty if not nameable. */
 std::string expr_object(const Expr &expr);
+
+/* Calls `visit` for `expr` and all below it. */
+template <typename F> void expr_walk(const Expr &expr, const F &visit) {
+    visit(expr);
+    for (const Expr &child : expr.children)
+        expr_walk(child, visit);
+}
 
 /* Text form and back; false when `text` is not such a form. */
 std::string unit_write(const Unit &unit);

@@ -1,684 +1,462 @@
 /* What a mutex with condition variables is: a proposal for modelgen, which tests it on the trace.
  *
- * All is read from wait loops and from what the critical sections of the same mutex do to the
- * variables of their predicates:
- *   bounded queue    one function waits, then stores its own data; another waits, then reads what
- *                    was stored; each changes what the other waits for
- *   unbounded queue  only the reader waits
- *   semaphore        the waiter takes one off a counter, others add to it, no data is handed over
- *   barrier          the waiter itself has counted before, and the last one wakes the others
- *   latch            the waiter changes nothing; others count down or set a flag */
+ * All is read from the mutex's critical sections: what each waits for, what it does to the
+ * variables of the predicates before and after the wait, and whether data goes in or out with it.
+ *   barrier      counts itself, and the last one lets the others go
+ *   hand-over    waits for a value of its own, and moves on what it waited for
+ *   rwlock       those who add to a counter only wait for a flag, those who set the flag for both
+ *   queue        takes what others stored; bounded where those who store wait for room
+ *   token pool   a queue that starts full, or whose items are put back where they came from
+ *   thread pool  a queue whose items are called
+ *   semaphore    as a queue, but no data is handed over
+ *   completion   changes nothing and waits for a counter; event: for a flag
+ * A wait behind which the thread goes on without looking again is none of these. */
 #include <algorithm>
 
 #include "static-analyzer/findings.h"
+#include "static-analyzer/protocol.h"
 
 namespace persik {
 
 namespace {
 
-enum class Change { Add, Subtract, Advance, Set, Other };
-
-Change change_of(const Assignment &a) {
-    const Expr &value = *a.value;
-    bool one = value.kind == ExprKind::Constant;
-    if (a.op == "+=")
-        return Change::Add;
-    if (a.op == "-=")
-        return Change::Subtract;
-    if (a.op != "=")
-        return Change::Other;
-    if (one)
-        return Change::Set;
-    bool itself = expr_reads(value, a.target->text);
-    if (itself && value.kind == ExprKind::Operator && value.text == "+")
-        return Change::Add;
-    if (itself && value.kind == ExprKind::Operator && value.text == "-")
-        return Change::Subtract;
-    return itself ? Change::Advance : Change::Other;
-}
-
-struct Effect {
-    const Assignment *assignment;
-    Change change;
-    int order; /* in the operation; of the call, if the effect is a callee's */
-};
-
-/* A function that has critical sections of the mutex. */
-struct Operation {
-    int function;
-    bool locks;     /* by itself; else its callers do */
-    bool fragments; /* has catalog calls of its own */
-    std::vector<Effect> effects;
-    bool stores, reads; /* the thread's own data into the state; the state into the thread */
-
-    const Effect *effect_on(const std::string &key, int after = 0) const {
-        for (const Effect &effect : effects)
-            if (effect.assignment->target->text == key && effect.order > after)
-                return &effect;
-        return nullptr;
-    }
-    bool changes(const std::string &key, Change change) const {
-        return std::any_of(effects.begin(), effects.end(), [&](const Effect &effect) {
-            return effect.assignment->target->text == key && effect.change == change;
-        });
-    }
-    bool changes_any(const std::set<std::string> &keys, int after = 0) const {
-        return std::any_of(keys.begin(), keys.end(), [&](const std::string &key) {
-            return effect_on(key, after) != nullptr;
-        });
-    }
-};
-
-struct Wait {
-    int function;
-    Moment at;
-    std::string condition, mutex;
-    std::vector<const Expr *> predicates; /* with the insides of functions they call */
-    std::set<std::string> keys;           /* what the predicates read */
-    std::set<std::string> escapes;        /* what other ways out of the wait loop read */
-    bool used = false;                    /* part of a proposal already */
-};
-
-std::string owner_of(const std::string &mutex) {
-    size_t start = mutex.find_first_not_of('*');
-    std::string key = mutex.substr(start == std::string::npos ? 0 : start);
-    size_t dot = key.rfind('.', key.find('@'));
-    return key.rfind("struct ", 0) == 0 || key.rfind("union ", 0) == 0 || key.find(':') > dot
-               ? key.substr(0, dot)
-               : key;
-}
-
-std::string plain(const std::string &mutex) {
-    return mutex.substr(std::min(mutex.find_first_not_of('*'), mutex.size()));
-}
-
-/* ---- waits ---- */
-
-class WaitFinder {
-  public:
-    explicit WaitFinder(const Program &program) : program(program) {
-    }
-
-    std::vector<Wait> find() {
-        for (size_t f = 1; f < program.flows.size(); f++)
-            if (program.flows[f].reached)
-                for (const CallSite &site : program.flows[f].calls)
-                    if (site.api >= 0 && (catalog_info(site.api).op == OP_WAIT ||
-                                          catalog_info(site.api).op == OP_TIMEDWAIT))
-                        add_call((int)f, site);
-        return waits;
-    }
-
-  private:
-    const Program &program;
-    std::vector<Wait> waits;
-
-    void add_call(int f, const CallSite &site) {
-        const api_info &info = catalog_info(site.api);
-        const auto &arguments = site.call->children;
-        if ((size_t)std::max(info.object_argument, info.mutex_argument) >= arguments.size())
-            return;
-        add(f, site.at, program.object(arguments[(size_t)info.object_argument]),
-            program.object(arguments[(size_t)info.mutex_argument]), 0);
-    }
-
-    /* In a wrapper that is handed the objects, the wait is where the wrapper is called. */
-    void add(int f, const Moment &at, const std::string &condition, const std::string &mutex,
-             int depth) {
-        const int max_wrappers = 3;
-        int c = parameter_number(f, condition), m = parameter_number(f, mutex);
-        if (c < 0 || m < 0 || depth >= max_wrappers) {
-            if (!condition.empty() && !mutex.empty())
-                add_wait(f, at, condition, mutex);
-            return;
-        }
-        for (size_t caller = 1; caller < program.flows.size(); caller++)
-            for (const CallSite &site : program.flows[caller].calls)
-                if (std::count(site.callees.begin(), site.callees.end(), f) &&
-                    (size_t)std::max(c, m) < site.call->children.size())
-                    add((int)caller, site.at, program.object(site.call->children[(size_t)c]),
-                        program.object(site.call->children[(size_t)m]), depth + 1);
-    }
-
-    int parameter_number(int f, const std::string &key) const {
-        const auto &parameters = program.functions[(size_t)f].parameters;
-        for (size_t i = 0; i < parameters.size(); i++)
-            if (key == "*" + parameters[i])
-                return (int)i;
-        return -1;
-    }
-
-    void add_wait(int f, const Moment &at, const std::string &condition, const std::string &mutex) {
-        Wait wait;
-        wait.function = f;
-        wait.at = at;
-        wait.condition = condition;
-        wait.mutex = mutex;
-        const Flow &flow = program.flows[(size_t)f];
-        const Loop *loop = at.loop >= 0 ? &flow.loops[(size_t)at.loop] : nullptr;
-        if (loop && !loop->stmt->exprs.empty())
-            add_predicate(wait, loop->stmt->exprs[0], 0);
-        else if (loop)
-            for (const Exit &exit : loop->exits)
-                for (const Expr *guard : exit.guards)
-                    add_predicate(wait, *guard, 0);
-        if (wait.predicates.empty() && !at.guards.empty())
-            add_predicate(wait, *at.guards.back(), 0);
-        for (size_t i = 0; loop && i < loop->exits.size(); i++)
-            for (const Expr *guard : loop->exits[i].guards)
-                wait.escapes.merge(expr_variables(*guard));
-        waits.push_back(wait);
-    }
-
-    void add_predicate(Wait &wait, const Expr &expr, int depth) {
-        const int max_depth = 2; /* of functions like is_full() */
-        wait.predicates.push_back(&expr);
-        wait.keys.merge(expr_variables(expr));
-        if (depth >= max_depth)
-            return;
-        expr_walk(expr, [&](const Expr &e) {
-            auto callee =
-                e.kind == ExprKind::Call ? program.by_key.find(e.text) : program.by_key.end();
-            if (callee == program.by_key.end())
-                return;
-            for (const Return &back : program.flows[(size_t)callee->second].returns) {
-                if (back.value)
-                    add_predicate(wait, *back.value, depth + 1);
-                for (const Expr *guard : back.at.guards)
-                    add_predicate(wait, *guard, depth + 1);
-            }
-        });
-    }
-};
-
-/* ---- operations ---- */
-
-void add_effects(const Program &program, int f, const std::string &mutex, int order,
-                 std::vector<int> &path, Operation &operation) {
-    const size_t max_depth = 4;
-    if (path.size() >= max_depth || std::count(path.begin(), path.end(), f))
-        return;
-    path.push_back(f);
-    const Flow &flow = program.flows[(size_t)f];
-    bool outermost = path.size() == 1;
-    for (const Assignment &a : flow.assignments)
-        if (!outermost || a.at.held.count(mutex))
-            operation.effects.push_back({&a, change_of(a), outermost ? a.at.order : order});
-    for (const CallSite &site : flow.calls)
-        if ((!outermost || site.at.held.count(mutex)) && site.call->kind == ExprKind::Call)
-            for (int callee : site.callees)
-                add_effects(program, callee, mutex, outermost ? site.at.order : order, path,
-                            operation);
-    path.pop_back();
-}
-
-std::vector<Operation> find_operations(const Program &program, const std::string &mutex) {
-    std::vector<Operation> operations;
-    for (size_t f = 1; f < program.flows.size(); f++) {
-        const Flow &flow = program.flows[f];
-        auto inside = [&](const Moment &at) { return at.held.count(mutex) > 0; };
-        bool any = std::any_of(flow.assignments.begin(), flow.assignments.end(),
-                               [&](const Assignment &a) { return inside(a.at); }) ||
-                   std::any_of(flow.calls.begin(), flow.calls.end(),
-                               [&](const CallSite &site) { return inside(site.at); });
-        if (!flow.reached || !any)
-            continue;
-        Operation operation;
-        operation.function = (int)f;
-        operation.locks = flow.entry.count(mutex) == 0;
-        operation.fragments = std::any_of(flow.calls.begin(), flow.calls.end(),
-                                          [](const CallSite &site) { return site.api >= 0; });
-        std::vector<int> path;
-        add_effects(program, (int)f, mutex, 0, path, operation);
-        std::vector<const Assignment *> section;
-        for (const Effect &effect : operation.effects)
-            section.push_back(effect.assignment);
-        operation.stores = stores_own_data(section);
-        operation.reads = reads_state(section);
-        operations.push_back(std::move(operation));
-    }
-    return operations;
-}
-
-/* ---- classification ---- */
-
 class Classifier {
   public:
-    Classifier(const Program &program, const Taint &taint, std::string mutex,
-               std::vector<Wait *> waits, std::vector<Monitor> &monitors)
-        : program(program), taint(taint), mutex(std::move(mutex)), waits(std::move(waits)),
-          operations(find_operations(program, this->mutex)), monitors(monitors) {
+    Classifier(const Program &program, const Protocol &protocol, const Amounts &amounts,
+               std::vector<Monitor> &monitors)
+        : program(program), p(protocol), amounts(amounts), monitors(monitors) {
     }
 
     void classify() {
-        find_queue();
-        for (Wait *wait : waits)
-            if (!wait->used)
-                classify_single(*wait);
+        used.assign(p.waits.size(), false);
+        for (size_t w = 0; w < p.waits.size(); w++)
+            if (p.waits[w].sleeps)
+                propose_other(w);
+        for (size_t w = 0; w < p.waits.size(); w++)
+            find_barrier(w);
+        for (size_t w = 0; w < p.waits.size(); w++)
+            find_hand_over(w);
+        find_rwlock();
+        find_bounded();
+        for (size_t w = 0; w < p.waits.size(); w++)
+            find_taker(w);
+        for (size_t w = 0; w < p.waits.size(); w++)
+            find_level(w);
     }
 
   private:
     const Program &program;
-    const Taint &taint;
-    std::string mutex;
-    std::vector<Wait *> waits;
-    std::vector<Operation> operations;
+    const Protocol &p;
+    const Amounts &amounts;
     std::vector<Monitor> &monitors;
+    std::vector<bool> used;
 
-    const Operation &operation_of(const Wait &wait) const {
-        for (const Operation &operation : operations)
-            if (operation.function == wait.function)
-                return operation;
-        static const Operation none = {-1, false, false, {}, false, false};
-        return none;
-    }
+    /* ---- making a proposal ---- */
 
-    std::string function_name(int f) const {
-        return program.functions[(size_t)f].key;
-    }
-
-    bool consumes(const Wait &wait) const {
-        return operation_of(wait).changes_any(wait.keys, wait.at.order);
-    }
-
-    /* Higher for the side that puts. */
-    int put_score(const Wait &wait) const {
-        const Operation &operation = operation_of(wait);
-        int score = operation.stores ? 2 : 0;
-        for (const std::string &key : wait.keys) {
-            score += operation.changes(key, Change::Add);
-            score -= operation.changes(key, Change::Subtract);
-        }
-        return score;
-    }
-
-    Monitor make(facts_monitor_kind kind) const {
+    /* Waits for the same in other functions join; what belongs to it follows from `keys`. */
+    Monitor make(facts_monitor_kind kind, const std::set<size_t> &group) {
         Monitor monitor;
         monitor.kind = kind;
-        monitor.name = owner_of(mutex);
-        monitor.mutex = plain(mutex);
+        monitor.name = p.owner();
+        monitor.mutex = key_without_stars(p.mutex);
+        for (size_t w : group) {
+            used[w] = true;
+            const Wait &wait = p.waits[w];
+            std::string condition = key_without_stars(wait.event->condition);
+            auto &list = monitor.conditions;
+            if (std::find(list.begin(), list.end(), condition) == list.end())
+                list.push_back(condition);
+            monitor.why += (monitor.why.empty() ? "" : "; ") +
+                           key_display(program.functions[(size_t)wait.section->function].key) +
+                           " waits for " + key_display(condition) + " while " + p.predicate(wait);
+        }
         return monitor;
     }
 
-    static void add_once(std::vector<std::string> &list, const std::string &text) {
-        if (std::find(list.begin(), list.end(), text) == list.end())
-            list.push_back(text);
+    void act(Monitor &monitor, facts_role role, const CriticalSection &section) const {
+        for (const MonitorOperation &known : monitor.operations)
+            if (known.role == role && known.place.file == section.place.file &&
+                known.place.line == section.place.line &&
+                known.place.column == section.place.column)
+                return;
+        monitor.operations.push_back(
+            {role, section.place, program.functions[(size_t)section.function].key});
     }
 
-    void use(Monitor &monitor, Wait &wait) const {
-        wait.used = true;
-        add_once(monitor.conditions, plain(wait.condition));
-        std::string text = key_display(function_name(wait.function)) + " waits for " +
-                           key_display(plain(wait.condition)) + " while " + predicate_text(wait);
-        monitor.why += (monitor.why.empty() ? "" : "; ") + text;
+    void finish(Monitor monitor, const std::set<std::string> &keys) {
+        p.describe(monitor, keys, amounts);
+        monitors.push_back(std::move(monitor));
     }
 
-    static facts_role waiting_role(facts_monitor_kind kind) {
-        return kind == MONITOR_SEMAPHORE ? FACTS_ACQUIRE
-               : kind == MONITOR_BARRIER ? FACTS_ARRIVE
-                                         : FACTS_WAIT;
+    void propose_other(size_t w) {
+        finish(make(MONITOR_OTHER, {w}), p.waits[w].keys);
     }
 
-    static facts_role changing_role(facts_monitor_kind kind) {
-        return kind == MONITOR_SEMAPHORE    ? FACTS_RELEASE
-               : kind == MONITOR_COMPLETION ? FACTS_ARRIVE
-                                            : FACTS_SIGNAL;
+    /* The unused waits that wait for the same condition and variables as `w`. */
+    std::set<size_t> alike(size_t w) const {
+        std::set<size_t> group = {w};
+        for (size_t other = 0; other < p.waits.size(); other++)
+            if (!used[other] && p.waits_like(*p.waits[other].section, p.waits[w]))
+                group.insert(other);
+        return group;
     }
 
-    void add_operation(Monitor &monitor, facts_role role, int function) const {
-        const Flow &flow = program.flows[(size_t)function];
-        Place place;
-        for (const CallSite &site : flow.calls)
-            if (place.file.empty() && (site.at.held.count(mutex) == 0 || site.api >= 0))
-                place = site.call->place;
-        monitor.operations.push_back({role, place, function_name(function)});
+    /* ---- barrier ---- */
+
+    /* The update by which the waiter has counted itself; null if it has not. */
+    const Event *arrival(const Wait &wait) const {
+        for (size_t e = 0; e < wait.index; e++) {
+            const Event &event = wait.section->events[e];
+            if (event.kind != EventKind::Update || !is_state(event.target.text) ||
+                !is_step(change_of(event)))
+                continue;
+            if (opens_for_all(wait, event.target.text))
+                return &event;
+        }
+        return nullptr;
     }
 
-    static std::string predicate_text(const Wait &wait) {
-        return wait.predicates.empty() ? "?" : expr_display(*wait.predicates[0]);
+    /* Does the section wake the waiters where the count says so, and do they only wait for the
+     * count and what is changed there? */
+    bool opens_for_all(const Wait &wait, const std::string &count) const {
+        bool wakes = false;
+        std::set<std::string> released = {count};
+        for (const Event &event : wait.section->events) {
+            if (!guarded_by(event, count))
+                continue;
+            if (event.kind == EventKind::Update)
+                released.insert(event.target.text);
+            wakes |= event.kind == EventKind::Broadcast || event.kind == EventKind::Signal;
+        }
+        return wakes && !wait.main.empty() &&
+               std::includes(released.begin(), released.end(), wait.main.begin(), wait.main.end());
+    }
+
+    void find_barrier(size_t w) {
+        const Wait &wait = p.waits[w];
+        const Event *count = used[w] ? nullptr : arrival(wait);
+        if (!count)
+            return;
+        std::set<size_t> group = {w};
+        for (size_t other = 0; other < p.waits.size(); other++)
+            if (!used[other] && p.waits[other].section->function == wait.section->function)
+                group.insert(other); /* the other phase of the same barrier */
+        Monitor monitor = make(MONITOR_BARRIER, group);
+        monitor.count = count->target.text;
+        monitor.amount = amounts.parties(wait, *count);
+        std::set<std::string> keys = wait.main;
+        keys.insert(monitor.count);
+        for (const CriticalSection *section : p.sections)
+            if (updates(*section, monitor.count))
+                act(monitor, FACTS_ARRIVE, *section);
+        finish(std::move(monitor), keys);
+    }
+
+    /* ---- hand-over ---- */
+
+    void find_hand_over(size_t w) {
+        if (used[w] || p.waits[w].own_turn.empty())
+            return;
+        const Wait &wait = p.waits[w];
+        const std::string &turn = wait.own_turn;
+        std::vector<const CriticalSection *> movers;
+        bool by_waiter = false;
+        for (const CriticalSection *section : p.sections) {
+            if (!updates(*section, turn))
+                continue;
+            movers.push_back(section);
+            by_waiter |= p.same_thread(section->function, wait.section->function);
+        }
+        if (!by_waiter)
+            return;
+        std::set<size_t> group;
+        for (size_t other = 0; other < p.waits.size(); other++)
+            if (!used[other] && p.waits[other].own_turn == turn)
+                group.insert(other);
+        Monitor monitor = make(MONITOR_HAND_OVER, group);
+        monitor.count = turn;
+        for (size_t other : group)
+            act(monitor, FACTS_WAIT, *p.waits[other].section);
+        for (const CriticalSection *section : movers)
+            act(monitor, FACTS_SIGNAL, *section);
+        finish(std::move(monitor), {turn});
+    }
+
+    /* ---- rwlock ---- */
+
+    void find_rwlock() {
+        for (size_t r = 0; r < p.waits.size(); r++)
+            for (size_t w = 0; w < p.waits.size(); w++)
+                if (r != w && !used[r] && !used[w])
+                    try_rwlock(r, w);
+    }
+
+    void try_rwlock(size_t r, size_t w) {
+        const Wait &reader = p.waits[r], &writer = p.waits[w];
+        for (const Event *counts : p.after(reader)) {
+            const std::string &readers = counts->target.text;
+            Change change = change_of(*counts);
+            Blocking blocked = p.blocking(reader, readers);
+            if (change.kind != ChangeKind::Up || blocked == Blocking::High ||
+                p.blocking(writer, readers) == Blocking::Low || !writer.main.count(readers))
+                continue;
+            for (const Event *claims : p.after(writer)) {
+                const std::string &flag = claims->target.text;
+                ChangeKind claim = change_of(*claims).kind;
+                bool apart = flag != readers && claim != ChangeKind::Down;
+                bool together = flag == readers && blocked != Blocking::High &&
+                                (claim == ChangeKind::Set || claim == ChangeKind::Down);
+                if ((apart || together) && reader.main.count(flag)) {
+                    propose_rwlock(r, w, readers, flag);
+                    return;
+                }
+            }
+        }
+    }
+
+    void propose_rwlock(size_t r, size_t w, const std::string &readers, const std::string &flag) {
+        std::set<std::string> keys = p.waits[r].main;
+        keys.insert(p.waits[w].main.begin(), p.waits[w].main.end());
+        std::set<size_t> group = {r, w};
+        std::set<const CriticalSection *> locking;
+        std::vector<std::pair<size_t, facts_role>> roles;
+        for (size_t other = 0; other < p.waits.size(); other++) {
+            if (used[other] ||
+                (other != r && other != w && p.waits[other].main != p.waits[r].main &&
+                 p.waits[other].main != p.waits[w].main))
+                continue;
+            group.insert(other);
+            bool writes =
+                other == w || (other != r && p.waits[other].main == p.waits[w].main &&
+                               p.waits[other].main.count(readers) && p.takes(p.waits[other], flag));
+            roles.push_back({other, writes ? FACTS_WRITE_LOCK : FACTS_READ_LOCK});
+            locking.insert(p.waits[other].section);
+        }
+        Monitor monitor = make(MONITOR_RWLOCK, group);
+        monitor.count = readers;
+        for (auto [other, role] : roles)
+            act(monitor, role, *p.waits[other].section);
+        for (const CriticalSection *section : p.sections)
+            if (!locking.count(section))
+                for (const Event &event : section->events)
+                    note_rwlock_change(monitor, *section, event, readers, flag);
+        finish(std::move(monitor), keys);
+    }
+
+    /* Sections without a wait: unlocks, and locks that only try. */
+    void note_rwlock_change(Monitor &monitor, const CriticalSection &section, const Event &event,
+                            const std::string &readers, const std::string &flag) const {
+        if (event.kind != EventKind::Update)
+            return;
+        Change change = change_of(event);
+        const std::string &key = event.target.text;
+        bool frees = key == flag && (change.kind == ChangeKind::Down ||
+                                     (change.kind == ChangeKind::Set && change.by == 0));
+        if ((key == readers && change.kind == ChangeKind::Down) || frees)
+            act(monitor, FACTS_UNLOCK, section);
+        else if (key == readers && change.kind == ChangeKind::Up)
+            act(monitor, FACTS_READ_LOCK, section);
+        else if (key == flag && change.kind == ChangeKind::Set)
+            act(monitor, FACTS_WRITE_LOCK, section);
     }
 
     /* ---- queues ---- */
 
-    void find_queue() {
-        Wait *put = nullptr, *get = nullptr;
-        for (Wait *a : waits)
-            for (Wait *b : waits) {
-                if (put || a->function == b->function || !consumes(*a) || !consumes(*b))
+    /* Two waits which each take what the other gives. */
+    void find_bounded() {
+        size_t best_put = 0, best_get = 0;
+        int best = 0;
+        for (size_t a = 0; a < p.waits.size(); a++)
+            for (size_t b = 0; b < p.waits.size(); b++) {
+                if (a == b || used[a] || used[b] || !p.opposed(p.waits[a], p.waits[b]))
                     continue;
-                bool opposed =
-                    operation_of(*a).changes_any(b->keys) && operation_of(*b).changes_any(a->keys);
-                if (opposed && put_score(*a) > put_score(*b) && operation_of(*a).stores) {
-                    put = a;
-                    get = b;
-                }
+                int score = put_score(p.waits[a]) - put_score(p.waits[b]);
+                if (score <= best)
+                    continue;
+                best = score;
+                best_put = a;
+                best_get = b;
             }
-        if (!put)
-            get = find_reader();
-        if (get)
-            propose_queue(put, *get);
+        if (best == 0)
+            return;
+        propose_queue(&p.waits[best_put], p.waits[best_get], {best_put, best_get});
+        find_bounded();
     }
 
-    /* A wait that takes what others, who do not wait, have stored. */
-    Wait *find_reader() const {
-        for (Wait *wait : waits) {
-            const Operation &reader = operation_of(*wait);
-            if (!consumes(*wait) || reader.stores || !reader.reads)
-                continue;
-            for (const Operation &other : operations)
-                if (other.function != wait->function && other.stores &&
-                    other.changes_any(wait->keys))
-                    return wait;
+    /* Higher for the side that puts. */
+    int put_score(const Wait &wait) const {
+        int score = p.stores(*wait.section) ? 2 : 0;
+        score -= p.reads(*wait.section) ? 1 : 0;
+        for (const std::string &key : wait.takes) {
+            Blocking blocked = p.blocking(wait, key);
+            score += blocked == Blocking::High ? 2 : blocked == Blocking::Low ? -2 : 0;
         }
-        return nullptr;
+        return score;
     }
 
-    void propose_queue(Wait *put, Wait &get) {
-        Monitor monitor = make(put ? MONITOR_BOUNDED_QUEUE : MONITOR_UNBOUNDED_QUEUE);
-        std::set<std::string> keys = get.keys;
-        if (put) {
-            keys.insert(put->keys.begin(), put->keys.end());
-            use(monitor, *put);
-        }
-        use(monitor, get);
-        sort_operations(monitor, put, get, keys);
+    void propose_queue(const Wait *put, const Wait &get, std::set<size_t> group) {
+        std::set<std::string> keys = get.main;
         if (put)
-            set_capacity(monitor, *put, get);
-        for (Wait *wait : waits)
-            if (!wait->used &&
-                (wait->condition == get.condition || (put && wait->condition == put->condition)))
-                use(monitor, *wait); /* as for POOL_joinJobs(): waits until it is empty */
-        monitors.push_back(monitor);
-    }
-
-    /* Does `operation` do to one of `keys` what `model` does to it? */
-    static bool alike(const Operation &operation, const Operation &model,
-                      const std::set<std::string> &keys) {
-        return std::any_of(keys.begin(), keys.end(), [&](const std::string &key) {
-            return std::any_of(model.effects.begin(), model.effects.end(), [&](const Effect &e) {
-                return e.assignment->target->text == key && e.change != Change::Set &&
-                       operation.changes(key, e.change);
-            });
+            keys.insert(put->main.begin(), put->main.end());
+        for (size_t w = 0; w < p.waits.size(); w++)
+            if (!used[w] && !p.waits[w].takes.empty() &&
+                (p.waits[w].main == get.main || (put && p.waits[w].main == put->main)))
+                group.insert(w);
+        bool called = std::any_of(p.waits.begin(), p.waits.end(), [&](const Wait &wait) {
+            return p.waits_like(*wait.section, get) && p.items_are_called(wait);
         });
-    }
-
-    void sort_operations(Monitor &monitor, const Wait *put, const Wait &get,
-                         const std::set<std::string> &keys) {
-        std::set<std::string> closers = get.escapes;
-        closers.insert(keys.begin(), keys.end());
+        Monitor monitor = make(called ? MONITOR_THREAD_POOL
+                               : put  ? MONITOR_BOUNDED_QUEUE
+                                      : MONITOR_UNBOUNDED_QUEUE,
+                               group);
         if (put)
-            closers.insert(put->escapes.begin(), put->escapes.end());
-        std::vector<const Operation *> putters, getters, rest;
-        for (const Operation &operation : operations) {
-            if (!operation.locks && !operation.fragments)
-                continue; /* a helper: the trace never sees it */
-            bool puts =
-                put ? alike(operation, operation_of(*put), keys) : operation.changes_any(keys);
-            bool is_get = operation.function == get.function;
-            bool is_put =
-                (put && operation.function == put->function) || (operation.stores && puts);
-            bool gets = operation.reads && alike(operation, operation_of(get), keys);
-            if (!is_get && is_put)
-                putters.push_back(&operation);
-            else if (is_get || gets)
-                getters.push_back(&operation);
-            else
-                rest.push_back(&operation);
-        }
-        monitor.count = count_key(get, putters, getters);
-        for (const Operation *operation : putters)
-            add_operation(monitor, FACTS_PUT, operation->function);
-        for (const Operation *operation : getters)
-            add_operation(monitor, FACTS_GET, operation->function);
-        for (const Operation *operation : rest)
-            if (closes(*operation, closers, monitor.count))
-                add_operation(monitor, FACTS_CLOSE, operation->function);
+            monitor.amount = amounts.capacity(*put, get);
+        sort_sections(monitor, put, get, keys, called ? FACTS_SUBMIT : FACTS_PUT,
+                      called ? FACTS_RUN : FACTS_GET);
+        monitor.count = p.counter(get, keys);
+        finish(std::move(monitor), keys);
     }
 
-    /* Sets a flag that the waiters look at, or counts down what keeps it open. */
-    static bool closes(const Operation &operation, const std::set<std::string> &keys,
-                       const std::string &count) {
-        return std::any_of(keys.begin(), keys.end(), [&](const std::string &key) {
-            return key != count && !key_is_local(key) &&
-                   (operation.changes(key, Change::Set) ||
-                    operation.changes(key, Change::Subtract));
-        });
-    }
-
-    /* The predicate's variable that says how many, or whether any: both sides change it. */
-    static std::string count_key(const Wait &get, const std::vector<const Operation *> &putters,
-                                 const std::vector<const Operation *> &getters) {
-        auto changed_by = [](const std::vector<const Operation *> &group, const std::string &key) {
-            return std::any_of(group.begin(), group.end(), [&](const Operation *operation) {
-                return operation->effect_on(key) != nullptr;
-            });
-        };
-        std::string best;
-        for (const std::string &key : get.keys) {
-            if (key_is_local(key) || !changed_by(putters, key) || !changed_by(getters, key))
+    /* Does `section` do to one of `keys` what `model` does to it behind its wait? */
+    bool acts_like(const CriticalSection &section, const Wait &model,
+                   const std::set<std::string> &keys) const {
+        for (const Event *done : p.after(model)) {
+            Change change = change_of(*done);
+            if (!keys.count(done->target.text))
                 continue;
-            bool counts = std::any_of(putters.begin(), putters.end(), [&](const Operation *op) {
-                return op->changes(key, Change::Add) || op->changes(key, Change::Subtract);
-            });
-            if (best.empty() || counts)
-                best = key;
-        }
-        return best;
-    }
-
-    bool is_mutable(const std::string &key) const {
-        return std::any_of(operations.begin(), operations.end(), [&](const Operation &operation) {
-            const Effect *effect = operation.effect_on(key);
-            return effect && effect->change != Change::Other;
-        });
-    }
-
-    bool reads_mutable(const Expr &expr) const {
-        std::set<std::string> keys = expr_variables(expr);
-        return std::any_of(keys.begin(), keys.end(),
-                           [&](const std::string &key) { return is_mutable(key); });
-    }
-
-    /* count == capacity, or (tail + 1) % size == head, which leaves one place empty. */
-    void set_capacity(Monitor &monitor, const Wait &put, const Wait &get) const {
-        const Expr *limit = nullptr, *ring = nullptr;
-        for (const Expr *predicate : put.predicates)
-            expr_walk(*predicate, [&](const Expr &e) {
-                if (e.kind != ExprKind::Operator || e.children.size() != 2)
-                    return;
-                if (e.text == "%" && !ring)
-                    ring = &e.children[1];
-                static const std::set<std::string> comparisons = {"==", ">=", "<", "!=", "<=", ">"};
-                for (size_t side = 0; comparisons.count(e.text) && side < 2; side++)
-                    if (!limit && reads_mutable(e.children[side]) &&
-                        !reads_mutable(e.children[1 - side]))
-                        limit = &e.children[1 - side];
-            });
-        if (ring) {
-            monitor.amount = amount_of(taint, *ring, put.function, &put.at);
-            monitor.amount.text += " - 1";
-            monitor.amount.offset -= 1;
-        } else if (limit && taint.constant(*limit).value_or(1) != 0) {
-            monitor.amount = amount_of(taint, *limit, put.function, &put.at);
-        } else {
-            set_capacity_by_start(monitor, put, get);
-        }
-    }
-
-    /* A flag makes it one place; a counter of free places starts at the capacity. */
-    void set_capacity_by_start(Monitor &monitor, const Wait &put, const Wait &get) const {
-        for (const std::string &key : put.keys)
-            if (operation_of(put).changes(key, Change::Subtract) && !get.keys.count(key)) {
-                for (const Flow &flow : program.flows)
-                    for (const Assignment &a : flow.assignments)
-                        if (a.target->text == key && a.op == "=" && !a.at.held.count(mutex)) {
-                            monitor.amount = amount_of(taint, *a.value, 0, nullptr);
-                            return;
-                        }
-            }
-        monitor.amount.text = "1";
-        monitor.amount.offset = 1;
-        monitor.amount.constant = true;
-    }
-
-    /* ---- the others ---- */
-
-    void classify_single(Wait &wait) {
-        std::string count;
-        facts_monitor_kind kind = kind_of(wait, count);
-        Monitor monitor = make(kind);
-        use(monitor, wait);
-        for (Wait *other : waits) /* the same kind of wait elsewhere */
-            if (!other->used && other->condition == wait.condition)
-                use(monitor, *other);
-        monitor.count = count;
-        for (const Operation &operation : operations) {
-            bool waits_here = std::any_of(waits.begin(), waits.end(), [&](const Wait *other) {
-                return other->function == operation.function && other->condition == wait.condition;
-            });
-            if (waits_here)
-                add_operation(monitor, waiting_role(kind), operation.function);
-            else if (operation.changes_any(wait.keys))
-                add_operation(monitor, changing_role(kind), operation.function);
-        }
-        if (kind == MONITOR_BARRIER)
-            set_parties(monitor, count);
-        monitors.push_back(monitor);
-    }
-
-    facts_monitor_kind kind_of(const Wait &wait, std::string &count) const {
-        const Operation &waiter = operation_of(wait);
-        if (is_barrier(wait, count))
-            return MONITOR_BARRIER;
-        for (const std::string &key : wait.keys) {
-            bool own = key_is_local(key) && !is_copy_of_state(wait, key);
-            bool parameter = own && is_parameter(wait.function, key);
-            if (parameter && changed_by_anyone(wait.keys) && is_compared_value(wait, key))
-                return MONITOR_OTHER; /* waits for a turn of its own */
-        }
-        for (const std::string &key : wait.keys) {
-            const Effect *taken = waiter.effect_on(key, wait.at.order);
-            if (!taken || key_is_local(key))
-                continue;
-            count = key;
-            bool given = false;
-            for (const Operation &other : operations)
-                given = given || (other.function != wait.function && other.effect_on(key));
-            bool takes = taken->change == Change::Subtract || taken->change == Change::Set;
-            return takes && given ? MONITOR_SEMAPHORE : MONITOR_OTHER;
-        }
-        size_t changing = 0;
-        for (const std::string &key : wait.keys)
-            if (!key_is_local(key) && changed_by_anyone({key})) {
-                changing++;
-                count = count.empty() ? key : count;
-            }
-        return changing >= 1 ? (counted(count) ? MONITOR_COMPLETION : MONITOR_EVENT)
-                             : MONITOR_OTHER;
-    }
-
-    bool counted(const std::string &key) const {
-        return std::any_of(operations.begin(), operations.end(), [&](const Operation &operation) {
-            return operation.changes(key, Change::Add) || operation.changes(key, Change::Subtract);
-        });
-    }
-
-    bool changed_by_anyone(const std::set<std::string> &keys) const {
-        return std::any_of(operations.begin(), operations.end(),
-                           [&](const Operation &operation) { return operation.changes_any(keys); });
-    }
-
-    bool is_parameter(int f, const std::string &key) const {
-        const auto &parameters = program.functions[(size_t)f].parameters;
-        return std::find(parameters.begin(), parameters.end(), key) != parameters.end();
-    }
-
-    /* Not just the base of a field, q in q->count. */
-    static bool is_compared_value(const Wait &wait, const std::string &key) {
-        bool found = false;
-        for (const Expr *predicate : wait.predicates)
-            expr_walk(*predicate, [&](const Expr &e) {
-                if (e.kind == ExprKind::Operator)
-                    for (const Expr &child : e.children)
-                        found = found || (child.kind == ExprKind::Variable && child.text == key &&
-                                          child.type == TypeKind::Integer);
-            });
-        return found;
-    }
-
-    bool is_copy_of_state(const Wait &wait, const std::string &key) const {
-        const Flow &flow = program.flows[(size_t)wait.function];
-        return std::any_of(
-            flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
-                return a.target->text == key && a.value->kind == ExprKind::Variable &&
-                       !key_is_local(a.value->text);
-            });
-    }
-
-    /* The waiter has counted itself in front of the wait, compares the count, and wakes the
-     * others on the same condition if it is the last. */
-    bool is_barrier(const Wait &wait, std::string &count) const {
-        const Flow &flow = program.flows[(size_t)wait.function];
-        bool wakes = std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-            return site.api >= 0 && catalog_info(site.api).op == OP_BROADCAST &&
-                   program.object(site.call->children[0]) == wait.condition;
-        });
-        if (!wakes)
-            return false;
-        for (const Effect &effect : operation_of(wait).effects) {
-            const std::string &key = effect.assignment->target->text;
-            bool counts = effect.change == Change::Add || effect.change == Change::Subtract;
-            if (!counts || key_is_local(key) || effect.order > wait.at.order)
-                continue;
-            if (comparison_with(wait.function, key)) {
-                count = key;
-                return true;
-            }
+            for (const Event &event : section.events)
+                if (event.kind == EventKind::Update && event.target.text == done->target.text &&
+                    same_direction(change_of(event), change))
+                    return true;
         }
         return false;
     }
 
-    /* The condition in function `f` that compares `key` for equality, or looks if it is 0. */
-    const Expr *comparison_with(int f, const std::string &key) const {
-        const Flow &flow = program.flows[(size_t)f];
-        const Expr *found = nullptr;
-        auto look = [&](const Moment &at) {
-            for (const Expr *guard : at.guards)
-                if (!found && expr_reads(*guard, key))
-                    found = guard;
-        };
-        for (const Assignment &a : flow.assignments)
-            look(a.at);
-        for (const CallSite &site : flow.calls)
-            look(site.at);
-        return found;
+    void sort_sections(Monitor &monitor, const Wait *put, const Wait &get,
+                       const std::set<std::string> &keys, facts_role puts, facts_role gets) const {
+        for (const CriticalSection *section : p.sections) {
+            bool is_get = p.waits_like(*section, get), is_put = put && p.waits_like(*section, *put);
+            bool like_get = !is_put && acts_like(*section, get, get.main) && p.reads(*section);
+            bool like_put = put ? acts_like(*section, *put, keys)
+                                : updates_any(*section, get.main) && p.stores(*section);
+            if (is_get || (like_get && !(like_put && p.stores(*section))))
+                act(monitor, gets, *section);
+            else if (is_put || like_put)
+                act(monitor, puts, *section);
+            else if (closes(*section, put, get))
+                act(monitor, FACTS_CLOSE, *section);
+        }
     }
 
-    void set_parties(Monitor &monitor, const std::string &count) const {
-        for (const Operation &operation : operations) {
-            const Expr *comparison = comparison_with(operation.function, count);
-            if (!comparison || comparison->children.size() != 2)
+    /* Sets a flag that the waiters look at, or counts down what keeps it open. */
+    bool closes(const CriticalSection &section, const Wait *put, const Wait &get) const {
+        std::set<std::string> flags = get.flags;
+        if (put)
+            flags.insert(put->flags.begin(), put->flags.end());
+        return std::any_of(section.events.begin(), section.events.end(), [&](const Event &event) {
+            return event.kind == EventKind::Update && flags.count(event.target.text);
+        });
+    }
+
+    /* ---- one kind of waiter, which takes ---- */
+
+    void find_taker(size_t w) {
+        const Wait &wait = p.waits[w];
+        if (used[w] || wait.takes.empty())
+            return;
+        std::vector<const CriticalSection *> givers;
+        bool stored = false, overwrites = false;
+        for (const CriticalSection *section : p.sections) {
+            if (p.waits_like(*section, wait) || !gives(*section, wait))
                 continue;
-            for (size_t side = 0; side < 2; side++) {
-                const Expr &other = comparison->children[1 - side];
-                if (!expr_reads(comparison->children[side], count) || expr_reads(other, count))
-                    continue;
-                monitor.amount = amount_of(taint, other, operation.function, nullptr);
-                return;
-            }
+            givers.push_back(section);
+            stored |= p.stores(*section);
+            overwrites |= p.stores(*section) && acts_like(*section, wait, wait.main);
         }
+        bool reads = p.reads(*wait.section);
+        if (givers.empty() || overwrites) {
+            propose_other(w);
+        } else if (p.is_rewound(wait) && !(stored && reads)) {
+            propose_event(w, MONITOR_COMPLETION);
+        } else if (p.only_sets(wait, givers) && p.scan(wait)) {
+            propose_permits(w, MONITOR_TOKEN_POOL, givers);
+        } else if (p.is_bitmap(wait) || (stored && reads && p.comes_back(wait, givers))) {
+            propose_permits(w, MONITOR_TOKEN_POOL, givers);
+        } else if (stored && reads && !p.is_latest_value(wait, givers)) {
+            propose_queue(nullptr, wait, {w});
+        } else if (p.only_sets(wait, givers) && !p.starts_open(wait)) {
+            propose_event(w, MONITOR_EVENT);
+        } else {
+            propose_permits(w, MONITOR_SEMAPHORE, givers);
+        }
+    }
+
+    bool gives(const CriticalSection &section, const Wait &wait) const {
+        return std::any_of(section.events.begin(), section.events.end(), [&](const Event &event) {
+            return event.kind == EventKind::Update && wait.main.count(event.target.text) &&
+                   !wait.flags.count(event.target.text);
+        });
+    }
+
+    void propose_permits(size_t w, facts_monitor_kind kind,
+                         const std::vector<const CriticalSection *> &givers) {
+        const Wait &wait = p.waits[w];
+        Monitor monitor = make(kind, alike(w));
+        monitor.amount = amounts.permits(wait);
+        monitor.count = p.counter(wait, wait.main);
+        for (const CriticalSection *section : p.sections)
+            if (p.waits_like(*section, wait))
+                act(monitor, FACTS_ACQUIRE, *section);
+        for (const CriticalSection *section : givers)
+            act(monitor, acts_like(*section, wait, wait.main) ? FACTS_ACQUIRE : FACTS_RELEASE,
+                *section);
+        finish(std::move(monitor), wait.main);
+    }
+
+    /* ---- waits that change nothing ---- */
+
+    void find_level(size_t w) {
+        const Wait &wait = p.waits[w];
+        if (used[w])
+            return;
+        if (wait.main.empty()) {
+            propose_other(w);
+            return;
+        }
+        bool counted = std::any_of(wait.main.begin(), wait.main.end(), [&](const auto &key) {
+            return p.is_counted(key) && !p.is_compared_with_copy(wait, key);
+        });
+        propose_event(w, counted ? MONITOR_COMPLETION : MONITOR_EVENT);
+    }
+
+    void propose_event(size_t w, facts_monitor_kind kind) {
+        const Wait &wait = p.waits[w];
+        Monitor monitor = make(kind, alike(w));
+        monitor.count = p.counter(wait, wait.main);
+        if (kind == MONITOR_COMPLETION)
+            monitor.amount = amounts.countdown(wait, monitor.count);
+        for (const CriticalSection *section : p.sections) {
+            if (p.waits_like(*section, wait))
+                act(monitor, FACTS_WAIT, *section);
+            else if (updates_any(*section, wait.main))
+                act(monitor, kind == MONITOR_COMPLETION ? FACTS_ARRIVE : FACTS_SIGNAL, *section);
+        }
+        finish(std::move(monitor), wait.main);
     }
 };
 
 } // namespace
 
 void find_monitors(const Program &program, const Taint &taint, Findings &findings) {
-    std::vector<Wait> waits = WaitFinder(program).find();
-    std::map<std::string, std::vector<Wait *>> by_mutex;
-    for (Wait &wait : waits)
-        by_mutex[wait.mutex].push_back(&wait);
-    for (auto &[mutex, group] : by_mutex)
-        Classifier(program, taint, mutex, group, findings.monitors).classify();
+    std::vector<CriticalSection> sections = find_critical_sections(program);
+    std::map<std::string, std::vector<const CriticalSection *>> by_mutex;
+    for (const CriticalSection &section : sections)
+        by_mutex[section.mutex].push_back(&section);
+    for (const auto &[mutex, group] : by_mutex) {
+        Protocol protocol(program, mutex, group);
+        Amounts amounts(program, taint, protocol);
+        Classifier(program, protocol, amounts, findings.monitors).classify();
+    }
 }
 
 } // namespace persik

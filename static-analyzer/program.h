@@ -95,13 +95,6 @@ Program program_build(std::vector<Unit> &units, const std::vector<std::string> &
 bool loop_contains(const Flow &flow, int loop, int inner);
 bool loop_contains(const Loop &loop, const Moment &at);
 
-/* Calls `visit` for `expr` and all below it. */
-template <typename F> void expr_walk(const Expr &expr, const F &visit) {
-    visit(expr);
-    for (const Expr &child : expr.children)
-        expr_walk(child, visit);
-}
-
 bool expr_reads(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
 

@@ -274,10 +274,10 @@ static void classic_monitors_are_recognised(void **state) {
     check_monitor(facts, "struct guard.mutex", MONITOR_BOUNDED_QUEUE);
     check_role(facts, "struct guard.mutex", FACTS_PUT, "slot_put");
     check_role(facts, "struct guard.mutex", FACTS_GET, "slot_get");
-    check_monitor(facts, "struct crew.mutex", MONITOR_BOUNDED_QUEUE);
-    check_role(facts, "struct crew.mutex", FACTS_PUT, "crew_add");
-    check_role(facts, "struct crew.mutex", FACTS_PUT, "crew_try_add");
-    check_role(facts, "struct crew.mutex", FACTS_GET, "crew_member");
+    check_monitor(facts, "struct crew.mutex", MONITOR_THREAD_POOL);
+    check_role(facts, "struct crew.mutex", FACTS_SUBMIT, "crew_add");
+    check_role(facts, "struct crew.mutex", FACTS_SUBMIT, "crew_try_add");
+    check_role(facts, "struct crew.mutex", FACTS_RUN, "crew_member");
     check_monitor(facts, "struct chain.mutex", MONITOR_UNBOUNDED_QUEUE);
     check_role(facts, "struct chain.mutex", FACTS_PUT, "chain_push");
     check_role(facts, "struct chain.mutex", FACTS_GET, "chain_pop");
@@ -289,7 +289,69 @@ static void classic_monitors_are_recognised(void **state) {
     check_monitor(facts, "struct countdown.mutex", MONITOR_COMPLETION);
     check_role(facts, "struct countdown.mutex", FACTS_WAIT, "countdown_wait");
     check_role(facts, "struct countdown.mutex", FACTS_ARRIVE, "countdown_done");
-    check_monitor(facts, "struct turnstile.mutex", MONITOR_OTHER);
+    check_monitor(facts, "struct turnstile.mutex", MONITOR_HAND_OVER);
+    facts_free(facts);
+}
+
+static void objects_are_told_apart_by_who_moves_what(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("protocols.c");
+    check_monitor(facts, "struct gate.lock", MONITOR_RWLOCK);
+    check_role(facts, "struct gate.lock", FACTS_READ_LOCK, "gate_read");
+    check_role(facts, "struct gate.lock", FACTS_WRITE_LOCK, "gate_write");
+    check_role(facts, "struct gate.lock", FACTS_UNLOCK, "gate_leave");
+    check_monitor(facts, "struct store.lock", MONITOR_TOKEN_POOL);
+    check_role(facts, "struct store.lock", FACTS_ACQUIRE, "store_take");
+    check_role(facts, "struct store.lock", FACTS_RELEASE, "store_give");
+    check_monitor(facts, "struct desk.lock", MONITOR_HAND_OVER);
+    check_role(facts, "struct desk.lock", FACTS_WAIT, "desk_enter");
+    check_role(facts, "struct desk.lock", FACTS_SIGNAL, "desk_leave");
+    check_monitor(facts, "struct office.lock", MONITOR_THREAD_POOL);
+    check_role(facts, "struct office.lock", FACTS_SUBMIT, "office_add");
+    check_role(facts, "struct office.lock", FACTS_RUN, "office_next");
+    assert_float_equal(monitor_of(facts, "struct office.lock")->amount.offset, 8, 0);
+    facts_free(facts);
+}
+
+static void lookalikes_are_no_objects(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("protocols.c");
+    check_monitor(facts, "struct tape.lock", MONITOR_OTHER);
+    check_monitor(facts, "struct clock.lock", MONITOR_OTHER);
+    facts_free(facts);
+}
+
+static const struct facts_section *section_of(const struct facts_monitor *monitor,
+                                              const char *function) {
+    for (size_t i = 0; i < monitor->n_sections; i++)
+        if (strcmp(monitor->sections[i].place.function, function) == 0)
+            return &monitor->sections[i];
+    fail_msg("%s has no section in %s", function, monitor->name);
+    return NULL;
+}
+
+/* Enough to simulate what has no name. */
+static void sections_are_guarded_commands(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("protocols.c");
+    const struct facts_monitor *store = monitor_of(facts, "struct store.lock");
+    const struct facts_section *give = section_of(store, "store_give");
+    assert_int_equal(give->steps[give->n_steps - 1].kind, STEP_SIGNAL);
+    assert_string_equal(give->steps[give->n_steps - 1].condition, "struct store.back");
+    const struct facts_monitor *tape = monitor_of(facts, "struct tape.lock");
+    const struct facts_section *get = section_of(tape, "tape_read");
+    assert_int_equal(get->steps[0].kind, STEP_WAIT);
+    assert_string_equal(get->steps[0].value.text, "struct tape.count == 0");
+    assert_string_equal(get->steps[0].value.postfix, "$0 0 ==");
+    assert_string_equal(tape->variables[0].name, "struct tape.count");
+    assert_int_equal(get->steps[get->n_steps - 1].kind, STEP_UPDATE);
+    assert_int_equal(get->steps[get->n_steps - 1].change, CHANGE_ADD);
+    assert_float_equal(get->steps[get->n_steps - 1].by, -1, 0);
+    const struct facts_section *put = section_of(tape, "tape_write");
+    const struct facts_step *step = &put->steps[put->n_steps - 2];
+    assert_int_equal(step->kind, STEP_UPDATE);
+    assert_string_equal(step->guard.postfix, "$0 8 == !");
+    assert_float_equal(step->by, 1, 0);
     facts_free(facts);
 }
 
@@ -492,6 +554,9 @@ int main(void) {
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
         cmocka_unit_test(classic_monitors_are_recognised),
+        cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
+        cmocka_unit_test(lookalikes_are_no_objects),
+        cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(capacities_are_followed_to_their_constants),
         cmocka_unit_test(macros_keep_their_use_and_their_text),
         cmocka_unit_test(analysis_starts_from_the_reached_functions),
@@ -499,7 +564,10 @@ int main(void) {
         cmocka_unit_test(a_program_without_debug_information_is_refused),
         cmocka_unit_test(a_missing_source_is_named),
         cmocka_unit_test(a_syntax_error_costs_one_file),
-        cmocka_unit_test(the_cache_changes_nothing),
+        cmocka_unit_test(an_unchanged_file_is_not_analysed_again),
+        cmocka_unit_test(a_changed_header_has_its_files_analysed_again),
+        cmocka_unit_test(a_corrupted_cache_is_redone),
+        cmocka_unit_test(the_cache_is_private),
         cmocka_unit_test(malformed_facts_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,233 @@
+/* Expressions as formulas: calls of simple functions, conditions, words in postfix order. */
+#include <algorithm>
+
+#include "static-analyzer/critical.h"
+
+namespace persik {
+
+Expr expr_operation(const std::string &op, std::vector<Expr> operands) {
+    Expr expr;
+    expr.kind = ExprKind::Operator;
+    expr.type = TypeKind::Integer;
+    expr.text = op;
+    expr.children = std::move(operands);
+    return expr;
+}
+
+namespace {
+
+bool is_constant(const Expr &expr, double value) {
+    return expr.kind == ExprKind::Constant && expr.value == value;
+}
+
+/* ---- simple functions as expressions ---- */
+
+class BodyValue {
+  public:
+    explicit BodyValue(const Program &program, int depth) : program(program), depth(depth) {
+    }
+
+    Expr expand(const Expr &expr) const {
+        Expr copy = expr;
+        for (Expr &child : copy.children)
+            child = expand(child);
+        if (copy.kind != ExprKind::Call || depth <= 0)
+            return copy;
+        const Function *callee = program.find(copy.text);
+        if (!callee)
+            return copy;
+        Substitution known;
+        for (size_t i = 0; i < callee->parameters.size() && i < copy.children.size(); i++)
+            known[callee->parameters[i]] = copy.children[i];
+        Expr value;
+        BodyValue inner(program, depth - 1);
+        return inner.follow(callee->body, known, value) == Outcome::Returns ? value : copy;
+    }
+
+  private:
+    enum class Outcome { Falls, Returns, Unclear };
+    const Program &program;
+    int depth;
+
+    /* Follows the statements to the returns; the value is `c ? x : y` where they differ. */
+    Outcome follow(const Stmt &stmt, Substitution &known, Expr &value) const {
+        switch (stmt.kind) {
+        case StmtKind::Nothing:
+            return Outcome::Falls;
+        case StmtKind::Return:
+            if (stmt.exprs.empty())
+                return Outcome::Unclear;
+            value = expand(substitute(stmt.exprs[0], known));
+            return Outcome::Returns;
+        case StmtKind::Evaluate:
+            note_local(stmt.exprs[0], known);
+            return Outcome::Falls;
+        case StmtKind::Block:
+            return follow_all(stmt.children, 0, known, value);
+        default:
+            return Outcome::Unclear;
+        }
+    }
+
+    void note_local(const Expr &expr, Substitution &known) const {
+        if (expr.kind == ExprKind::Assign && expr.text == "=" &&
+            key_is_local(expr.children[0].text))
+            known[expr.children[0].text] = expand(substitute(expr.children[1], known));
+    }
+
+    Outcome follow_all(const std::vector<Stmt> &stmts, size_t first, Substitution known,
+                       Expr &value) const {
+        for (size_t i = first; i < stmts.size(); i++) {
+            const Stmt &stmt = stmts[i];
+            if (stmt.kind == StmtKind::If)
+                return follow_if(stmts, i, known, value);
+            Outcome outcome = follow(stmt, known, value);
+            if (outcome != Outcome::Falls)
+                return outcome;
+        }
+        return Outcome::Falls;
+    }
+
+    Outcome follow_if(const std::vector<Stmt> &stmts, size_t i, const Substitution &known,
+                      Expr &value) const {
+        Expr ways[2];
+        for (size_t way = 0; way < 2; way++) {
+            Substitution here = known;
+            Outcome outcome = follow(stmts[i].children[way], here, ways[way]);
+            if (outcome == Outcome::Falls)
+                outcome = follow_all(stmts, i + 1, here, ways[way]);
+            if (outcome != Outcome::Returns)
+                return Outcome::Unclear;
+        }
+        value =
+            expr_operation("?:", {expand(substitute(stmts[i].exprs[0], known)), ways[0], ways[1]});
+        return Outcome::Returns;
+    }
+};
+
+/* (c ? 1 : x) is c || x; (c ? a : b) == k is c ? a == k : b == k. */
+Expr simplify(Expr expr) {
+    for (Expr &child : expr.children)
+        child = simplify(std::move(child));
+    if (expr.kind != ExprKind::Operator)
+        return expr;
+    static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
+    if (expr.children.size() == 2 && comparisons.count(expr.text)) {
+        for (size_t side = 0; side < 2; side++) {
+            Expr &choice = expr.children[side];
+            if (choice.kind != ExprKind::Operator || choice.text != "?:" ||
+                expr.children[1 - side].kind != ExprKind::Constant)
+                continue;
+            Expr yes = expr, no = expr;
+            yes.children[side] = choice.children[1];
+            no.children[side] = choice.children[2];
+            return simplify(expr_operation("?:", {choice.children[0], yes, no}));
+        }
+        const Expr &a = expr.children[0], &b = expr.children[1];
+        if (a.kind == ExprKind::Constant && b.kind == ExprKind::Constant) {
+            bool holds = expr.text == "=="   ? a.value == b.value
+                         : expr.text == "!=" ? a.value != b.value
+                         : expr.text == "<"  ? a.value < b.value
+                         : expr.text == "<=" ? a.value <= b.value
+                         : expr.text == ">"  ? a.value > b.value
+                                             : a.value >= b.value;
+            Expr value;
+            value.kind = ExprKind::Constant;
+            value.type = TypeKind::Integer;
+            value.value = holds;
+            return value;
+        }
+    }
+    if (expr.text != "?:" || expr.children.size() != 3)
+        return expr;
+    const Expr &c = expr.children[0], &yes = expr.children[1], &no = expr.children[2];
+    if (is_constant(yes, 1) && is_constant(no, 0))
+        return c;
+    if (is_constant(yes, 0) && is_constant(no, 1))
+        return expr_operation("!", {c});
+    if (is_constant(yes, 1))
+        return expr_operation("||", {c, no});
+    if (is_constant(no, 0))
+        return expr_operation("&&", {c, yes});
+    if (is_constant(yes, 0))
+        return expr_operation("&&", {expr_operation("!", {c}), no});
+    if (is_constant(no, 1))
+        return expr_operation("||", {expr_operation("!", {c}), yes});
+    return expr;
+}
+
+/* ---- words in postfix order ---- */
+
+void add_words(const Expr &expr, const std::vector<std::string> &variables, std::string &words) {
+    static const std::set<std::string> binary = {"+",  "-", "*",  "/", "%",  "==",
+                                                 "!=", "<", "<=", ">", ">=", "&&",
+                                                 "||", "&", "|",  "^", "<<", ">>"};
+    static const std::set<std::string> unary = {"!", "~", "-"};
+    auto add = [&](const std::string &word) { words += (words.empty() ? "" : " ") + word; };
+    size_t operands = expr.children.size();
+    if (expr.kind == ExprKind::Constant) {
+        Expr number = expr;
+        number.text.clear();
+        add(expr_display(number));
+    } else if (expr.kind == ExprKind::Variable) {
+        auto known = std::find(variables.begin(), variables.end(), expr.text);
+        add(known == variables.end() ? "?" : "$" + std::to_string(known - variables.begin()));
+    } else if (expr.kind == ExprKind::Operator && expr.text == "(cast)" && operands == 1) {
+        add_words(expr.children[0], variables, words);
+    } else if (expr.kind == ExprKind::Operator && ((operands == 2 && binary.count(expr.text)) ||
+                                                   (operands == 1 && unary.count(expr.text)))) {
+        for (const Expr &operand : expr.children)
+            add_words(operand, variables, words);
+        add(operands == 1 && expr.text == "-" ? "neg" : expr.text);
+    } else {
+        add("?");
+    }
+}
+
+} // namespace
+
+Expr substitute(const Expr &expr, const Substitution &known) {
+    if (known.empty())
+        return expr;
+    if (expr.kind == ExprKind::Variable) {
+        auto whole = known.find(expr.text);
+        if (whole != known.end())
+            return whole->second;
+        if (expr.text[0] == '*') {
+            auto pointer = known.find(expr.text.substr(1));
+            std::string key = pointer == known.end() ? "" : expr_object(pointer->second);
+            if (!key.empty()) {
+                Expr target = expr;
+                target.text = key;
+                return target;
+            }
+        }
+    }
+    Expr copy = expr;
+    for (Expr &child : copy.children)
+        child = substitute(child, known);
+    return copy;
+}
+
+Expr expand_calls(const Program &program, const Expr &expr) {
+    const int max_depth = 3;
+    return simplify(BodyValue(program, max_depth).expand(expr));
+}
+
+Expr conjunction(const std::vector<Literal> &literals) {
+    Expr all;
+    for (size_t i = 0; i < literals.size(); i++) {
+        const Literal &literal = literals[i];
+        Expr one = literal.holds ? literal.expr : expr_operation("!", {literal.expr});
+        all = i == 0 ? one : expr_operation("&&", {all, one});
+    }
+    return all;
+}
+
+std::string postfix(const Expr &expr, const std::vector<std::string> &variables) {
+    std::string words;
+    add_words(expr, variables, words);
+    return words;
+}
+
+} // namespace persik
