@@ -786,6 +786,15 @@ std::vector<std::string> clang_options(const Source &source) {
     return options;
 }
 
+void note_headers(const SourceManager &sources, const Source &source, Unit &unit) {
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+        std::string path = absolute_path(source.directory, file->first->getName());
+        if (path != source.file)
+            unit.headers.push_back(path);
+    }
+    std::sort(unit.headers.begin(), unit.headers.end());
+}
+
 } // namespace
 
 Unit extract_unit(const Source &source) {
@@ -804,6 +813,7 @@ Unit extract_unit(const Source &source) {
     for (const auto &tree : trees) {
         Names names(tree->getASTContext(), source.directory);
         Collector(names, unit).TraverseDecl(tree->getASTContext().getTranslationUnitDecl());
+        note_headers(tree->getSourceManager(), source, unit);
         unit.parsed = errors.count == 0 || !unit.functions.empty();
     }
     return unit;

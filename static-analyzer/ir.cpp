@@ -228,6 +228,7 @@ template <typename A, typename T> void visit(A &a, const T &constant) {
         static_assert(std::is_same_v<T, Unit>);
         a.item(t.file), a.item(t.parsed);
         a.list(t.functions), a.list(t.initialisers), a.list(t.objects), a.list(t.problems);
+        a.list(t.headers);
     }
 }
 

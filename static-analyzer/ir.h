@@ -98,6 +98,7 @@ struct Unit {
     std::vector<Stmt> initialisers; /* of globals, as assignments */
     std::vector<StaticObject> objects;
     std::vector<std::string> problems;
+    std::vector<std::string> headers; /* all that it includes, absolute */
     bool parsed = false;
 };
 

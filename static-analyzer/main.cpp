@@ -1,7 +1,7 @@
 /* persik-analyze: stage 2. What the source says about the program -> static.json.
  *
  *   sources.cpp, dwarf.cpp   which files, compiled how
- *   workers.cpp, extract.cpp each file by Clang -> ir.h, two at a time
+ *   workers.cpp, extract.cpp each file by Clang -> ir.h, in parallel; cache.cpp keeps them
  *   program.cpp, flow.cpp    merged: calls, locks held
  *   taint.cpp, sharing.cpp   where the thread count goes; what threads take from one place
  *   loops.cpp, creations.cpp, monitors.cpp   the findings
@@ -34,10 +34,12 @@ const char usage[] =
     "  --compile-commands FILE   that file itself\n"
     "  --functions FILE          start from these functions: one per line, or sample.json\n"
     "  --cache DIR               keep the results per file here\n"
+    "  --verbose                 say how many files were analysed\n"
     "  --help                    show this text\n";
 
 struct Options {
     std::string output, functions, cache;
+    bool verbose = false;
     SourceRequest request;
 };
 
@@ -50,6 +52,7 @@ Options parse_command_line(int argc, char **argv) {
         {"compile-commands", required_argument, nullptr, 'c'},
         {"functions", required_argument, nullptr, 'f'},
         {"cache", required_argument, nullptr, 'k'},
+        {"verbose", no_argument, nullptr, 'v'},
         {"help", no_argument, nullptr, 'h'},
         {},
     };
@@ -73,6 +76,9 @@ Options parse_command_line(int argc, char **argv) {
             break;
         case 'k':
             options.cache = optarg;
+            break;
+        case 'v':
+            options.verbose = true;
             break;
         case 'h':
             fputs(usage, stdout);
@@ -130,7 +136,11 @@ bool analyse(const Options &options, std::string &error) {
     if (!read_functions(options.functions, roots, error) ||
         !find_sources(options.request, sources, findings.problems, error))
         return false;
-    std::vector<Unit> units = extract_all(sources, options.cache);
+    size_t from_cache = 0;
+    std::vector<Unit> units = extract_all(sources, options.cache, from_cache);
+    if (options.verbose)
+        fprintf(stderr, "%zu files analysed, %zu taken from the cache\n", units.size() - from_cache,
+                from_cache);
     for (const Unit &unit : units) {
         findings.problems.insert(findings.problems.end(), unit.problems.begin(),
                                  unit.problems.end());

@@ -47,7 +47,7 @@ void merge_units(std::vector<Unit> &units, Program &program) {
         for (Function &function : unit.functions)
             if (program.by_key.emplace(function.key, program.functions.size()).second)
                 program.functions.push_back(std::move(function));
-        unit = Unit{unit.file, {}, {}, {}, std::move(unit.problems), unit.parsed};
+        unit = Unit{unit.file, {}, {}, {}, std::move(unit.problems), {}, unit.parsed};
     }
 }
 

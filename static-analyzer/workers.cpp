@@ -1,25 +1,22 @@
 #include "static-analyzer/workers.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <poll.h>
-#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA1.h"
-
-namespace fs = std::filesystem;
+#include "static-analyzer/cache.h"
 
 namespace persik {
 
 namespace {
 
-constexpr size_t max_workers = 2;
+/* A syntax tree takes some 100 MB: the bound keeps many cores from taking all memory. */
+size_t max_workers() {
+    const long most = 16;
+    return (size_t)std::clamp(sysconf(_SC_NPROCESSORS_ONLN), 1L, most);
+}
 
 struct Worker {
     size_t source; /* index */
@@ -27,70 +24,6 @@ struct Worker {
     int pipe; /* its result comes from here */
     std::string text;
 };
-
-/* ---- cache: one file per source, named by all that its result depends on ---- */
-
-std::string read_file(const std::string &path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-void hash_age(llvm::SHA1 &hash, const fs::path &file) {
-    std::error_code ignored;
-    auto changed = fs::last_write_time(file, ignored).time_since_epoch().count();
-    hash.update(file.string() + std::to_string(changed));
-}
-
-/* Name by content, options and this program itself. Of headers it is the time of change of all
- * that lie beside the source and in its -I folders: cheap, and wrong only towards analysing once
- * more. */
-std::string cache_name(const Source &source) {
-    llvm::SHA1 hash;
-    std::error_code ignored;
-    hash_age(hash, fs::read_symlink("/proc/self/exe", ignored));
-    hash.update(source.file);
-    hash.update(read_file(source.file));
-    std::vector<fs::path> folders = {fs::path(source.file).parent_path()};
-    for (const std::string &option : source.options) {
-        hash.update(option);
-        if (option.rfind("-I", 0) == 0 && option.size() > 2)
-            folders.push_back(fs::path(source.directory) / option.substr(2));
-    }
-    for (const fs::path &folder : folders)
-        for (const auto &entry : fs::directory_iterator(folder, ignored))
-            if (entry.path().extension().string().rfind(".h", 0) == 0)
-                hash_age(hash, entry.path());
-    return llvm::toHex(hash.final(), true) + ".ir";
-}
-
-bool cache_load(const std::string &cache, const Source &source, Unit &unit) {
-    if (cache.empty())
-        return false;
-    std::string text = read_file((fs::path(cache) / cache_name(source)).string());
-    return !text.empty() && unit_read(text, unit);
-}
-
-/* A cache that cannot be written is only slow. */
-void cache_save(const std::string &cache, const Source &source, const std::string &text) {
-    if (cache.empty())
-        return;
-    std::error_code ignored;
-    fs::create_directories(cache, ignored);
-    fs::path target = fs::path(cache) / cache_name(source);
-    fs::path draft = target;
-    draft += "." + std::to_string(getpid());
-    {
-        std::ofstream out(draft, std::ios::binary);
-        out << text;
-        if (!out.good())
-            return;
-    }
-    fs::rename(draft, target, ignored);
-}
-
-/* ---- processes ---- */
 
 bool write_all(int descriptor, const std::string &text) {
     size_t done = 0;
@@ -147,14 +80,14 @@ void wait_for_output(std::vector<Worker> &workers, std::vector<Worker> &finished
     }
 }
 
-Unit finish_worker(const Worker &worker, const Source &source, const std::string &cache) {
+Unit finish_worker(const Worker &worker, const Source &source, Cache &cache) {
     int status = 0;
     close(worker.pipe);
     waitpid(worker.pid, &status, 0);
     Unit unit;
     if (status == 0 && unit_read(worker.text, unit)) {
         if (unit.problems.empty())
-            cache_save(cache, source, worker.text);
+            cache.save(source, unit);
         return unit;
     }
     unit = Unit();
@@ -165,15 +98,21 @@ Unit finish_worker(const Worker &worker, const Source &source, const std::string
 
 } // namespace
 
-std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache) {
+std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache_folder,
+                              size_t &from_cache) {
+    Cache cache(cache_folder);
+    from_cache = 0;
     std::vector<Unit> units(sources.size());
     std::vector<Worker> workers;
     size_t next = 0;
     while (next < sources.size() || !workers.empty()) {
-        while (next < sources.size() && workers.size() < max_workers) {
+        while (next < sources.size() && workers.size() < max_workers()) {
             size_t index = next++;
-            if (cache_load(cache, sources[index], units[index]))
+            if (cache.load(sources[index], units[index])) {
+                from_cache++;
                 continue;
+            }
+            units[index] = Unit();
             if (!start_worker(sources, index, workers)) {
                 units[index] = extract_unit(sources[index]);
                 continue;

@@ -1,4 +1,4 @@
-/* Many files, two at a time. */
+/* Many files, as many at a time as there are cores. */
 #ifndef PERSIK_STATIC_ANALYZER_WORKERS_H
 #define PERSIK_STATIC_ANALYZER_WORKERS_H
 
@@ -11,8 +11,10 @@ namespace persik {
 
 /* Extracts every source, each in a process of its own: the memory of a syntax tree is gone
  * afterwards, and a crash of the parser costs one file, which then has a problem in its unit.
- * `cache`: a folder for results by content and options; empty for none. Order as in `sources`. */
-std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache);
+ * `cache_folder`: for results that still hold (cache.h), empty for none; `from_cache`: how many
+ * did. Order as in `sources`. */
+std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache_folder,
+                              size_t &from_cache);
 
 } // namespace persik
 

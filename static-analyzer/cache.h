@@ -1,0 +1,40 @@
+/* Results per file, kept from one analysis to the next.
+ *
+ * An entry is found by the file's path, its options and this program itself, and holds only as
+ * long as the file and every header it includes have the content they had. What does not hold, or
+ * cannot be read, is as if it were not there. Sources are private, so is what is kept of them:
+ * folder 0700, entries 0600. */
+#ifndef PERSIK_STATIC_ANALYZER_CACHE_H
+#define PERSIK_STATIC_ANALYZER_CACHE_H
+
+#include <map>
+#include <string>
+
+#include "static-analyzer/extract.h"
+
+namespace persik {
+
+class Cache {
+  public:
+    /* `folder` is made when something is saved; empty: nothing is kept. */
+    explicit Cache(std::string folder);
+
+    /* False if there is no entry that holds. */
+    bool load(const Source &source, Unit &unit);
+
+    /* A cache that cannot be written is only slow. */
+    void save(const Source &source, const Unit &unit);
+
+  private:
+    std::string folder;
+    std::string program;                        /* digest of this program */
+    std::map<std::string, std::string> digests; /* of files, by path; each is read once */
+
+    std::string entry(const Source &source) const;
+    const std::string &digest_of(const std::string &path);
+    std::string dependencies(const Unit &unit);
+};
+
+} // namespace persik
+
+#endif
