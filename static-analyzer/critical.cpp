@@ -44,12 +44,30 @@ using Pointees = std::map<std::string, std::set<std::string>>;
 
 Pointees find_pointees(const Program &program) {
     Pointees pointees;
+    std::vector<const Assignment *> copies; /* of one pointer to another */
     for (const Flow &flow : program.flows)
-        for (const Assignment &a : flow.assignments)
-            if (!key_is_local(a.target->text) && a.value->kind == ExprKind::Address &&
+        for (const Assignment &a : flow.assignments) {
+            if (key_is_local(a.target->text) || a.op != "=")
+                continue;
+            if (a.value->kind == ExprKind::Variable && a.value->type == TypeKind::Pointer)
+                copies.push_back(&a);
+            if (a.value->kind == ExprKind::Address &&
                 a.value->children[0].kind == ExprKind::Variable &&
                 !key_is_local(a.value->children[0].text))
                 pointees[a.target->text].insert(a.value->children[0].text);
+        }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Assignment *a : copies) {
+            auto from = pointees.find(a->value->text);
+            if (from == pointees.end() || a->value->text == a->target->text)
+                continue;
+            std::set<std::string> &to = pointees[a->target->text];
+            size_t before = to.size();
+            to.insert(from->second.begin(), from->second.end());
+            changed |= to.size() > before;
+        }
+    }
     return pointees;
 }
 
@@ -91,7 +109,7 @@ class SectionWalker {
         std::vector<Literal> path;
         bool live = true;
         /* Waits behind which nothing has been looked at again: (section, event). */
-        std::vector<std::pair<size_t, size_t>> fresh;
+        std::set<std::pair<size_t, size_t>> fresh;
     };
     struct LoopFrame {
         size_t base; /* length of the path where it began */
@@ -187,13 +205,20 @@ class SectionWalker {
         return expand_calls(program, look_through(settled(own_terms(expr))));
     }
 
+    /* The way back to it, of pthread_cleanup_push(), is not followed. */
+    static bool is_setjmp(const Expr &expr) {
+        static const std::set<std::string> names = {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
+                                                    "__sigsetjmp_cancel"};
+        return expr.kind == ExprKind::Call && names.count(expr.text) > 0;
+    }
+
     void add_literal(const Expr &expr, bool holds) {
         if (expr.kind == ExprKind::Operator && expr.text == "!" && expr.children.size() == 1) {
             add_literal(expr.children[0], !holds);
         } else if (expr.kind == ExprKind::Operator && expr.text == (holds ? "&&" : "||")) {
             add_literal(expr.children[0], holds);
             add_literal(expr.children[1], holds);
-        } else if (expr.kind != ExprKind::Constant) {
+        } else if (expr.kind != ExprKind::Constant && !is_setjmp(expr)) {
             state.path.push_back({expr, holds});
         }
     }
@@ -243,8 +268,8 @@ class SectionWalker {
                                        [&](const std::string &key) { return read.count(key) > 0; });
                 });
         };
-        state.fresh.erase(std::remove_if(state.fresh.begin(), state.fresh.end(), again),
-                          state.fresh.end());
+        for (auto wait = state.fresh.begin(); wait != state.fresh.end();)
+            wait = again(*wait) ? state.fresh.erase(wait) : std::next(wait);
     }
 
     std::vector<Literal> path_from(size_t base) const {
@@ -412,7 +437,7 @@ class SectionWalker {
             frame.waits.push_back({open->second, index});
         bool alone = around && state.path.size() == loop->body;
         if (alone || timed)
-            state.fresh.push_back({open->second, index});
+            state.fresh.insert({open->second, index});
     }
 
     LoopFrame *innermost_loop() {
@@ -489,7 +514,7 @@ class SectionWalker {
                 size_t &known = after.open.emplace(mutex, index).first->second;
                 known = std::max(known, index);
             }
-            after.fresh.insert(after.fresh.end(), way.fresh.begin(), way.fresh.end());
+            after.fresh.insert(way.fresh.begin(), way.fresh.end());
         }
         for (const auto &[mutex, index] : before.open)
             for (const State &way : ways)

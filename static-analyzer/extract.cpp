@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
@@ -81,6 +82,8 @@ class Names {
         std::string name = declaration->getNameAsString();
         if (const auto *label = declaration->getAttr<AsmLabelAttr>())
             name = label->getLabel().str();
+        if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
+            return name + "@" + record(method->getParent());
         if (declaration->getFormalLinkage() == ExternalLinkage)
             return name;
         const FunctionDecl *definition = declaration;
@@ -782,6 +785,8 @@ std::vector<std::string> clang_options(const Source &source) {
     });
     if (!standard && llvm::sys::path::extension(source.file) != ".c")
         options.push_back("-std=gnu++17"); /* gcc's default is newer than this Clang's */
+    /* What gcc only warns of. */
+    options.push_back("-Wno-reserved-user-defined-literal");
     options.insert(options.end(), {"-resource-dir", CLANG_RESOURCE_DIRECTORY, "-w"});
     return options;
 }

@@ -75,7 +75,7 @@ class BodyValue {
             known[expr.children[0].text] = expand(substitute(expr.children[1], known));
     }
 
-    Outcome follow_all(const std::vector<Stmt> &stmts, size_t first, Substitution known,
+    Outcome follow_all(const std::vector<Stmt> &stmts, size_t first, Substitution &known,
                        Expr &value) const {
         for (size_t i = first; i < stmts.size(); i++) {
             const Stmt &stmt = stmts[i];

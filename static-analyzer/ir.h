@@ -83,7 +83,7 @@ struct StaticObject {
 };
 
 struct Function {
-    std::string key;  /* the linker's name; "name@file" if internal to the file */
+    std::string key;  /* the linker's name; "name@file" if internal to the file; "name@class" */
     std::string file; /* of the definition */
     int line = 0;
     std::string signature;               /* canonical type, to match calls through pointers */

@@ -283,10 +283,12 @@ class Classifier {
         find_bounded();
     }
 
-    /* Higher for the side that puts. */
+    /* Higher for the side that puts: where the data goes says more than who waits for what, which
+     * flags can say the other way round. */
     int put_score(const Wait &wait) const {
-        int score = p.stores(*wait.section) ? 2 : 0;
-        score -= p.reads(*wait.section) ? 1 : 0;
+        const int data = 10;
+        int score = p.stores(*wait.section) ? 2 * data : 0;
+        score -= p.reads(*wait.section) ? data : 0;
         for (const std::string &key : wait.takes) {
             Blocking blocked = p.blocking(wait, key);
             score += blocked == Blocking::High ? 2 : blocked == Blocking::Low ? -2 : 0;
@@ -371,7 +373,8 @@ class Classifier {
                 continue;
             givers.push_back(section);
             stored |= p.stores(*section);
-            overwrites |= p.stores(*section) && acts_like(*section, wait, wait.main);
+            overwrites |= p.stores(*section) && (acts_like(*section, wait, wait.main) ||
+                                                 acts_like(*section, wait, p.positions(wait)));
         }
         bool reads = p.reads(*wait.section);
         if (givers.empty() || overwrites) {
@@ -382,7 +385,7 @@ class Classifier {
             propose_permits(w, MONITOR_TOKEN_POOL, givers);
         } else if (p.is_bitmap(wait) || (stored && reads && p.comes_back(wait, givers))) {
             propose_permits(w, MONITOR_TOKEN_POOL, givers);
-        } else if (stored && reads && !p.is_latest_value(wait, givers)) {
+        } else if (stored && reads && !p.only_sets(wait, givers)) {
             propose_queue(nullptr, wait, {w});
         } else if (p.only_sets(wait, givers) && !p.starts_open(wait)) {
             propose_event(w, MONITOR_EVENT);

@@ -208,6 +208,33 @@ void Protocol::sort_keys(Wait &wait) const {
     for (const Event *event : after(wait))
         if (wait.main.count(event->target.text))
             wait.takes.insert(event->target.text);
+    if (wait.takes.empty())
+        for (const std::string &key : wait.main)
+            if (takes_later(wait, key))
+                wait.takes.insert(key);
+}
+
+/* job = first; unlock; the work; lock; first = job->next: taken when it is done. */
+bool Protocol::takes_later(const Wait &wait, const std::string &key) const {
+    std::set<std::string> taken;
+    for (const Event &event : wait.section->events)
+        if (event.kind == EventKind::Update && !is_state(event.target.text) &&
+            event.value.kind == ExprKind::Variable && event.value.text == key)
+            taken.insert(event.target.text);
+    if (taken.empty())
+        return false;
+    taken.insert(key); /* such a local may stand for what it was read from */
+    auto takes = [&](const Event &event) {
+        if (event.kind != EventKind::Update || event.target.text != key)
+            return false;
+        std::set<std::string> read = expr_variables(event.value);
+        return std::any_of(read.begin(), read.end(),
+                           [&](const std::string &local) { return taken.count(local) > 0; });
+    };
+    return std::any_of(sections.begin(), sections.end(), [&](const CriticalSection *section) {
+        return section->function == wait.section->function &&
+               std::any_of(section->events.begin(), section->events.end(), takes);
+    });
 }
 
 bool Protocol::is_one_way(const std::string &key) const {
@@ -407,6 +434,21 @@ bool Protocol::reads(const CriticalSection &section) const {
     return false;
 }
 
+std::set<std::string> Protocol::positions(const Wait &wait) const {
+    std::set<std::string> moved, found;
+    for (const Event *event : after(wait))
+        moved.insert(event->target.text);
+    for (const Event &event : wait.section->events) {
+        if (event.kind != EventKind::Update || is_state(event.target.text))
+            continue;
+        for (const Expr &part : event.value.children)
+            for (const std::string &key : expr_variables(part))
+                if (moved.count(key))
+                    found.insert(key);
+    }
+    return found;
+}
+
 /* ---- who calls whom ---- */
 
 static std::set<int> callers_of(const Program &program, int f) {
@@ -561,12 +603,6 @@ bool Protocol::is_rewound(const Wait &wait) const {
             (change_of(*event).kind != ChangeKind::Set || !is_counted(event->target.text)))
             return false;
     return !wait.takes.empty();
-}
-
-/* A flag beside the data, and nobody waits until it was read. */
-bool Protocol::is_latest_value(const Wait &wait,
-                               const std::vector<const CriticalSection *> &givers) const {
-    return only_sets(wait, givers);
 }
 
 bool Protocol::only_sets(const Wait &wait,

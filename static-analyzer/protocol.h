@@ -35,7 +35,7 @@ struct Wait {
     std::set<std::string> keys;  /* state that the predicate reads and some section changes */
     std::set<std::string> flags; /* of these, what only ever is set one way: shutdown */
     std::set<std::string> main;  /* the others; the flags if there are no others */
-    std::set<std::string> takes; /* of main, what the section changes behind the wait */
+    std::set<std::string> takes; /* of main, what the thread changes behind the wait */
     std::string own_turn;        /* state that must reach a value of the thread's own; or empty */
     bool sleeps = false;         /* the thread goes on without looking again */
 };
@@ -73,14 +73,15 @@ class Protocol {
     bool stores(const CriticalSection &section) const;
     bool reads(const CriticalSection &section) const;
 
+    /* Which of the state that moves behind the wait says where the data is that comes out. */
+    std::set<std::string> positions(const Wait &wait) const;
+
     bool same_thread(int f, int g) const;
     bool items_are_called(const Wait &get) const;
     bool is_bitmap(const Wait &wait) const;
     bool comes_back(const Wait &wait, const std::vector<const CriticalSection *> &givers) const;
     const Loop *scan(const Wait &wait) const;
     bool is_rewound(const Wait &wait) const;
-    bool is_latest_value(const Wait &wait,
-                         const std::vector<const CriticalSection *> &givers) const;
     bool only_sets(const Wait &wait, const std::vector<const CriticalSection *> &givers) const;
     bool starts_open(const Wait &wait) const;
     bool is_counted(const std::string &key) const;
@@ -99,6 +100,7 @@ class Protocol {
 
     void find_waits();
     void sort_keys(Wait &wait) const;
+    bool takes_later(const Wait &wait, const std::string &key) const;
     std::set<std::string> predicate_keys(const Wait &wait) const;
     bool is_one_way(const std::string &key) const;
     std::string find_own_turn(const Wait &wait) const;
