@@ -176,6 +176,37 @@ largest_run_s() {
         awk '$1 == 16 && $2 == 2 { printf "%.3f", $3 / 1e9 }'
 }
 
+# CPU time in seconds: what the program used, least and most over the configurations and where, and
+# what the model takes it to be, whatever the configuration.
+write_demand() {
+    local folder=$1 base
+    csv_columns "$folder/base${bases[0]}-1.csv" threads cores measured_run_ns \
+        measured_cpu_utilisation | awk '
+        {
+            s = $2 * $3 * $4 / 1e9
+            at = sprintf("%.2f s (%d threads, %d cores)", s, $1, $2)
+            if (NR == 1 || s < least) { least = s; least_at = at }
+            if (s > most) { most = s; most_at = at }
+        }
+        END { printf "\nCPU time the program used: %s to %s.", least_at, most_at }'
+    for base in "${bases[@]}"; do
+        csv_columns "$folder/base$base-1.csv" threads cores predicted_run_ns \
+            predicted_cpu_utilisation | awk -v base="$base" '
+            $1 == base { s = $2 * $3 * $4 / 1e9 }
+            END { printf " The model from %d threads: %.2f s.", base, s }'
+    done
+    echo
+}
+
+# The shares of waiting belong to the run that the model is made from; the objects should be the same.
+write_recognised() {
+    local folder=$1 base
+    for base in "${bases[@]}"; do
+        printf '\nRecognised from %d threads:\n\n' "$base"
+        recognised "$folder/base$base-1"
+    done
+}
+
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check explained perturbation nodes waiting
@@ -199,10 +230,12 @@ write_program() {
         <(csv_columns "$second" predicted_run_ns) | awk '{
             printf "| %d | %d | %.3f s | %.3f s | %+.1f %% | %.3f s | %+.1f %% |\n", $1, $2,
                 $3 / 1e9, $4 / 1e9, 100 * ($4 / $3 - 1), $5 / 1e9, 100 * ($5 / $3 - 1) }'
+    write_demand "$folder"
     run_s=$(largest_run_s "$first")
     predict_s=$(mean_of "$result" 2 10)
     printf '\n16 threads on 2 cores: predicted in %.3f s, the program runs %.3f s (%.0f times).\n' \
         "$predict_s" "$run_s" "$(number %.3f "$run_s / $predict_s")"
+    write_recognised "$folder"
 }
 
 write_partition() {

@@ -78,12 +78,14 @@ set_zstd_command() {
     command=("$zstd" '-T{threads}' "-$zstd_level" -f -q "$corpus" -o /dev/null)
 }
 
-# One thread per block of 900 kB: the file has some hundred of them.
+# One thread per block of 900 kB: the file has some dozens of them. -1 sorts a block in pieces of
+# 100 kB, which fit into a core's own cache: at -9 its CPU time depends on what its neighbours do
+# with the shared one.
 set_pbzip2_command() {
     local pbzip2 corpus
     pbzip2=$("$root/bench/pbzip2-fetch") || return $?
-    corpus=$(corpus_for pbzip2 $((16 << 20)) 6 "$pbzip2" -p1 -c '{corpus}') || return $?
-    command=("$pbzip2" '-p{threads}' -c "$corpus")
+    corpus=$(corpus_for pbzip2 $((16 << 20)) 4 "$pbzip2" -p1 -1 -c '{corpus}') || return $?
+    command=("$pbzip2" '-p{threads}' -1 -c "$corpus")
 }
 
 # xz compresses a block per thread, and its blocks are as large as a file of ours unless
@@ -91,7 +93,7 @@ set_pbzip2_command() {
 set_xz_command() {
     local xz corpus
     xz=$("$root/bench/xz-fetch") || return $?
-    corpus=$(corpus_for xz $((32 << 20)) 6 "$xz" -T+1 -0 --block-size=256KiB -c '{corpus}') ||
+    corpus=$(corpus_for xz $((32 << 20)) 4 "$xz" -T+1 -0 --block-size=256KiB -c '{corpus}') ||
         return $?
     command=("$xz" '-T+{threads}' -0 --block-size=256KiB -c "$corpus")
 }
@@ -155,4 +157,27 @@ csv_columns() {
                 printf "%s%s", $at[wanted[i]], i < n ? " " : "\n"
             }
         }' "$1"
+}
+
+# What a model says about the objects that the program made itself, and how much of the threads' waiting
+# is modelled how, in Markdown: recognised FOLDER.
+recognised() {
+    echo "| hand-made object | is a | amount | operations | confidence | modelled |"
+    echo "|---|---|--:|---|--:|---|"
+    jq -r '
+        def in_words: if type == "number" then tostring
+            else ([.base // 0 | select(. != 0) | tostring] +
+                  [.per_thread[] | "\(.factor) x \(.pool_name)"]) | join(" + ") end;
+        .monitors[]? |
+        "| \(.name) | \(.kind) | \(if .amount then .amount | in_words else "" end) | \(
+            [.operations[]? | "\(.as) \(.function)"] | join(", ")) | \(
+            (.confidence // 0) * 100 | round) % | \(.how) |"' "$1/model.json"
+    jq -r '
+        def share($how; $all):
+            ([.waiting[] | select(.how == $how) | .wait_ns] | add // 0) / $all * 1000 | round / 10;
+        ([.waiting[]?.wait_ns] | add // 0) as $all |
+        if $all > 0 then "\nWaiting of the threads, \($all / 1e9 * 100 | round / 100) s in all: " +
+            "\(share("exact"; $all)) % modelled exactly, \(share("fallback"; $all)) % by fall-back, " +
+            "\(share("none"; $all)) % not at all."
+        else "\nThe threads never waited." end' "$1/model.json"
 }

@@ -20,6 +20,7 @@ measure bench/probe-cost.sh "$build"
 measure bench/simulator.sh "$build"
 measure bench/perturbation.sh
 measure bench/accuracy.sh
+measure bench/memcached.sh
 
 [ "${#missed[@]}" = 0 ] || {
     echo "run.sh: target missed or not measured: ${missed[*]}" >&2
