@@ -204,6 +204,8 @@ write_recognised() {
     for base in "${bases[@]}"; do
         printf '\nRecognised from %d threads:\n\n' "$base"
         recognised "$folder/base$base-1"
+        echo
+        waiting_shares "$folder/base$base-1"
     done
 }
 

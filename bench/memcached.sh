@@ -1,7 +1,8 @@
 #!/bin/bash
 # What persik recognises in memcached: starts it on a free port of the loopback interface, loads it with
-# memcached_load.c while it is profiled, builds the model and prints the hand-made objects and how much of
-# the waiting they explain. How well a server's response times are predicted is not measured here.
+# memcached_load.c while it is profiled, builds the model and prints its thread pools, the locks that matter,
+# the objects it made itself and how much of the waiting they explain. How well a server is predicted is
+# not measured here.
 #
 # usage: bench/memcached.sh      (the recording stays in bench/work/memcached.data)
 # $THREADS (default 4): worker threads; $REQUESTS (default 200000): of one run.
@@ -40,4 +41,6 @@ MEMCACHED_PORT_FILENAME=$port_file timeout $limit_s "$persik" profile -o "$data"
     "$memcached" -A -u "$(id -un)" -l 127.0.0.1 -p -1 -t "$threads" >/dev/null ||
     fail "memcached was not profiled: what it said is above"
 "$persik" build-model -i "$data" >&2
-recognised "$data"
+"$persik" graph -i "$data"
+echo
+waiting_shares "$data"

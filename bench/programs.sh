@@ -159,8 +159,7 @@ csv_columns() {
         }' "$1"
 }
 
-# What a model says about the objects that the program made itself, and how much of the threads' waiting
-# is modelled how, in Markdown: recognised FOLDER.
+# The objects that the program made itself, as its model names them, in Markdown: recognised FOLDER.
 recognised() {
     echo "| hand-made object | is a | amount | operations | confidence | modelled |"
     echo "|---|---|--:|---|--:|---|"
@@ -172,12 +171,16 @@ recognised() {
         "| \(.name) | \(.kind) | \(if .amount then .amount | in_words else "" end) | \(
             [.operations[]? | "\(.as) \(.function)"] | join(", ")) | \(
             (.confidence // 0) * 100 | round) % | \(.how) |"' "$1/model.json"
+}
+
+# How much of the threads' waiting in the traced run is modelled how: waiting_shares FOLDER.
+waiting_shares() {
     jq -r '
         def share($how; $all):
             ([.waiting[] | select(.how == $how) | .wait_ns] | add // 0) / $all * 1000 | round / 10;
         ([.waiting[]?.wait_ns] | add // 0) as $all |
-        if $all > 0 then "\nWaiting of the threads, \($all / 1e9 * 100 | round / 100) s in all: " +
+        if $all > 0 then "Waiting of the threads, \($all / 1e9 * 100 | round / 100) s in all: " +
             "\(share("exact"; $all)) % modelled exactly, \(share("fallback"; $all)) % by fall-back, " +
             "\(share("none"; $all)) % not at all."
-        else "\nThe threads never waited." end' "$1/model.json"
+        else "The threads never waited." end' "$1/model.json"
 }
