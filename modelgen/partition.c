@@ -136,6 +136,12 @@ static void make_own(struct scaling *scaling) {
         scaling->pool = MODEL_NONE;
 }
 
+static void make_no_share(struct scaling *scaling) {
+    scaling->share = 0;
+    if (scaling->growth == 0)
+        make_own(scaling);
+}
+
 /* A total of rounds where loops show, else of computation. */
 static void split_node(struct graph *graph, size_t n) {
     struct node *node = &graph->model->nodes[n];
@@ -346,6 +352,59 @@ static struct contents find_contents(struct model *model, int pool) {
     return found;
 }
 
+/* ---- what is no share after all ---- */
+
+/* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
+ * smaller with every thread more. */
+static bool may_follow_threads(const struct model *model, int object) {
+    if (model->objects[object].amount.n_terms > 0)
+        return true;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        bool fills = false, goes_by_threads = model->pools[p].scales;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            if (!draft_node_in_pool(node, &model->pools[p]))
+                continue;
+            fills |=
+                node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
+            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
+            for (size_t e = 0; e < node->n_edges; e++)
+                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
+        }
+        if (fills && goes_by_threads)
+            return true;
+    }
+    return false;
+}
+
+/* The supply that the node's loop takes from; MODEL_NONE when it may follow the threads. */
+static int steady_supply(const struct graph *graph, size_t n) {
+    const struct model *model = graph->model;
+    int found = MODEL_NONE;
+    for (size_t m = 0; m < model->n_nodes; m++) {
+        if (!graph->is_own[m] || !same_loop(graph->loops, model->n_nodes, n, m) ||
+            !takes_supply(graph, m))
+            continue;
+        found = model->nodes[m].object;
+        if (may_follow_threads(model, found))
+            return MODEL_NONE;
+    }
+    return found;
+}
+
+/* Items that others make, so many however many threads there are, do not become smaller with more
+ * threads, whatever the source seems to say of loops in between. */
+static void own_items(struct graph *graph) {
+    for (size_t n = 0; n < graph->model->n_nodes; n++) {
+        struct node *node = &graph->model->nodes[n];
+        if (!graph->is_own[n] || !graph->supplied[n] || steady_supply(graph, n) == MODEL_NONE)
+            continue;
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (stays_in_loop(graph, n, &node->edges[e]))
+                make_no_share(&node->edges[e].cpu_scaling);
+    }
+}
+
 static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
     for (size_t f = 0; f < calls->n_frames; f++)
         for (size_t i = 0; calls->frames[f].file && i < facts->n_files; i++)
@@ -456,6 +515,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
     if (from->team && from->team->splits) {
         struct error ignored;
         modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
+    }
+    if (facts) {
+        struct graph graph = graph_make(model, p);
+        own_items(&graph);
+        graph_free(&graph);
     }
     struct contents found = find_contents(model, p);
     bool told = from->team || has_source(trace, facts, from);

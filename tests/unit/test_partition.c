@@ -380,6 +380,68 @@ static void without_source_equal_rounds_are_unknown_until_told(void **state) {
     model_free(model);
 }
 
+enum { QUEUE = 0x2000, ITEMS = 24 };
+
+/* Main puts all items into a queue, then two threads take one each millisecond, until it says that
+ * there are no more. */
+static struct trace *item_trace(void) {
+    struct trace *trace = builder_new(3);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t put = builder_context(trace, "main", 905, "main", 905);
+    uint32_t close = builder_context(trace, "main", 907, "main", 907);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint32_t get = builder_context(trace, "worker", 100, "worker", 100);
+    uint64_t end = (ITEMS / 2 + 1) * ROW_NS, now = 0;
+    for (int i = 0; i < ITEMS; i++)
+        builder_record(trace, main_thread, "put", ++now, 0, QUEUE, put, 0);
+    builder_record(trace, main_thread, "close", ++now, 0, QUEUE, close, 0);
+    for (int t = 1; t <= 2; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        builder_record(trace, main_thread, "pthread_create", ++now, 0, 0, create, t);
+        for (int i = 0; i <= ITEMS / 2; i++) {
+            uint64_t at = (uint64_t)(i + 1) * ROW_NS;
+            builder_record(trace, thread, "get", at, 0, QUEUE, get, 0);
+            if (i == ITEMS / 2)
+                trace->threads[thread].records[i].flags |= TRACE_FAILED;
+        }
+        builder_slice(trace, thread, 0, end);
+    }
+    for (int t = 1; t <= 2; t++)
+        builder_record(trace, main_thread, "pthread_join", ++now, end, 0, join, t);
+    builder_finish(trace, end);
+    return trace;
+}
+
+static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them(void **state) {
+    (void)state;
+    struct trace *trace = item_trace();
+    char *file = "t.c";
+    struct facts_share share = {
+        .place = {"t.c", "worker", 105, 1}, .callee = "compute", .why = "not so"};
+    struct facts_loop loop = {.file = "t.c",
+                              .function = "worker",
+                              .first_line = 95,
+                              .last_line = 110,
+                              .bound = BOUND_UNKNOWN,
+                              .has_fragments = true};
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_loops = 1,
+                          .loops = &loop,
+                          .n_shares = 1,
+                          .shares = &share,
+                          .n_files = 1,
+                          .files = &file};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, ITEMS);
+    ASSERT_ROWS(model, 4, ITEMS / 4);
+    model_free(model);
+}
+
 static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
     (void)state;
     struct model *model = row_model((int[]){12, 12}, 2, NULL);
@@ -440,6 +502,7 @@ int main(void) {
         cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
+        cmocka_unit_test(items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
     };
