@@ -89,13 +89,13 @@ set_pbzip2_command() {
 }
 
 # xz compresses a block per thread, and its blocks are as large as a file of ours unless
-# --block-size says otherwise. -T+1 is one worker thread of the same pool, as -T1 is not.
+# --block-size says otherwise. -T+1 is one worker thread of the same pool, as -T1 is not. With its usual
+# dictionary each thread has megabytes to look through: its CPU time depends on how many there are.
 set_xz_command() {
-    local xz corpus
+    local xz corpus options=(--lzma2=preset=6,dict=64KiB --block-size=128KiB)
     xz=$("$root/bench/xz-fetch") || return $?
-    corpus=$(corpus_for xz $((32 << 20)) 4 "$xz" -T+1 -0 --block-size=256KiB -c '{corpus}') ||
-        return $?
-    command=("$xz" '-T+{threads}' -0 --block-size=256KiB -c "$corpus")
+    corpus=$(corpus_for xz $((8 << 20)) 4 "$xz" -T+1 "${options[@]}" -c '{corpus}') || return $?
+    command=("$xz" '-T+{threads}' "${options[@]}" -c "$corpus")
 }
 
 # A picture of its own making goes through filters as a photograph would, each a parallel region or

@@ -392,16 +392,16 @@ static struct trace *item_trace(void) {
     uint32_t close = builder_context(trace, "main", 907, "main", 907);
     uint32_t join = builder_context(trace, "main", 910, "main", 910);
     uint32_t get = builder_context(trace, "worker", 100, "worker", 100);
-    uint64_t end = (ITEMS / 2 + 1) * ROW_NS, now = 0;
+    uint64_t end = ITEMS / 2 * ROW_NS + 200, now = 0;
     for (int i = 0; i < ITEMS; i++)
-        builder_record(trace, main_thread, "put", ++now, 0, QUEUE, put, 0);
-    builder_record(trace, main_thread, "close", ++now, 0, QUEUE, close, 0);
+        builder_record(trace, main_thread, "user:put", ++now, 0, QUEUE, put, 0);
+    builder_record(trace, main_thread, "user:close_queue", ++now, 0, QUEUE, close, 0);
     for (int t = 1; t <= 2; t++) {
         int thread = builder_thread(trace, "worker", 0);
         builder_record(trace, main_thread, "pthread_create", ++now, 0, 0, create, t);
         for (int i = 0; i <= ITEMS / 2; i++) {
-            uint64_t at = (uint64_t)(i + 1) * ROW_NS;
-            builder_record(trace, thread, "get", at, 0, QUEUE, get, 0);
+            uint64_t at = (uint64_t)i * ROW_NS + 100;
+            builder_record(trace, thread, "user:get", at, 0, QUEUE, get, i == ITEMS / 2);
             if (i == ITEMS / 2)
                 trace->threads[thread].records[i].flags |= TRACE_FAILED;
         }
@@ -436,7 +436,6 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(trace);
-    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
     ASSERT_ROWS(model, 1, ITEMS);
     ASSERT_ROWS(model, 4, ITEMS / 4);
     model_free(model);
