@@ -93,7 +93,8 @@ $(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h f
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
 	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -fPIC -shared -fvisibility=hidden \
-	    -static-libgcc $(PROBE_SRC) $(PROBE_ASM) formats/catalog.c -o $@ -ldl -lpthread
+	    -static-libgcc $(PROBE_SRC) $(PROBE_ASM) formats/catalog.c formats/roles.c \
+	    -o $@ -ldl -lpthread
 
 $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@mkdir -p $(@D)

@@ -46,6 +46,37 @@ enum user_failure {
     USER_NEGATIVE,
 };
 
+/* Without calls: the probe library uses these where nothing may be called. */
+
+static inline bool user_result_fails(enum user_failure fails, uint64_t result) {
+    switch (fails) {
+    case USER_NEVER:
+        return false;
+    case USER_FALSE:
+        return (uint8_t)result == 0;
+    case USER_TRUE:
+        return (uint8_t)result != 0;
+    case USER_NULL:
+        return result == 0;
+    case USER_NOT_NULL:
+        return result != 0;
+    case USER_ZERO:
+        return (uint32_t)result == 0;
+    case USER_NONZERO:
+        return (uint32_t)result != 0;
+    case USER_NEGATIVE:
+        return (int32_t)result < 0;
+    }
+    return false;
+}
+
+/* Flags of the records of a role's calls (formats/trace.h). */
+unsigned user_role_flags(enum api role, bool spins);
+
+/* Are the calls that a function of this role makes its own business? Not those of constructors:
+ * they make threads. */
+bool user_role_hides(enum api role);
+
 struct user_function {
     char *name;   /* the linker's */
     enum api api; /* its role; API_COUNT: calls made inside are not looked at */

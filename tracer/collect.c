@@ -18,6 +18,7 @@
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
 #include "tracer/tracer.h"
+#include "tracer/uprobes.h"
 #include "tracer/wraps.h"
 
 struct collection {
@@ -25,6 +26,7 @@ struct collection {
     struct program program;
     char *raw; /* folder of the probe library's files */
     struct wraps wraps;
+    struct uprobes *uprobes;
     struct lacks lacks;
     struct timebase timebase;
     struct recorder *recorder;
@@ -121,6 +123,8 @@ static int run_in(struct collection *collection, char *const *environment, struc
                  &collection->lacks);
     if (collection->options->block_io)
         block_attach(&collection->block, collection->ftrace, &collection->lacks);
+    collection->uprobes =
+        uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
     recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
     int status = launch_finish(launch, error);
@@ -217,6 +221,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .requests = collection->block.attached ? &requests : NULL,
                                   .start_mono_ns = collection->launch.start_mono_ns,
                                   .end_mono_ns = collection->launch.end_mono_ns};
+    input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
     convert(trace, &input, &collection->lacks);
     trace->meta.lacks = collection->lacks.items;
     trace->meta.n_lacks = collection->lacks.count;
@@ -276,6 +281,7 @@ int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
     int status = collect(&collection, error);
     program_free(&collection.program);
+    uprobes_free(collection.uprobes);
     wraps_free(&collection.wraps);
     sched_free(&collection.sched);
     block_free(&collection.block);

@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "tracer/symbols.h"
 
+/* Of the run: what stops in the kernel may cost before that is worth a line. */
+#define HOT_SHARE 0.01
+
 struct converter {
     struct trace *trace;
     const struct convert_input *input;
@@ -152,6 +155,108 @@ static void convert_records(struct converter *converter, const struct numbers *n
     image_thread_free(raw);
 }
 
+/* ---- calls that the kernel saw ---- */
+
+static bool call_failed(const struct uprobe_call *call) {
+    return call->end_ns != 0 &&
+           user_result_fails((enum user_failure)call->wrap->fails, call->result);
+}
+
+static uint64_t call_object(const struct uprobe_call *call) {
+    switch (call->wrap->object_source) {
+    case USER_ARGUMENT:
+        return call->object & RAW_NO_OBJECT;
+    case USER_RESULT:
+        return call->result & RAW_NO_OBJECT;
+    case USER_NAME:
+        return (uint64_t)call->wrap->object_number;
+    default:
+        return RAW_NO_OBJECT;
+    }
+}
+
+static int32_t call_value(const struct uprobe_call *call) {
+    switch (call->wrap->amount_source) {
+    case USER_ARGUMENT:
+        return (int32_t)call->amount;
+    case USER_NUMBER:
+        return (int32_t)call->wrap->amount_number;
+    default:
+        return call_failed(call);
+    }
+}
+
+static struct trace_record convert_call(struct converter *converter, struct symbols *symbols,
+                                        const struct uprobe_call *call) {
+    uint64_t origin_ns = converter->input->start_mono_ns;
+    struct raw_context chain = {.depth = 1, .addresses = {call->caller}};
+    unsigned flags = user_role_flags((enum api)call->wrap->api, call->wrap->spins);
+    if (call->end_ns == 0)
+        flags |= TRACE_UNFINISHED;
+    else if (call_failed(call))
+        flags |= TRACE_FAILED;
+    return (struct trace_record){
+        .start_ns = call->start_ns - origin_ns,
+        .duration_ns = call->end_ns ? call->end_ns - call->start_ns : 0,
+        .api = call->wrap->api,
+        .object = call_object(call),
+        .flags = flags,
+        .context = convert_context(converter, symbols, &chain),
+        .value = call_value(call),
+    };
+}
+
+/* Is the record of something that the call does inside, and that nobody shall see? */
+static bool is_hidden(const struct trace_record *record, const struct uprobe_call *call,
+                      uint64_t origin_ns) {
+    enum api_op op = api_catalog[record->api].op;
+    return call->end_ns != 0 && record->start_ns + origin_ns > call->start_ns &&
+           record->start_ns + origin_ns < call->end_ns && op != OP_CREATE && op != OP_JOIN &&
+           user_role_hides((enum api)call->wrap->api);
+}
+
+/* Merges the thread's calls into its records. */
+static void merge_calls(struct converter *converter, struct symbols *symbols,
+                        struct trace_thread *thread) {
+    const struct convert_input *input = converter->input;
+    size_t first = 0;
+    while (first < input->n_calls && input->calls[first].tid != thread->tid)
+        first++;
+    size_t last = first;
+    while (last < input->n_calls && input->calls[last].tid == thread->tid)
+        last++;
+    if (first == last)
+        return;
+    struct trace_record *merged = memory_alloc(thread->n_records + (last - first), sizeof *merged);
+    size_t n = 0, r = 0;
+    for (size_t c = first; c <= last; c++) {
+        const struct uprobe_call *call = c < last ? &input->calls[c] : NULL;
+        uint64_t start_ns = call ? call->start_ns - input->start_mono_ns : UINT64_MAX;
+        for (; r < thread->n_records && thread->records[r].start_ns < start_ns; r++)
+            if (c == first ||
+                !is_hidden(&thread->records[r], &input->calls[c - 1], input->start_mono_ns))
+                merged[n++] = thread->records[r];
+        if (call && call->wrap->api < API_COUNT)
+            merged[n++] = convert_call(converter, symbols, call);
+    }
+    free(thread->records);
+    thread->records = merged;
+    thread->n_records = n;
+}
+
+/* A run that stops in the kernel all the time is not the run that was asked about. */
+static void tell_hot_calls(const struct converter *converter) {
+    const struct convert_input *input = converter->input;
+    double run_ns = (double)(input->end_mono_ns - input->start_mono_ns);
+    double cost_ns = 2.0 * UPROBE_COST_NS * (double)input->n_calls;
+    if (cost_ns > HOT_SHARE * run_ns)
+        lacks_add(converter->lacks,
+                  "the time of %zu stops in the kernel for functions of the catalog that cannot be "
+                  "wrapped, %.0f %% of the run: leave them out, or compile them with "
+                  "-fpatchable-function-entry=5",
+                  2 * input->n_calls, 100 * cost_ns / run_ns);
+}
+
 /* ---- slices ---- */
 
 /* Keeps of the slices what lies in the run and in the image: a process that became another program
@@ -230,6 +335,7 @@ static void convert_thread(struct converter *converter, const struct image *imag
     convert_slices(converter, &image->process, thread);
     set_life(converter, head, thread);
     convert_records(converter, numbers, raw, thread);
+    merge_calls(converter, symbols, thread);
     end_records(converter, thread);
 }
 
@@ -330,6 +436,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     if (input->requests)
         convert_blocks(&converter);
     tell_missing_lines(&converter);
+    tell_hot_calls(&converter);
     if (converter.cut > 0)
         lacks_add(lacks, "the rest of %llu calls inside which others were made (signal handlers)",
                   (unsigned long long)converter.cut);

@@ -10,6 +10,7 @@
 #include "tracer/requests.h"
 #include "tracer/slices.h"
 #include "tracer/timebase.h"
+#include "tracer/uprobes.h"
 
 struct convert_input {
     struct images *images;
@@ -17,7 +18,9 @@ struct convert_input {
     const struct sched_event *events; /* sorted; NULL without */
     size_t n_events;
     const struct block_requests *requests; /* of the whole machine; NULL without */
-    uint64_t start_mono_ns, end_mono_ns;   /* of the run */
+    const struct uprobe_call *calls;       /* that the kernel saw, by thread and start */
+    size_t n_calls;
+    uint64_t start_mono_ns, end_mono_ns; /* of the run */
 };
 
 /* Fills the contexts, threads and block requests of `trace`, and of its meta the numbers of

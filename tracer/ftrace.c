@@ -17,7 +17,7 @@
 #define NAME          "persik-"
 #define BUFFER_KB     "4096" /* per CPU; some 100,000 events, and we look five times a second */
 #define MAX_PAGE      (64u << 10)
-#define MAX_HANDLERS  8
+#define MAX_HANDLERS  256
 #define COMMON_FIELDS 8 /* bytes at the start of every event: type, flags, pid */
 
 struct ftrace {

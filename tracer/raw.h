@@ -127,7 +127,6 @@ _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
 
 enum raw_wrap_how {
     RAW_WRAP_ENTRY, /* its first instructions move away for a jump to us */
-    RAW_WRAP_HOOK,  /* it was compiled with -finstrument-functions, and calls us */
     RAW_WRAP_KERNEL /* a uprobe: not the probe library's business */
 };
 
@@ -141,11 +140,11 @@ enum raw_wrap_state {
 
 struct raw_wrap {
     char name[128];
-    char module[512]; /* path of the file */
-    uint64_t address; /* in the file's numbering: of the function, for the hook;
-                         of the first byte to move */
-    uint8_t how;      /* enum raw_wrap_how */
-    uint8_t n_bytes;  /* that move: whole instructions, at least a jump's */
+    char module[512];  /* path of the file */
+    uint64_t function; /* its address, in the file's numbering */
+    uint64_t address;  /* of the first byte to move */
+    uint8_t how;       /* enum raw_wrap_how */
+    uint8_t n_bytes;   /* that move: whole instructions, at least a jump's */
     uint8_t n_fixups;
     uint8_t
         fixups[RAW_WRAP_FIXUPS];   /* where in them 4-byte distances to the code's place lie ... */
@@ -153,8 +152,10 @@ struct raw_wrap {
     uint8_t bytes[RAW_WRAP_BYTES];
     uint16_t api; /* API_COUNT: nothing inside is recorded, nor is the call */
     uint8_t object_source, amount_source, fails, spins; /* formats/user_catalog.h */
+    uint8_t hooked; /* its module was compiled with -finstrument-functions */
     int64_t object_number, amount_number;
-    uint32_t state; /* enum raw_wrap_state */
+    uint32_t state;  /* enum raw_wrap_state */
+    uint32_t unseen; /* calls of inlined copies, whose arguments or result would be needed */
 };
 
 #endif

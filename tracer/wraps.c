@@ -118,6 +118,25 @@ static const uint8_t *find_code(Elf *elf, const GElf_Sym *symbol, uint64_t *file
     return NULL;
 }
 
+/* Does the module call a function of this name in others? */
+static bool imports(Elf *elf, const char *wanted) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        GElf_Sym symbol;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        for (size_t i = 0; data && i < header.sh_size / header.sh_entsize; i++) {
+            const char *name = gelf_getsym(data, (int)i, &symbol)
+                                   ? elf_strptr(elf, header.sh_link, symbol.st_name)
+                                   : NULL;
+            if (name && strcmp(name, wanted) == 0)
+                return symbol.st_shndx == SHN_UNDEF;
+        }
+    }
+    return false;
+}
+
 static void fill_raw(struct raw_wrap *raw, const struct user_function *function, const char *module,
                      const struct entry *entry, const uint8_t *moved) {
     snprintf(raw->name, sizeof raw->name, "%s", function->name);
@@ -152,7 +171,9 @@ static bool find_in_module(struct wrap_plan *plan, const char *module,
     if (elf && find_symbol(elf, function->name, &symbol))
         code = find_code(elf, &symbol, &plan->file_shift);
     if (code) {
-        plan->address = symbol.st_value;
+        plan->raw.function = symbol.st_value;
+        plan->raw.hooked = imports(elf, "__cyg_profile_func_enter");
+        plan->throws = imports(elf, "__cxa_throw") || imports(elf, "_Unwind_Resume");
         plan->entry = entry_read(code, symbol.st_size, symbol.st_value);
         fill_raw(&plan->raw, function, module, &plan->entry,
                  code + (plan->entry.at - symbol.st_value));
@@ -245,9 +266,15 @@ void wraps_tell(const char *directory, struct lacks *lacks) {
     char *path = wraps_path(directory);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct raw_wrap raw;
-    while (file >= 0 && read(file, &raw, sizeof raw) == (ssize_t)sizeof raw)
+    while (file >= 0 && read(file, &raw, sizeof raw) == (ssize_t)sizeof raw) {
         if (raw.how == RAW_WRAP_ENTRY && raw.state != RAW_WRAP_DONE)
             lacks_add(lacks, "calls of %s: %s", raw.name, describe_state(raw.state));
+        if (raw.unseen > 0)
+            lacks_add(lacks,
+                      "%u calls of %s: it was inlined there, and its arguments cannot be seen: "
+                      "compile it with noinline",
+                      raw.unseen, raw.name);
+    }
     if (file >= 0)
         close(file);
     free(path);

@@ -3,6 +3,7 @@
 #ifndef PERSIK_TRACER_WRAPS_H
 #define PERSIK_TRACER_WRAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,8 @@
 struct wrap_plan {
     struct raw_wrap raw;
     struct entry entry;
+    bool throws;         /* exceptions may pass through it */
     uint64_t file_shift; /* address - file_shift = offset in the file */
-    uint64_t address;    /* of the function, as in the file */
 };
 
 struct wraps {

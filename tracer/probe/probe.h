@@ -9,6 +9,7 @@
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
+ *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
  *   file.c       system calls for files, without cancellation points
  *
  * This header is the path that every recorded call takes. Rules on it: no lock, no allocation, no
@@ -56,7 +57,8 @@ struct probe_thread {
     uint64_t stack_low, stack_high;
     struct raw_thread *header; /* NULL: not even that found space */
     /* A wrapped function that hides what it calls (wrap.h): its frame, return address, and `end`
-     * for when it is left. 0 = none. */
+     * for when it is left. 0 = none. An odd `inside` is a hooked one (hooks.c), which has no frame
+     * of ours: the place of the return address. */
     uint64_t inside, inside_caller, inside_end;
     int32_t index;
     enum probe_state state;

@@ -21,7 +21,7 @@ extern void wrap_enter(void) __attribute__((visibility("hidden")));
 
 /* ---- the slow ways ---- */
 
-static void forget(void) {
+void wrap_forget(void) {
     probe_thread.inside = 0;
     probe_thread.end = probe_thread.inside_end;
 }
@@ -31,7 +31,7 @@ bool wrap_is_inside(void) {
         return false;
     if (wrap_frame_stands())
         return true;
-    forget();
+    wrap_forget();
     return false;
 }
 
@@ -95,38 +95,15 @@ static struct plan open_plan(const char *directory) {
     return plan;
 }
 
-static uint16_t record_flags(const struct raw_wrap *raw) {
-    if (raw->api >= API_COUNT)
-        return 0;
-    const struct api_info *info = &api_catalog[raw->api];
-    uint16_t flags = raw->spins ? TRACE_SPINS : 0;
-    switch (info->op) {
-    case OP_INIT:
-    case OP_UNLOCK:
-    case OP_RWUNLOCK:
-    case OP_RELEASE:
-    case OP_CLOSE:
-    case OP_SIGNAL:
-    case OP_TRYLOCK:
-    case OP_TRYACQUIRE:
-    case OP_TRYPUT:
-    case OP_TRYGET:
-        return flags;
-    default:
-        return flags | TRACE_WAITED;
-    }
-}
-
 static struct wrap make_wrap(const struct raw_wrap *raw) {
-    bool creates = raw->api < API_COUNT && api_catalog[raw->api].op == OP_INIT;
     return (struct wrap){.api = raw->api,
                          .object_source = raw->object_source,
                          .object_number = raw->object_number,
                          .amount_source = raw->amount_source,
                          .amount_number = raw->amount_number,
                          .fails = raw->fails,
-                         .quiet = !creates, /* constructors make threads */
-                         .flags = record_flags(raw)};
+                         .quiet = user_role_hides((enum api)raw->api),
+                         .flags = (uint16_t)user_role_flags((enum api)raw->api, raw->spins)};
 }
 
 /* ---- modules ---- */
@@ -255,6 +232,16 @@ static enum raw_wrap_state wrap_entry(struct module *module, uint32_t number,
     return RAW_WRAP_DONE;
 }
 
+/* Modules compiled with -finstrument-functions tell us also of the copies that were inlined. */
+static int visit_hooked(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    const struct plan *plan = context;
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].hooked && is_module(info->dlpi_name, plan->items[i].module))
+            hooks_add(info->dlpi_addr + plan->items[i].function, (uint32_t)i, &plan->items[i]);
+    return 0;
+}
+
 static size_t count_in_module(const struct plan *plan, const char *path) {
     size_t n = 0;
     for (size_t i = 0; i < plan->count; i++)
@@ -320,5 +307,6 @@ void wrap_install(const char *directory) {
         else
             raw->state = RAW_WRAP_THREADS;
     }
-    file_unmap((uint64_t)plan.items, plan.count * sizeof *plan.items);
+    if (wraps != NULL)
+        dl_iterate_phdr(visit_hooked, &plan);
 }

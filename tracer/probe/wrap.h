@@ -61,8 +61,15 @@ extern struct wrap *wraps __attribute__((visibility("hidden")));
 /* Puts the wraps that the collector asks for in place. Call once, before recording starts. */
 void wrap_install(const char *directory);
 
+/* Has calls of the function at `address`, whose module calls our hooks, recorded (hooks.c). `raw`
+ * stays mapped. */
+void hooks_add(uint64_t address, uint32_t number, struct raw_wrap *raw);
+
 /* Is the thread inside a quiet function? Notices when that was left by longjmp or an exception. */
 bool wrap_is_inside(void);
+
+/* Ends that. */
+void wrap_forget(void);
 
 /* Around what is recorded even there (the creation of threads). */
 void wrap_lift(void);

@@ -38,6 +38,8 @@ static inline bool wrap_frame_stands(void) {
     uint64_t inside = probe_thread.inside;
     if (inside == 0 || (uint64_t)__builtin_frame_address(0) > inside)
         return false;
+    if (inside & 1)
+        return *(const uint64_t *)(inside & ~1ull) == probe_thread.inside_caller;
     const struct wrap_frame *frame = (const struct wrap_frame *)inside;
     return frame->magic == (inside ^ WRAP_MAGIC) &&
            *(const uint64_t *)wrap_return_place(frame) == probe_thread.inside_caller;
@@ -87,33 +89,11 @@ static inline void wrap_stop_quiet(struct wrap_frame *frame) {
     probe_thread.end = probe_thread.inside_end;
 }
 
-static inline bool wrap_failed(enum user_failure fails, uint64_t result) {
-    switch (fails) {
-    case USER_NEVER:
-        return false;
-    case USER_FALSE:
-        return (uint8_t)result == 0;
-    case USER_TRUE:
-        return (uint8_t)result != 0;
-    case USER_NULL:
-        return result == 0;
-    case USER_NOT_NULL:
-        return result != 0;
-    case USER_ZERO:
-        return (uint32_t)result == 0;
-    case USER_NONZERO:
-        return (uint32_t)result != 0;
-    case USER_NEGATIVE:
-        return (int32_t)result < 0;
-    }
-    return false;
-}
-
 /* What is known only after the call. */
 static inline void wrap_complete(const struct wrap_frame *frame, struct raw_record *record,
                                  uint64_t duration) {
     const struct wrap *wrap = &wraps[frame->index];
-    bool failed = wrap_failed((enum user_failure)wrap->fails, frame->result[0]);
+    bool failed = user_result_fails((enum user_failure)wrap->fails, frame->result[0]);
     if (wrap->object_source == USER_RESULT)
         record->object = frame->result[0] & RAW_NO_OBJECT;
     record->value = wrap->amount_source != USER_NOTHING ? (int32_t)frame->amount : failed;
