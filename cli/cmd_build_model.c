@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/workspace.h"
+#include "formats/user_word.h"
 #include "modelgen/modelgen.h"
 
 enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
@@ -79,6 +80,15 @@ struct recording {
     struct sample *sample; /* NULL: no sample.json */
 };
 
+static int apply_catalog(const char *directory, struct facts *facts, struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_CATALOG);
+    struct user_catalog *catalog = user_catalog_load(path, error);
+    int status = catalog ? user_word_apply(catalog, facts, error) : -1;
+    user_catalog_free(catalog);
+    free(path);
+    return status;
+}
+
 static int load_recording(const char *directory, struct recording *recording, struct error *error) {
     recording->trace = workspace_load_trace(directory, error);
     if (!recording->trace)
@@ -94,6 +104,8 @@ static int load_recording(const char *directory, struct recording *recording, st
         recording->sample = sample_load(sample, error);
         status = recording->sample ? 0 : -1;
     }
+    if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
+        status = apply_catalog(directory, recording->facts, error);
     free(facts);
     free(sample);
     return status;

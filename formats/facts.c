@@ -13,6 +13,14 @@ static const char *const bound_names[] = {
     [BOUND_THREADS] = "threads", [BOUND_UNKNOWN] = "unknown", NULL,
 };
 
+static const char *const spin_names[] = {
+    [SPIN_LOCK] = "lock",
+    [SPIN_WAIT] = "wait",
+    [SPIN_BARRIER] = "barrier",
+    [SPIN_ATTEMPT] = "attempt",
+    NULL,
+};
+
 static const char *const monitor_kind_names[] = {
     [MONITOR_BOUNDED_QUEUE] = "bounded queue",
     [MONITOR_UNBOUNDED_QUEUE] = "unbounded queue",
@@ -228,6 +236,19 @@ static void read_loop(struct reader *reader, const struct place *place, const js
     loop->why = read_text(reader, place, object, "why", true);
 }
 
+static void read_spin(struct reader *reader, const struct place *place, const json_t *object,
+                      void *element) {
+    struct facts_spin *spin = element;
+    spin->file = read_text(reader, place, object, "file", true);
+    spin->function = read_text(reader, place, object, "function", true);
+    spin->first_line = read_int(reader, place, object, "first_line");
+    spin->last_line = read_int(reader, place, object, "last_line");
+    spin->kind = (enum facts_spin_kind)read_name(reader, place, object, "kind", spin_names);
+    spin->variable = read_text(reader, place, object, "variable", true);
+    read_texts(reader, place, object, "changed_by", &spin->changed_by, &spin->n_changed_by);
+    spin->attempt = read_text(reader, place, object, "attempt", false);
+}
+
 static void read_share(struct reader *reader, const struct place *place, const json_t *object,
                        void *element) {
     struct facts_share *share = element;
@@ -377,6 +398,8 @@ static void read_facts(struct reader *reader, const json_t *root, struct facts *
     facts->thread_count = read_text(reader, NULL, root, "thread_count", false);
     READ_ELEMENTS(reader, NULL, root, facts, fragments, read_fragment);
     READ_ELEMENTS(reader, NULL, root, facts, loops, read_loop);
+    if (json_object_get(root, "spins"))
+        READ_ELEMENTS(reader, NULL, root, facts, spins, read_spin);
     READ_ELEMENTS(reader, NULL, root, facts, shares, read_share);
     READ_ELEMENTS(reader, NULL, root, facts, creations, read_creation);
     READ_ELEMENTS(reader, NULL, root, facts, monitors, read_monitor);
@@ -440,6 +463,21 @@ static void free_fragments(struct facts *facts) {
     free(facts->fragments);
 }
 
+static void free_spin(struct facts_spin *spin) {
+    free(spin->file);
+    free(spin->function);
+    free(spin->variable);
+    free_texts(spin->changed_by, spin->n_changed_by);
+    free(spin->attempt);
+}
+
+void facts_remove_spin(struct facts *facts, size_t index) {
+    free_spin(&facts->spins[index]);
+    facts->n_spins--;
+    for (size_t i = index; i < facts->n_spins; i++)
+        facts->spins[i] = facts->spins[i + 1];
+}
+
 static void free_loops(struct facts *facts) {
     for (size_t i = 0; i < facts->n_loops; i++) {
         free(facts->loops[i].file);
@@ -447,6 +485,9 @@ static void free_loops(struct facts *facts) {
         free(facts->loops[i].why);
     }
     free(facts->loops);
+    for (size_t i = 0; i < facts->n_spins; i++)
+        free_spin(&facts->spins[i]);
+    free(facts->spins);
     for (size_t i = 0; i < facts->n_shares; i++) {
         free_place(&facts->shares[i].place);
         free(facts->shares[i].callee);

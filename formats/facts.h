@@ -49,6 +49,24 @@ struct facts_loop {
     char *why;          /* the expression and variable that decide, for the reader */
 };
 
+/* What a loop that waits by looking again and again seems to be part of. */
+enum facts_spin_kind {
+    SPIN_LOCK,    /* each round tries to take the variable */
+    SPIN_WAIT,    /* until others have changed it */
+    SPIN_BARRIER, /* ... which this function does too, when it is the last */
+    SPIN_ATTEMPT, /* repeats a call that may fail */
+};
+
+struct facts_spin {
+    char *file, *function;
+    int first_line, last_line;
+    enum facts_spin_kind kind;
+    char *variable; /* access path */
+    size_t n_changed_by;
+    char **changed_by; /* functions */
+    char *attempt;     /* the function that is tried; NULL */
+};
+
 /* A call statement whose callee (transitively) runs a loop of kind BOUND_SHARE, or of BOUND_SHARED
  * without any fragment inside: seen from the caller, this line's computation is split among the
  * threads. */
@@ -175,14 +193,17 @@ struct facts_monitor {
     struct facts_variable *variables;
     struct facts_section *sections;
     char *why; /* predicates read, for the reader */
+    /* Not in the file (formats/user_word.h): what it is is the user's word; is to be nothing. */
+    bool users_word, ignored;
 };
 
 struct facts {
     int version;
     char *thread_count; /* the variable that bounds the creating loop; NULL not found */
-    size_t n_fragments, n_loops, n_shares, n_creations, n_monitors, n_files, n_problems;
+    size_t n_fragments, n_loops, n_spins, n_shares, n_creations, n_monitors, n_files, n_problems;
     struct facts_fragment *fragments;
     struct facts_loop *loops;
+    struct facts_spin *spins;
     struct facts_share *shares;
     struct facts_creation *creations;
     struct facts_monitor *monitors;
@@ -192,6 +213,9 @@ struct facts {
 
 struct facts *facts_load(const char *path, struct error *error);
 void facts_free(struct facts *facts);
+
+/* Forgets facts->spins[index]. */
+void facts_remove_spin(struct facts *facts, size_t index);
 
 const char *facts_bound_name(enum facts_bound bound);
 const char *facts_monitor_kind_name(enum facts_monitor_kind kind);

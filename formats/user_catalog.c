@@ -274,6 +274,19 @@ static int parse_monitor(struct parser *parser, char *rest) {
 
 /* ---- the file ---- */
 
+/* Whoever says that all locks spin need not say it of what unlocks them too. */
+static void spread_spinning(struct user_catalog *catalog) {
+    bool spinning = false;
+    for (size_t i = 0; i < catalog->functions.count; i++) {
+        if (catalog->functions.items[i].api == ROLE_lock)
+            return;
+        spinning |= catalog->functions.items[i].api == ROLE_spin_lock;
+    }
+    for (size_t i = 0; spinning && i < catalog->functions.count; i++)
+        if (catalog->functions.items[i].api == ROLE_unlock)
+            catalog->functions.items[i].api = ROLE_spin_unlock;
+}
+
 static int parse_line(struct parser *parser, char *line) {
     char *word = next_word(&line);
     if (!word)
@@ -301,8 +314,10 @@ struct user_catalog *user_catalog_parse(const char *text, const char *path, stru
         status = parse_line(&parser, line);
     }
     free(copy);
-    if (status == 0)
+    if (status == 0) {
+        spread_spinning(catalog);
         return catalog;
+    }
     user_catalog_free(catalog);
     return NULL;
 }

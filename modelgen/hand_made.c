@@ -138,6 +138,8 @@ static enum hand_made_kind kind_with_source(const struct facts_monitor *proposal
                                             enum hand_made_kind found, bool is_confirmed,
                                             double most) {
     enum hand_made_kind said = proposal ? kinds_of_source[proposal->kind] : HAND_MADE_OTHER;
+    if (proposal && proposal->users_word)
+        return said;
     if (said == HAND_MADE_OTHER ||
         (found == HAND_MADE_BOUNDED_QUEUE && said == HAND_MADE_UNBOUNDED_QUEUE))
         return found;

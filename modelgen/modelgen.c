@@ -12,6 +12,7 @@
 #include "modelgen/partition.h"
 #include "modelgen/peg.h"
 #include "modelgen/source.h"
+#include "modelgen/spins.h"
 #include "modelgen/wrappers.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
@@ -174,6 +175,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 evidence, model);
     hand_made_write(&input, model);
+    spins_note(facts, sample, model);
     partition_decide(trace, thread_facts, &pools, timelines, evidence, model);
     free(evidence);
     free(places);

@@ -1021,6 +1021,11 @@ static void find_in_likes(struct monitors *monitors, const struct sections *sect
     free(history.items);
 }
 
+/* By the user's word it is to be taken for nothing. */
+static bool is_ignored(const struct monitors *monitors, int mutex) {
+    return monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored;
+}
+
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *split) {
     struct monitors monitors = {0};
@@ -1034,10 +1039,12 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone)
+        if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
+            !is_ignored(&monitors, (int)o))
             find_in_mutex(&monitors, sections, (int)o, &list);
     for (size_t c = 0; c < monitors.n_classes; c++)
-        if (monitors.classes[c].waits > 0 && !sections->objects[monitors.classes[c].mutex].alone)
+        if (monitors.classes[c].waits > 0 && (!sections->objects[monitors.classes[c].mutex].alone ||
+                                              is_ignored(&monitors, monitors.classes[c].mutex)))
             set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
     monitors.guards = list.items;
     monitors.n_guards = list.count;

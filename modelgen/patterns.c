@@ -670,7 +670,8 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
     struct finder finder = {.trace = trace, .sections = sections, .monitors = monitors};
     for (size_t o = 0; o < sections->n_objects; o++) {
         const struct sync_object *object = &sections->objects[o];
-        if (object->kind != ON_MUTEX)
+        const struct facts_monitor *proposal = monitors->proposal_of[o];
+        if (object->kind != ON_MUTEX || (proposal && proposal->ignored))
             continue;
         finder.mutex = (int)o;
         if (object->alone)

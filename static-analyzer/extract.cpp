@@ -483,7 +483,8 @@ class Converter {
         if (call.text == "__builtin_expect") {
             Expr value = std::move(call.children[0]);
             call = std::move(value);
-        } else if (call.text.rfind("__sync_", 0) == 0) {
+        } else if (call.text.rfind("__sync_", 0) == 0 || call.text == "__atomic_test_and_set" ||
+                   call.text == "__atomic_clear") {
             make_atomic(call);
         }
     }

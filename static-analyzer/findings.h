@@ -2,6 +2,7 @@
 #ifndef PERSIK_STATIC_ANALYZER_FINDINGS_H
 #define PERSIK_STATIC_ANALYZER_FINDINGS_H
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct LoopFact {
     enum rest rest;
     bool has_fragments;
     std::string why;
+};
+
+struct Spin {
+    std::string file, function;
+    int first_line = 0, last_line = 0;
+    facts_spin_kind kind = SPIN_WAIT;
+    std::string variable;             /* key */
+    std::set<std::string> changed_by; /* keys of functions */
+    std::string attempt;              /* key of the function that is tried; empty: none */
 };
 
 struct ShareFact {
@@ -98,6 +108,7 @@ struct Findings {
     std::string thread_count;
     std::vector<Fragment> fragments;
     std::vector<LoopFact> loops;
+    std::vector<Spin> spins;
     std::vector<ShareFact> shares;
     std::vector<Creation> creations;
     std::vector<Monitor> monitors;
@@ -138,6 +149,7 @@ class Bounds {
 };
 
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings);
+void find_spins(const Program &program, Findings &findings);
 void find_shares(const Program &program, const Taint &taint, const Bounds &bounds,
                  Findings &findings);
 void find_fragments(const Program &program, Findings &findings);

@@ -4,7 +4,7 @@
  *   workers.cpp, extract.cpp each file by Clang -> ir.h, in parallel; cache.cpp keeps them
  *   program.cpp, flow.cpp    merged: calls, locks held
  *   taint.cpp, sharing.cpp   where the thread count goes; what threads take from one place
- *   loops.cpp, creations.cpp, monitors.cpp   the findings
+ *   loops.cpp, spins.cpp, creations.cpp, monitors.cpp   the findings
  *   save.cpp                 static.json */
 #include <cstdio>
 #include <cstring>
@@ -158,6 +158,7 @@ bool analyse(const Options &options, std::string &error) {
     findings.thread_count = taint.thread_count();
     find_fragments(program, findings);
     find_loops(program, bounds, findings);
+    find_spins(program, findings);
     find_shares(program, taint, bounds, findings);
     find_creations(program, taint, bounds, findings);
     find_monitors(program, taint, findings);

@@ -14,6 +14,7 @@ namespace {
 const char *const object_names[] = {"none", "mutex", "rwlock", "condition", "semaphore", "barrier",
                                     "spin", "once",  "thread", "file",      "socket",    "queue"};
 const char *const bound_names[] = {"fixed", "share", "shared", "threads", "unknown"};
+const char *const spin_names[] = {"lock", "wait", "barrier", "attempt"};
 const char *const monitor_names[] = {"bounded queue", "unbounded queue", "semaphore", "barrier",
                                      "event",         "completion",      "rwlock",    "token pool",
                                      "hand-over",     "thread pool",     "other"};
@@ -71,6 +72,14 @@ json_t *to_json(const LoopFact &loop) {
                                "has_fragments", loop.has_fragments, "why", text(loop.why));
     set_rest(object, loop.rest);
     return object;
+}
+
+json_t *to_json(const Spin &spin) {
+    return json_pack("{s:o, s:o, s:i, s:i, s:s, s:o, s:o, s:o}", "file", text(spin.file),
+                     "function", name(spin.function), "first_line", spin.first_line, "last_line",
+                     spin.last_line, "kind", spin_names[spin.kind], "variable", name(spin.variable),
+                     "changed_by", names({spin.changed_by.begin(), spin.changed_by.end()}),
+                     "attempt", name(spin.attempt));
 }
 
 json_t *to_json(const ShareFact &share) {
@@ -176,12 +185,12 @@ template <typename T> json_t *list(const std::vector<T> &items) {
 } // namespace
 
 bool findings_save(const Findings &findings, const std::string &path, std::string &error) {
-    json_t *root =
-        json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", FACTS_VERSION,
-                  "thread_count", name(findings.thread_count), "files", list(findings.files),
-                  "problems", list(findings.problems), "creations", list(findings.creations),
-                  "monitors", list(findings.monitors), "loops", list(findings.loops), "shares",
-                  list(findings.shares), "fragments", list(findings.fragments));
+    json_t *root = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+                             FACTS_VERSION, "thread_count", name(findings.thread_count), "files",
+                             list(findings.files), "problems", list(findings.problems), "creations",
+                             list(findings.creations), "monitors", list(findings.monitors), "loops",
+                             list(findings.loops), "spins", list(findings.spins), "shares",
+                             list(findings.shares), "fragments", list(findings.fragments));
     std::string draft = path + ".new";
     bool written = root && json_dump_file(root, draft.c_str(), JSON_INDENT(1)) == 0 &&
                    rename(draft.c_str(), path.c_str()) == 0;

@@ -5,6 +5,7 @@
  *     //= call split|whole    whether this call runs a thread's share
  *     //= fragment API OBJECT
  *     //= created OBJECT NAME
+ *     //= spin KIND|none [VARIABLE]
  *     //= amount FACTOR OFFSET | constant VALUE | unknown */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,6 +115,20 @@ static void check_bound(const struct facts *facts, const struct mark *mark) {
         fail_msg("line %d: the loop is %s, not %s", mark->line, found, mark->first);
 }
 
+static void check_spin(const struct facts *facts, const struct mark *mark) {
+    static const char *const names[] = {"lock", "wait", "barrier", "attempt"};
+    const struct facts_spin *spin = NULL;
+    for (size_t i = 0; i < facts->n_spins; i++)
+        if (facts->spins[i].first_line == mark->line)
+            spin = &facts->spins[i];
+    const char *found = spin ? names[spin->kind] : "none";
+    if (strcmp(found, mark->first) != 0)
+        fail_msg("line %d: it waits as %s, not %s", mark->line, found, mark->first);
+    if (*mark->second)
+        assert_string_equal(spin->variable, mark->second);
+    assert_true(!spin || spin->n_changed_by > 0);
+}
+
 static void check_call(const struct facts *facts, const struct mark *mark) {
     const char *found = "whole";
     for (size_t i = 0; i < facts->n_shares; i++)
@@ -174,11 +189,9 @@ static void check_mark(const struct facts *facts, const struct mark *mark) {
     static const struct {
         const char *kind;
         void (*check)(const struct facts *, const struct mark *);
-    } checks[] = {{"bound", check_bound},
-                  {"call", check_call},
-                  {"fragment", check_fragment},
-                  {"created", check_created},
-                  {"amount", check_amount}};
+    } checks[] = {{"bound", check_bound},     {"call", check_call},
+                  {"spin", check_spin},       {"fragment", check_fragment},
+                  {"created", check_created}, {"amount", check_amount}};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strcmp(checks[i].kind, mark->kind) == 0) {
             checks[i].check(facts, mark);
@@ -239,6 +252,14 @@ static void work_that_is_taken_is_shared(void **state) {
 static void amounts_follow_the_thread_count(void **state) {
     (void)state;
     check_program("amounts.c", "struct options.threads", 12);
+}
+
+static void spinning_waits_are_told_from_work(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("spins.c");
+    check_marks("spins.c", facts, 9);
+    assert_int_equal(facts->n_spins, 5);
+    facts_free(facts);
 }
 
 static const struct facts_monitor *monitor_of(const struct facts *facts, const char *mutex) {
@@ -607,6 +628,7 @@ int main(void) {
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
+        cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
         cmocka_unit_test(lookalikes_are_no_objects),

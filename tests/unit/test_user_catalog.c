@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "formats/user_catalog.h"
+#include "formats/user_word.h"
 
 static struct user_catalog *parse(const char *text) {
     struct error error;
@@ -55,6 +57,55 @@ static void reads_functions(void **state) {
     assert_int_equal(user_catalog_find(catalog, "log_line")->api, API_COUNT);
     assert_null(user_catalog_find(catalog, "other"));
     user_catalog_free(catalog);
+}
+
+static void unlocking_spins_when_all_locks_do(void **state) {
+    (void)state;
+    struct user_catalog *catalog = parse("lock grab spins\nunlock drop\n");
+    assert_int_equal(user_catalog_find(catalog, "drop")->api, ROLE_spin_unlock);
+    user_catalog_free(catalog);
+    catalog = parse("lock grab spins\nlock seize\nunlock drop\n");
+    assert_int_equal(user_catalog_find(catalog, "drop")->api, ROLE_unlock);
+    user_catalog_free(catalog);
+}
+
+/* Two monitors; three loops that spin: in "grab", trying "pop", and in "main". */
+static struct facts *some_facts(void) {
+    static const char *const text[3][2] = {{"grab", NULL}, {"next", "pop"}, {"main", NULL}};
+    struct facts *facts = memory_alloc(1, sizeof *facts);
+    facts->n_monitors = 2;
+    facts->monitors = memory_alloc(2, sizeof *facts->monitors);
+    facts->monitors[0].mutex = memory_strdup("struct pool.lock");
+    facts->monitors[1].name = memory_strdup("struct gate");
+    facts->n_spins = 3;
+    facts->spins = memory_alloc(3, sizeof *facts->spins);
+    for (int i = 0; i < 3; i++) {
+        facts->spins[i].function = memory_strdup(text[i][0]);
+        facts->spins[i].attempt = text[i][1] ? memory_strdup(text[i][1]) : NULL;
+    }
+    return facts;
+}
+
+static void the_users_word_stands_over_the_source(void **state) {
+    (void)state;
+    struct error error;
+    struct facts *facts = some_facts();
+    struct user_catalog *catalog = parse("lock grab spins\nget pop\n"
+                                         "monitor \"struct pool.lock\" is bounded queue amount=8\n"
+                                         "monitor \"struct gate\" is ignored\n");
+    assert_int_equal(user_word_apply(catalog, facts, &error), 0);
+    assert_int_equal(facts->monitors[0].kind, MONITOR_BOUNDED_QUEUE);
+    assert_true(facts->monitors[0].users_word && facts->monitors[0].amount.constant);
+    assert_int_equal((int)facts->monitors[0].amount.offset, 8);
+    assert_true(facts->monitors[1].ignored);
+    assert_int_equal(facts->n_spins, 1);
+    assert_string_equal(facts->spins[0].function, "main");
+    user_catalog_free(catalog);
+    catalog = parse("\nmonitor \"struct gates\" is barrier\n");
+    assert_int_equal(user_word_apply(catalog, facts, &error), -1);
+    assert_non_null(strstr(error.text, "my.catalog:2: \"struct gates\": static.json has no"));
+    user_catalog_free(catalog);
+    facts_free(facts);
 }
 
 static void reads_monitors(void **state) {
@@ -114,6 +165,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_functions),
         cmocka_unit_test(reads_monitors),
+        cmocka_unit_test(unlocking_spins_when_all_locks_do),
+        cmocka_unit_test(the_users_word_stands_over_the_source),
         cmocka_unit_test(refuses_slips_by_line),
         cmocka_unit_test(refuses_missing_files),
     };

@@ -1,0 +1,65 @@
+/* CPU time that the samples saw in loops that only wait is listed, and nothing else is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modelgen/spins.h"
+
+static char *changers[] = {"run", "main"};
+static struct facts_spin loops[] = {
+    {"/src/a.c", "run", 10, 20, SPIN_WAIT, "global:done", 2, changers, NULL},
+    {"/src/a.c", "run", 14, 15, SPIN_LOCK, "global:taken", 2, changers, NULL},
+};
+static const struct facts facts = {.n_spins = 2, .spins = loops};
+
+/* run, its line 12; line 14; line 30; from line 14 a call of relax. */
+static struct sample_node nodes[] = {
+    {-1, "run", "/src/a.c", 12, "a", 300, 0},
+    {-1, "run", "/src/a.c", 14, "a", 50, 0},
+    {-1, "run", "/src/a.c", 30, "a", 600, 900},
+    {1, "relax", "/src/a.c", 3, "a", 50, 0},
+};
+
+static struct model *notes_of(const struct facts *from) {
+    struct sample sample = {.n_nodes = 4, .nodes = nodes};
+    struct model *model = calloc(1, sizeof *model);
+    spins_note(from, &sample, model);
+    return model;
+}
+
+static void burnt_time_is_listed_by_loop(void **state) {
+    (void)state;
+    struct model *model = notes_of(&facts);
+    assert_int_equal(model->n_notes, 2);
+    assert_non_null(strstr(model->notes[0], "30.0 % of the CPU time is burnt spinning in run "
+                                            "(a.c:10) on global:done, which run (and others)"));
+    assert_non_null(strstr(model->notes[0], "'wait run spins', 'signal main'"));
+    assert_non_null(strstr(model->notes[1], "10.0 %"));
+    assert_non_null(strstr(model->notes[1], "'lock run spins', 'unlock main spins'"));
+    model_free(model);
+}
+
+static void what_hardly_burns_is_not(void **state) {
+    (void)state;
+    nodes[0].running = 2;
+    struct model *model = notes_of(&facts);
+    assert_int_equal(model->n_notes, 1);
+    model_free(model);
+    nodes[0].running = 300;
+    model = notes_of(&(struct facts){0});
+    assert_int_equal(model->n_notes, 0);
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(burnt_time_is_listed_by_loop),
+        cmocka_unit_test(what_hardly_burns_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
