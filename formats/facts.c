@@ -247,6 +247,7 @@ static void read_spin(struct reader *reader, const struct place *place, const js
     spin->variable = read_text(reader, place, object, "variable", true);
     read_texts(reader, place, object, "changed_by", &spin->changed_by, &spin->n_changed_by);
     spin->attempt = read_text(reader, place, object, "attempt", false);
+    spin->works = read_flag(reader, place, object, "works");
 }
 
 static void read_share(struct reader *reader, const struct place *place, const json_t *object,

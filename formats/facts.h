@@ -65,6 +65,7 @@ struct facts_spin {
     size_t n_changed_by;
     char **changed_by; /* functions */
     char *attempt;     /* the function that is tried; NULL */
+    bool works;        /* the loop also does the work that comes of the attempt */
 };
 
 /* A call statement whose callee (transitively) runs a loop of kind BOUND_SHARE, or of BOUND_SHARED

@@ -15,17 +15,34 @@ static bool is_in(const struct sample_node *node, const struct facts_spin *spin)
            strcmp(node->function, spin->function) == 0;
 }
 
+static bool is_nap(const char *function) {
+    int api = api_find(function);
+    return api >= 0 && (api_catalog[api].op == OP_YIELD || api_catalog[api].op == OP_SLEEP);
+}
+
+/* Is what the loop called there, `callee` or nothing, part of the waiting? Of loops that also work
+ * it is the attempt and the naps after it. */
+static bool is_waiting(const struct facts_spin *spin, const struct sample_node *callee) {
+    if (!spin->works)
+        return true;
+    return callee && ((spin->attempt && strcmp(callee->function, spin->attempt) == 0) ||
+                      is_nap(callee->function));
+}
+
 /* The innermost loop around the node; -1 none. */
 static int find_spin(const struct facts *facts, const struct sample *sample, size_t n) {
     int found = -1;
-    for (int at = (int)n; at >= 0 && found < 0; at = sample->nodes[at].parent)
+    const struct sample_node *callee = NULL;
+    for (int at = (int)n; at >= 0 && found < 0; at = sample->nodes[at].parent) {
         for (size_t s = 0; s < facts->n_spins; s++) {
             const struct facts_spin *spin = &facts->spins[s];
-            if (is_in(&sample->nodes[at], spin) &&
+            if (is_in(&sample->nodes[at], spin) && is_waiting(spin, callee) &&
                 (found < 0 || spin->last_line - spin->first_line <
                                   facts->spins[found].last_line - facts->spins[found].first_line))
                 found = (int)s;
         }
+        callee = &sample->nodes[at];
+    }
     return found;
 }
 

@@ -36,6 +36,7 @@ struct Spin {
     std::string variable;             /* key */
     std::set<std::string> changed_by; /* keys of functions */
     std::string attempt;              /* key of the function that is tried; empty: none */
+    bool works = false;               /* with what came of the attempt */
 };
 
 struct ShareFact {

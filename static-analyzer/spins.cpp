@@ -4,7 +4,7 @@
  * yields and pauses aside), and goes on for as long as a condition holds on a variable that is
  * changed elsewhere; not on the way through a list or an array, where each round looks at another
  * one. Or it repeats an attempt: a call that works on the program's own atomic variables and says
- * whether it came to anything. */
+ * whether it came to anything; then it may do whatever it likes with what came of it. */
 #include <algorithm>
 
 #include "static-analyzer/findings.h"
@@ -39,11 +39,17 @@ class Reader {
     }
 
     bool read(Spin &spin) {
+        find_attempts();
         if (!calls_only_look() || !stores_only_its_own())
             return false;
-        for (const Expr *condition : conditions())
-            if (read_condition(*condition, spin))
-                break;
+        if (works)
+            std::any_of(attempts.begin(), attempts.end(),
+                        [&](const Expr *call) { return note_attempt(*call, spin); });
+        else
+            for (const Expr *condition : conditions())
+                if (read_condition(*condition, spin))
+                    break;
+        spin.works = works;
         if (spin.variable.empty())
             return false;
         const Function &function = program.functions[f];
@@ -64,6 +70,9 @@ class Reader {
     std::set<std::string> moved;  /* locals that go on from round to round */
     std::set<std::string> tried;  /* atomically, in each round */
     std::map<std::string, const Expr *> values;
+    std::vector<const Expr *> attempts; /* calls */
+    std::set<std::string> results;      /* locals that attempts set */
+    bool works = false;                 /* with what came of an attempt */
 
     bool is_inside(const Moment &at) const {
         return at.loop >= 0 && loop_contains(flow, l, at.loop);
@@ -81,6 +90,38 @@ class Reader {
     }
 
     /* ---- what it does ---- */
+
+    bool is_attempt(const Expr &call) const {
+        auto known =
+            call.kind == ExprKind::Call ? program.by_key.find(call.text) : program.by_key.end();
+        return known != program.by_key.end() && is_attempt(known->second);
+    }
+
+    void find_attempts() {
+        for (const CallSite &site : flow.calls)
+            if (is_inside(site.at) && is_attempt(*site.call))
+                attempts.push_back(site.call);
+        for (const Assignment &a : flow.assignments)
+            if (is_inside(a.at) && is_plain(*a.target) && is_attempt(*a.value))
+                results.insert(a.target->text);
+    }
+
+    bool tells_of_attempt(const Expr &guard) const {
+        bool tells = false;
+        expr_walk(guard, [&](const Expr &expr) {
+            tells = tells || is_attempt(expr) ||
+                    (expr.kind == ExprKind::Variable && results.count(expr.text));
+        });
+        return tells;
+    }
+
+    /* Does it happen only with what came of an attempt? */
+    bool is_work(const Moment &at) {
+        bool found = std::any_of(at.guards.begin(), at.guards.end(),
+                                 [&](const Expr *guard) { return tells_of_attempt(*guard); });
+        works |= found;
+        return found;
+    }
 
     bool only_pauses(int callee, int depth) const {
         const Flow &body = program.flows[(size_t)callee];
@@ -104,16 +145,18 @@ class Reader {
                            [](const Assignment &a) { return a.op == "atomic"; });
     }
 
-    bool calls_only_look() const {
+    bool only_looks(const CallSite &site) const {
+        if (site.api >= 0)
+            return is_nap(site.api);
+        if (site.callees.empty())
+            return is_builtin(site.call->text);
+        return std::all_of(site.callees.begin(), site.callees.end(),
+                           [&](int c) { return only_pauses(c, 0) || is_attempt(c); });
+    }
+
+    bool calls_only_look() {
         return std::all_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-            if (!is_inside(site.at) || leaves(site.at))
-                return true;
-            if (site.api >= 0)
-                return is_nap(site.api);
-            if (site.callees.empty())
-                return is_builtin(site.call->text);
-            return std::all_of(site.callees.begin(), site.callees.end(),
-                               [&](int c) { return only_pauses(c, 0) || is_attempt(c); });
+            return !is_inside(site.at) || leaves(site.at) || only_looks(site) || is_work(site.at);
         });
     }
 
@@ -132,13 +175,14 @@ class Reader {
             if (a.op == "atomic") {
                 tried.insert(key);
             } else if (!is_plain(*a.target) || !key_is_local(key)) {
-                return false;
+                if (!is_work(a.at))
+                    return false;
             } else if (a.op == "=" && !expr_reads(*a.value, key)) {
                 copies.insert(key);
                 values[key] = a.value;
             } else if (is_count(a)) {
                 moved.insert(key);
-            } else {
+            } else if (!is_work(a.at)) {
                 return false;
             }
         }
@@ -199,8 +243,7 @@ class Reader {
         bool also_here = false;
         for (size_t other = 1; other < program.flows.size(); other++)
             for (const Assignment &a : program.flows[other].assignments) {
-                if (!program.flows[other].reached || a.target->text != key ||
-                    (other == f && is_inside(a.at) && !leaves(a.at)))
+                if (a.target->text != key || (other == f && is_inside(a.at) && !leaves(a.at)))
                     continue;
                 spin.changed_by.insert(program.functions[other].key);
                 also_here |= other == f;
@@ -238,8 +281,8 @@ class Reader {
         std::set<std::string> worked_on = looked_at(program.flows[(size_t)known->second]);
         for (size_t other = 1; other < program.flows.size(); other++)
             for (const Assignment &a : program.flows[other].assignments)
-                if (program.flows[other].reached && (int)other != known->second &&
-                    !key_is_local(a.target->text) && worked_on.count(a.target->text)) {
+                if ((int)other != known->second && !key_is_local(a.target->text) &&
+                    worked_on.count(a.target->text)) {
                     spin.changed_by.insert(program.functions[other].key);
                     if (spin.variable.empty() || a.op == "atomic")
                         spin.variable = a.target->text;

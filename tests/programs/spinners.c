@@ -1,6 +1,7 @@
 /* Waiting without any call: spinners KIND THREADS ROUNDS.
  *   barrier  rounds of computing that end at a spinning barrier
  *   lock     a counter behind a lock made of an atomic flag
+ *   permits  main gives permits, one after some computing, which the threads poll for
  *   flag     helpers start when main, which computes first, sets a plain flag; nothing to name */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +15,7 @@ static const char *kind;
 static atomic_flag flag = ATOMIC_FLAG_INIT;
 static _Atomic unsigned arrived, generation;
 static _Atomic bool ready;
+static _Atomic int permits;
 static long counter;
 
 __attribute__((noinline)) static void compute(int amount) {
@@ -42,12 +44,23 @@ __attribute__((noipa)) void spin_unlock(atomic_flag *lock) {
     atomic_flag_clear(lock);
 }
 
+__attribute__((noipa)) bool try_permit(void) {
+    int left = atomic_load(&permits);
+    return left > 0 && atomic_compare_exchange_strong(&permits, &left, left - 1);
+}
+
+__attribute__((noipa)) void give_permit(void) {
+    atomic_fetch_add(&permits, 1);
+}
+
 static void *run(void *unused) {
     (void)unused;
     if (*kind == 'f')
         while (!atomic_load(&ready))
             __builtin_ia32_pause();
     for (int i = 0; i < n_rounds; i++) {
+        while (*kind == 'p' && !try_permit())
+            __builtin_ia32_pause();
         compute(*kind == 'l' ? 20000 : 100000);
         if (*kind == 'b')
             spin_barrier(n_threads);
@@ -71,6 +84,10 @@ int main(int argc, char **argv) {
     if (*kind == 'f') {
         compute(200 * 1000 * 1000);
         atomic_store(&ready, true);
+    }
+    for (int i = 0; *kind == 'p' && i < n_threads * n_rounds; i++) {
+        compute(100000);
+        give_permit();
     }
     for (int i = 0; i < n_threads; i++)
         pthread_join(threads[i], NULL);

@@ -12,10 +12,14 @@
 
 static char *changers[] = {"run", "main"};
 static struct facts_spin loops[] = {
-    {"/src/a.c", "run", 10, 20, SPIN_WAIT, "global:done", 2, changers, NULL},
-    {"/src/a.c", "run", 14, 15, SPIN_LOCK, "global:taken", 2, changers, NULL},
+    {"/src/a.c", "run", 10, 20, SPIN_WAIT, "global:done", 2, changers, NULL, false},
+    {"/src/a.c", "run", 14, 15, SPIN_LOCK, "global:taken", 2, changers, NULL, false},
 };
 static const struct facts facts = {.n_spins = 2, .spins = loops};
+
+static struct facts_spin polling[] = {
+    {"/src/a.c", "run", 10, 20, SPIN_ATTEMPT, "struct ring.tail", 2, changers, "relax", true},
+};
 
 /* run, its line 12; line 14; line 30; from line 14 a call of relax. */
 static struct sample_node nodes[] = {
@@ -44,6 +48,16 @@ static void burnt_time_is_listed_by_loop(void **state) {
     model_free(model);
 }
 
+/* The loop's own lines may be the work. */
+static void of_loops_that_work_only_attempts_count(void **state) {
+    (void)state;
+    struct model *model = notes_of(&(struct facts){.n_spins = 1, .spins = polling});
+    assert_int_equal(model->n_notes, 1);
+    assert_memory_equal(model->notes[0], "5.0 %", strlen("5.0 %"));
+    assert_non_null(strstr(model->notes[0], "'try-get relax fails=RESULT'"));
+    model_free(model);
+}
+
 static void what_hardly_burns_is_not(void **state) {
     (void)state;
     nodes[0].running = 2;
@@ -59,6 +73,7 @@ static void what_hardly_burns_is_not(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(burnt_time_is_listed_by_loop),
+        cmocka_unit_test(of_loops_that_work_only_attempts_count),
         cmocka_unit_test(what_hardly_burns_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
