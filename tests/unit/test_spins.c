@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "modelgen/spins.h"
 
 static char *changers[] = {"run", "main"};
@@ -21,24 +22,28 @@ static struct facts_spin polling[] = {
     {"/src/a.c", "run", 10, 20, SPIN_ATTEMPT, "struct ring.tail", 2, changers, "relax", true},
 };
 
-/* run, its line 12; line 14; line 30; from line 14 a call of relax. */
-static struct sample_node nodes[] = {
-    {-1, "run", "/src/a.c", 12, "a", 300, 0},
-    {-1, "run", "/src/a.c", 14, "a", 50, 0},
-    {-1, "run", "/src/a.c", 30, "a", 600, 900},
-    {1, "relax", "/src/a.c", 3, "a", 50, 0},
-};
+static void add(struct sample *sample, int parent, const char *function, int line, int running) {
+    sample->nodes[sample->n_nodes++] = (struct sample_node){
+        .parent = parent, .function = (char *)function, .line = line, .running = (uint64_t)running};
+}
 
-static struct model *notes_of(const struct facts *from) {
-    struct sample sample = {.n_nodes = 4, .nodes = nodes};
-    struct model *model = calloc(1, sizeof *model);
+/* Samples in run, in its line 12 and elsewhere, and in what it calls; the caller frees the model.
+ */
+static struct model *notes_of(const struct facts *from, int at_line_12) {
+    struct sample sample = {.nodes = memory_alloc(4, sizeof *sample.nodes)};
+    add(&sample, -1, "run", 12, at_line_12);
+    add(&sample, -1, "run", 14, 50);
+    add(&sample, -1, "run", 30, 600);
+    add(&sample, 1, "relax", 3, 50);
+    struct model *model = memory_alloc(1, sizeof *model);
     spins_note(from, &sample, model);
+    free(sample.nodes);
     return model;
 }
 
 static void burnt_time_is_listed_by_loop(void **state) {
     (void)state;
-    struct model *model = notes_of(&facts);
+    struct model *model = notes_of(&facts, 300);
     assert_int_equal(model->n_notes, 2);
     assert_non_null(strstr(model->notes[0], "30.0 % of the CPU time is burnt spinning in run "
                                             "(a.c:10) on global:done, which run (and others)"));
@@ -51,7 +56,7 @@ static void burnt_time_is_listed_by_loop(void **state) {
 /* The loop's own lines may be the work. */
 static void of_loops_that_work_only_attempts_count(void **state) {
     (void)state;
-    struct model *model = notes_of(&(struct facts){.n_spins = 1, .spins = polling});
+    struct model *model = notes_of(&(struct facts){.n_spins = 1, .spins = polling}, 300);
     assert_int_equal(model->n_notes, 1);
     assert_memory_equal(model->notes[0], "5.0 %", strlen("5.0 %"));
     assert_non_null(strstr(model->notes[0], "'try-get relax fails=RESULT'"));
@@ -60,12 +65,10 @@ static void of_loops_that_work_only_attempts_count(void **state) {
 
 static void what_hardly_burns_is_not(void **state) {
     (void)state;
-    nodes[0].running = 2;
-    struct model *model = notes_of(&facts);
+    struct model *model = notes_of(&facts, 2);
     assert_int_equal(model->n_notes, 1);
     model_free(model);
-    nodes[0].running = 300;
-    model = notes_of(&(struct facts){0});
+    model = notes_of(&(struct facts){0}, 300);
     assert_int_equal(model->n_notes, 0);
     model_free(model);
 }
