@@ -454,7 +454,39 @@ class Converter {
         return element;
     }
 
+    /* A method of std::atomic, std::atomic_flag or what these are made of. */
+    static const CXXMethodDecl *std_atomic_method(const CallExpr *call) {
+        const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
+        if (!method || method->isStatic() || !method->getParent()->isInStdNamespace())
+            return nullptr;
+        StringRef name = method->getParent()->getName();
+        bool waits = method->getDeclName().isIdentifier() &&
+                     (method->getName() == "wait" || method->getName().startswith("notify"));
+        return (name.startswith("atomic") || name.startswith("__atomic")) && !waits ? method
+                                                                                    : nullptr;
+    }
+
+    Expr convert_std_atomic(const CallExpr *call, const CXXMethodDecl *method) {
+        const auto *plain = dyn_cast<CXXMemberCallExpr>(call);
+        const clang::Expr *base = plain ? plain->getImplicitObjectArgument() : call->getArg(0);
+        unsigned first = plain ? 0 : 1;
+        TypeKind type = type_kind(call->getType());
+        Expr object = convert(base);
+        if (base->getType()->isPointerType())
+            object = dereference(std::move(object), type);
+        std::string name = method->getNameAsString();
+        if (isa<CXXConversionDecl>(method) || name == "load" || name == "test")
+            return object;
+        Expr value = call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first))
+                                                                   : constant(0);
+        bool stores = name == "store" || name == "operator=" || name == "clear";
+        return make(stores ? ExprKind::Assign : ExprKind::Atomic, type, stores ? "=" : "atomic",
+                    {std::move(object), std::move(value)});
+    }
+
     Expr convert_call(const CallExpr *call) {
+        if (const CXXMethodDecl *method = std_atomic_method(call))
+            return convert_std_atomic(call, method);
         std::vector<Expr> arguments;
         for (const clang::Expr *argument : call->arguments())
             arguments.push_back(convert(argument));
@@ -462,7 +494,10 @@ class Converter {
         const FunctionDecl *callee = call->getDirectCallee();
         Expr expr;
         if (callee) {
-            expr = make(ExprKind::Call, type, names.function(callee), std::move(arguments));
+            std::string name = callee->getQualifiedNameAsString(); /* naps have no linker's name */
+            bool naps = name.rfind("std::this_thread::", 0) == 0;
+            expr = make(ExprKind::Call, type, naps ? name : names.function(callee),
+                        std::move(arguments));
             expr.noreturn = callee->isNoReturn();
             simplify_builtin(expr);
         } else {

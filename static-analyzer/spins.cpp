@@ -23,9 +23,10 @@ bool starts_with(const std::string &text, const char *start) {
     return text.rfind(start, 0) == 0;
 }
 
-/* Calls without a body in the program that neither wait nor compute. */
+/* Calls without a body in the program that neither wait for others nor compute. */
 bool is_builtin(const std::string &name) {
-    return starts_with(name, "__builtin_") || name == "_mm_pause";
+    return starts_with(name, "__builtin_") || name == "_mm_pause" ||
+           starts_with(name, "std::this_thread::");
 }
 
 bool is_plain(const Expr &expr) {

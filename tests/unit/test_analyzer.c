@@ -260,6 +260,10 @@ static void spinning_waits_are_told_from_work(void **state) {
     check_marks("spins.c", facts, 9);
     assert_int_equal(facts->n_spins, 6);
     facts_free(facts);
+    facts = analyse_program("spins.cpp");
+    check_marks("spins.cpp", facts, 5);
+    assert_int_equal(facts->n_spins, 4);
+    facts_free(facts);
 }
 
 static const struct facts_monitor *monitor_of(const struct facts *facts, const char *mutex) {

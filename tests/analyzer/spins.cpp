@@ -1,0 +1,54 @@
+/* The same with the standard library's atomics. */
+#include <atomic>
+#include <thread>
+
+static std::atomic<bool> ready{false};
+static std::atomic_flag flag = ATOMIC_FLAG_INIT;
+static std::atomic<int> taken{0};
+static int work;
+
+static void grab() {
+    while (flag.test_and_set(std::memory_order_acquire)) //= spin lock global:flag
+        ;
+}
+
+static void drop() {
+    flag.clear(std::memory_order_release);
+}
+
+static void take() {
+    int expected = 0;
+    while (!taken.compare_exchange_weak(expected, 1)) { //= spin lock global:taken
+        expected = 0;
+        std::this_thread::yield();
+    }
+}
+
+static void give_back() {
+    taken = 0;
+}
+
+static void wait() {
+    while (!ready.load(std::memory_order_acquire)) //= spin wait global:ready
+        ;
+    while (!ready) //= spin wait global:ready
+        std::this_thread::yield();
+}
+
+static void work_until_ready() {
+    while (!ready) //= spin none
+        work++;
+}
+
+int main() {
+    std::thread thread([] {
+        wait();
+        grab();
+        drop();
+        take();
+        give_back();
+    });
+    work_until_ready();
+    ready = true;
+    thread.join();
+}
