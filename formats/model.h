@@ -269,7 +269,7 @@ struct pool {
 
 struct machine {
     int cores;
-    double quantum_ns;
+    double quantum_ns;    /* time slice; with tick_ns, it ends with the first tick after that */
     double tick_ns;       /* period of load balancing between the cores' queues; 0: cores are
                            * ideal, none idles while a thread is ready */
     double search_ns;     /* a core that becomes idle looks for work in the others' queues only

@@ -7,17 +7,18 @@
 #include "modelgen/draft.h"
 #include "modelgen/timeline.h"
 
-/* Linux with HZ=250, when the trace does not say. A slice ends with a tick, so it is no shorter. */
+/* Linux with HZ=250, when the trace does not say. */
 #define USUAL_TICK_NS         4e6
 #define USUAL_SWITCH_NS       1500.0
 #define USUAL_WAKE_LATENCY_NS 20000.0
 /* What Linux 6.18 was seen to take on two cores of a virtual machine. It compares the mean idle
  * time with the longest search of late. */
 #define USUAL_SEARCH_NS 40e3
+#define BASE_SLICE_NS   7e5
 #define ENOUGH          20
 #define DIST_LIMIT      64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
- * woken less than this before it runs has preempted, or was still on its way. */
+ * woken less than this before was still on its way. */
 #define SWITCH_LIMIT_NS 20000
 /* A core that our program leaves idle and that still does not take a thread for longer than this is
  * busy with other programs: not a cost of waking up. */
@@ -49,9 +50,8 @@ struct moment {
     uint64_t time_ns;
     enum moment_kind kind;
     uint32_t cpu;
-    double latency_ns;  /* WAKE */
-    uint64_t ready_ns;  /* ON: since when the thread could have run; 0 unknown */
-    uint64_t length_ns; /* OFF: how long it ran; 0 when it was not preempted */
+    double latency_ns; /* WAKE */
+    uint64_t ready_ns; /* ON: since when the thread could have run; 0 unknown */
 };
 
 struct moments {
@@ -82,7 +82,6 @@ static struct moments collect_moments(const struct trace *trace) {
                 .time_ns = slice->off_ns,
                 .kind = MOMENT_OFF,
                 .cpu = slice->cpu,
-                .length_ns = slice->preempted ? slice->off_ns - slice->on_ns : 0,
             };
             if (slice->wake_ns && slice->wake_ns < slice->on_ns)
                 *VECTOR_ADD(&moments) = (struct moment){
@@ -114,34 +113,28 @@ static struct values idle_wake_latencies(const struct moments *moments, int core
     return latencies;
 }
 
-/* Goes through the moments when one thread leaves a core and the next one, which was ready long
- * before, runs on it. Switch times: from the one to the other. Slices: what the leaving one had,
- * unless a thread was woken there just then: that is a preemption by a wake-up, not the end of a
- * slice. */
-static void successions(const struct moments *moments, struct values *switches,
-                        struct values *slices) {
+/* From one thread to the next one on its core, which had been ready long before. */
+static struct values switch_times(const struct moments *moments) {
     enum { CPU_LIMIT = 1024 };
+    struct values switches = {0};
     const struct moment *left[CPU_LIMIT] = {0};
-    uint64_t woken_ns[CPU_LIMIT] = {0};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->cpu >= CPU_LIMIT)
+        if (moment->kind == MOMENT_WAKE || moment->cpu >= CPU_LIMIT)
             continue;
-        if (moment->kind == MOMENT_WAKE) {
-            woken_ns[moment->cpu] = moment->time_ns;
-            continue;
-        }
         const struct moment *off = left[moment->cpu];
         left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
-        if (moment->kind == MOMENT_OFF || !off || !moment->ready_ns ||
-            moment->ready_ns + SWITCH_LIMIT_NS >= off->time_ns)
-            continue;
-        uint64_t gap = moment->time_ns - off->time_ns;
-        if (gap < SWITCH_LIMIT_NS)
-            *VECTOR_ADD(switches) = (double)gap;
-        if (off->length_ns && off->time_ns - woken_ns[moment->cpu] > SWITCH_LIMIT_NS)
-            *VECTOR_ADD(slices) = (double)off->length_ns;
+        if (moment->kind == MOMENT_ON && off && moment->ready_ns &&
+            moment->ready_ns + SWITCH_LIMIT_NS < off->time_ns &&
+            moment->time_ns - off->time_ns < SWITCH_LIMIT_NS)
+            *VECTOR_ADD(&switches) = (double)(moment->time_ns - off->time_ns);
     }
+    return switches;
+}
+
+/* The kernel's sysctl_sched_base_slice: longer with more cores, up to eight. */
+static double base_slice_ns(int cores) {
+    return BASE_SLICE_NS * (1 + floor(log2(fmin(cores, 8))));
 }
 
 /* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
@@ -170,8 +163,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
     struct moments moments = collect_moments(trace);
     struct values latencies = idle_wake_latencies(&moments, machine->cores);
-    struct values switches = {0}, slices = {0};
-    successions(&moments, &switches, &slices);
+    struct values switches = switch_times(&moments);
     struct values blocks = block_costs(trace);
     if (latencies.count >= ENOUGH) {
         machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
@@ -184,12 +176,11 @@ void machine_measure(const struct trace *trace, struct model *model) {
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
     machine->search_ns = USUAL_SEARCH_NS;
-    machine->quantum_ns = fmax(machine->tick_ns, median_or(&slices, 0));
+    machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
     free(moments.items);
     free(latencies.items);
     free(switches.items);
-    free(slices.items);
     free(blocks.items);
 }

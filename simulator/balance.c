@@ -54,6 +54,17 @@ void balance_count(struct engine *engine, struct thread *thread, int index, int 
     }
 }
 
+/* The load of a core is that of the threads that belong there, asleep or not: it goes with them. */
+static void move_load(struct engine *engine, struct thread *thread, int from, int to) {
+    double load = average_at(&thread->load, engine->now_ns);
+    if (from != PLAN_NONE) {
+        average_at(&engine->cores[from].load, engine->now_ns);
+        engine->cores[from].load.value -= load;
+    }
+    average_at(&engine->cores[to].load, engine->now_ns);
+    engine->cores[to].load.value += load;
+}
+
 /* ---- placing ---- */
 
 static bool is_idle(const struct engine *engine, int index) {
@@ -87,10 +98,8 @@ static int scan_width(struct engine *engine) {
     return busy < 1 ? (int)(engine->plan->cores * (1 - busy * busy)) : 0;
 }
 
-int balance_place(struct engine *engine, struct thread *thread, int waker) {
+static int place_woken(struct engine *engine, struct thread *thread, int waker) {
     int previous = thread->last_core;
-    if (previous == PLAN_NONE)
-        return place_new(engine);
     int target = previous;
     if (waker != PLAN_NONE && waker != previous && !is_idle(engine, previous))
         target = less_loaded(engine, thread, waker, previous);
@@ -111,11 +120,24 @@ int balance_place(struct engine *engine, struct thread *thread, int waker) {
     return target;
 }
 
+int balance_place(struct engine *engine, struct thread *thread, int waker) {
+    int previous = thread->last_core, index;
+    if (previous == PLAN_NONE) {
+        index = place_new(engine);
+        thread->load = (struct average){.value = 1, .at_ns = engine->now_ns};
+    } else {
+        index = place_woken(engine, thread, waker);
+    }
+    if (index != previous)
+        move_load(engine, thread, previous, index);
+    return index;
+}
+
 /* ---- moving ---- */
 
-/* As the kernel counts: with those that are asleep but still in the queue. They cannot be moved. */
+/* With those that are asleep but still in the queue. They cannot be moved. */
 static int queued(const struct engine *engine, int index) {
-    return (int)engine->cores[index].load.level + (int)engine->queues[index].delayed.count;
+    return (int)engine->cores[index].load.level;
 }
 
 static bool is_hot(const struct engine *engine, const struct thread *thread) {
@@ -146,6 +168,7 @@ static bool pull(struct engine *engine, int from, int to, bool even_hot) {
         return false;
     count_core(engine, from, -1);
     count_core(engine, to, +1);
+    move_load(engine, longest, from, to);
     cpu_move(engine, longest, from, to);
     return true;
 }

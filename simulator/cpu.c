@@ -101,6 +101,17 @@ static void arm(struct engine *engine, int index) {
     heap_set(&engine->clock, core_event(engine, index), fmax(due, engine->now_ns));
 }
 
+/* Of a slice that begins now: ideal cores look at the clock all the time, others at every tick. */
+static double slice_end(const struct engine *engine) {
+    double end_ns = engine->now_ns + engine->plan->quantum_ns, tick_ns = engine->plan->tick_ns;
+    return is_shared(engine) ? end_ns : ceil(end_ns / tick_ns) * tick_ns;
+}
+
+/* What a thread may be owed for later. */
+static double longest_lag(const struct engine *engine) {
+    return fmax(2 * engine->plan->quantum_ns, engine->plan->tick_ns);
+}
+
 /* The core's chosen thread begins to run. */
 static void start(struct engine *engine, int index) {
     struct core *core = &engine->cores[index];
@@ -109,7 +120,7 @@ static void start(struct engine *engine, int index) {
     thread->core = index;
     thread->last_core = index;
     core->charged_ns = engine->now_ns;
-    core->slice_end_ns = engine->now_ns + engine->plan->quantum_ns;
+    core->slice_end_ns = slice_end(engine);
     const struct shared *spins_for =
         thread->is_spinning ? &engine->objects[engine->plan->nodes[thread->node].object] : NULL;
     if (spins_for && spins_for->kind == OBJECT_SPIN && !spins_for->owner)
@@ -135,19 +146,6 @@ static void dequeue(struct engine *engine, struct ready_queue *queue, const stru
     engine->n_ready--;
 }
 
-static void dispatch(struct engine *engine, int index) {
-    struct ready_queue *queue = queue_of(engine, index);
-    engine->cores[index].running = NULL;
-    if (queue->ready.count == 0 && (is_shared(engine) || !balance_newly_idle(engine, index))) {
-        put_idle(engine, index);
-        return;
-    }
-    struct thread *thread = &engine->threads[heap_first(&queue->ready)->id];
-    dequeue(engine, queue, thread);
-    engine->cores[index].running = thread;
-    start(engine, index);
-}
-
 struct survey {
     int furthest; /* the core whose thread is furthest ahead; PLAN_NONE if none can be preempted */
     double n;     /* threads that count: running, ready, delayed */
@@ -160,8 +158,7 @@ static void end_delay(struct ready_queue *queue, struct thread *thread) {
     thread->lag_ns = 0;
 }
 
-/* Looks at all that share the queue of core `index`: charges those that run, and lets the delayed
- * ones go that are no longer ahead of the average, or all if nobody else is there. */
+/* Looks at all that share the queue of core `index`, and charges those that run. */
 static struct survey survey(struct engine *engine, int index) {
     struct ready_queue *queue = queue_of(engine, index);
     bool is_ideal = is_shared(engine);
@@ -182,19 +179,54 @@ static struct survey survey(struct engine *engine, int index) {
             found.furthest = i;
         }
     }
-    bool is_idle = found.n == 0;
     found.n += queue->delayed.count;
-    for (;;) {
-        if (found.n > 0)
-            queue->average_ns = (queue->sum_vruntime_ns + running) / found.n;
-        if (queue->delayed.count == 0 ||
-            (!is_idle && heap_first(&queue->delayed)->key > queue->average_ns))
-            break;
-        end_delay(queue, &engine->threads[heap_first(&queue->delayed)->id]);
-        found.n--;
-    }
+    if (found.n > 0)
+        queue->average_ns = (queue->sum_vruntime_ns + running) / found.n;
     found.average_ns = queue->average_ns;
     return found;
+}
+
+/* Lets the delayed threads go that are no longer ahead of the average, or all if nobody else is
+ * there. The kernel does so when it picks the next thread, and not before. */
+static void drop_delayed(struct engine *engine, int index) {
+    struct ready_queue *queue = queue_of(engine, index);
+    while (queue->delayed.count > 0) {
+        double average_ns = survey(engine, index).average_ns;
+        if (queue->ready.count > 0 && heap_first(&queue->delayed)->key > average_ns)
+            return;
+        struct thread *thread = &engine->threads[heap_first(&queue->delayed)->id];
+        end_delay(queue, thread);
+        if (!is_shared(engine))
+            balance_count(engine, thread, index, -1);
+    }
+}
+
+/* A delayed thread is woken. It keeps its place, but gets no credit for its sleep. Of the thread
+ * that runs only counts what had been charged before: the kernel does not look at the clock. */
+static void requeue_delayed(struct engine *engine, struct ready_queue *queue, int index,
+                            struct thread *thread) {
+    const struct thread *running = is_shared(engine) ? NULL : engine->cores[index].running;
+    double n = queue->ready.count + queue->delayed.count + (running ? 1 : 0);
+    double sum_ns = queue->sum_vruntime_ns + (running ? running->vruntime_ns : 0);
+    double vruntime_ns = thread->vruntime_ns;
+    if (n > 1 && sum_ns / n > vruntime_ns)
+        vruntime_ns = (sum_ns - vruntime_ns) / (n - 1);
+    end_delay(queue, thread);
+    thread->vruntime_ns = vruntime_ns;
+}
+
+static void dispatch(struct engine *engine, int index) {
+    struct ready_queue *queue = queue_of(engine, index);
+    engine->cores[index].running = NULL;
+    drop_delayed(engine, index);
+    if (queue->ready.count == 0 && (is_shared(engine) || !balance_newly_idle(engine, index))) {
+        put_idle(engine, index);
+        return;
+    }
+    struct thread *thread = &engine->threads[heap_first(&queue->ready)->id];
+    dequeue(engine, queue, thread);
+    engine->cores[index].running = thread;
+    start(engine, index);
 }
 
 /* A thread that goes to sleep is behind its fair share, and keeps that for when it wakes, or ahead
@@ -202,7 +234,7 @@ static struct survey survey(struct engine *engine, int index) {
 static void keep_lag(struct engine *engine, struct thread *thread) {
     struct ready_queue *queue = queue_of(engine, thread->core);
     double lag = survey(engine, thread->core).average_ns - thread->vruntime_ns;
-    thread->lag_ns = fmin(fmax(lag, 0), engine->plan->quantum_ns);
+    thread->lag_ns = fmin(fmax(lag, 0), longest_lag(engine));
     if (lag >= -ROUNDING_NS || queue->ready.count == 0)
         return;
     thread->is_delayed = true;
@@ -215,7 +247,7 @@ static void leave_core(struct engine *engine, struct thread *thread, enum thread
     cpu_set_state(engine, thread, state);
     thread->ran_ns = engine->now_ns;
     heap_remove(&engine->clock, core_event(engine, thread->core));
-    if (!is_shared(engine))
+    if (!is_shared(engine) && !thread->is_delayed)
         balance_count(engine, thread, thread->core, -1);
     dispatch(engine, thread->core);
 }
@@ -265,7 +297,8 @@ static void place(struct thread *thread, const struct survey *found) {
  * counted in. */
 static bool preempts(struct engine *engine, const struct thread *thread,
                      const struct ready_queue *queue, const struct survey *found) {
-    if (found->furthest == PLAN_NONE || heap_first(&queue->ready)->id != thread->id)
+    if (found->furthest == PLAN_NONE || heap_first(&queue->ready)->id != thread->id ||
+        (queue->delayed.count > 0 && heap_first(&queue->delayed)->key < thread->vruntime_ns))
         return false;
     double average = (found->average_ns * found->n + thread->vruntime_ns) / (found->n + 1);
     return engine->cores[found->furthest].running->vruntime_ns > average + ROUNDING_NS;
@@ -296,20 +329,18 @@ void cpu_wake(struct engine *engine, struct thread *thread, const struct thread 
                     : balance_place(engine, thread, waker ? waker->core : PLAN_NONE);
     int queue_core = index == PLAN_NONE ? 0 : index;
     struct ready_queue *queue = queue_of(engine, queue_core);
+    bool is_counted = thread->is_delayed;
+    if (is_counted)
+        requeue_delayed(engine, queue, queue_core, thread);
     struct survey found = survey(engine, queue_core);
-    if (thread->is_delayed) { /* it keeps its place */
-        end_delay(queue, thread);
-        found.average_ns =
-            (found.average_ns * found.n - thread->vruntime_ns) / fmax(found.n - 1, 1);
-        found.n--;
-    } else {
+    if (!is_counted)
         place(thread, &found);
-    }
     thread->remaining_ns = thread->debt_ns + (begins || !slept ? 0 : engine->plan->block_cpu_ns);
     thread->debt_ns = 0;
     if (!is_ideal) {
         thread->last_core = index;
-        balance_count(engine, thread, index, +1);
+        if (!is_counted)
+            balance_count(engine, thread, index, +1);
     }
     if (index != PLAN_NONE && !engine->cores[index].running) {
         run_on_idle(engine, thread, index, slept);
@@ -366,7 +397,7 @@ static void end_slice(struct engine *engine, int index) {
         }
     }
     thread->remaining_ns = core->done_ns - engine->now_ns;
-    core->slice_end_ns = engine->now_ns + engine->plan->quantum_ns;
+    core->slice_end_ns = slice_end(engine);
     struct ready_queue *queue = queue_of(engine, index);
     if (queue->ready.count == 0 || heap_first(&queue->ready)->key > thread->vruntime_ns) {
         arm(engine, index);
