@@ -243,7 +243,7 @@ static struct events events_of(const struct sections *sections, int mutex) {
         if (section->mutex != mutex)
             continue;
         *VECTOR_ADD(&events) = (struct event){section->acquire_ns, s, 0};
-        for (size_t w = 0; w < section->n_waits; w++)
+        for (size_t w = 0; w + section->cut < section->n_waits; w++)
             *VECTOR_ADD(&events) =
                 (struct event){sections->waits[section->first_wait + w].end_ns, s, w + 1};
     }

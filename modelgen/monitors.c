@@ -186,6 +186,8 @@ static struct history history_of(const struct sections *sections, const struct m
             *VECTOR_ADD(&history) = event;
             event.time_ns = sections->waits[section->first_wait + w].end_ns;
         }
+        if (section->cut)
+            continue;
         event.kind = EVENT_PASSES;
         *VECTOR_ADD(&history) = event;
         event.kind = EVENT_EFFECT;
@@ -592,8 +594,10 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
             if (*outcome == OUTCOME_YES && counter < guard->take - 0.5)
                 note_contradiction(guard, event, counter);
-        } else if (waiter && counter >= guard->take - 0.5 && event->time_ns < closed_ns) {
-            note_contradiction(guard, event, counter);
+        } else if (waiter) {
+            *outcome = OUTCOME_NO; /* unless it goes on */
+            if (counter >= guard->take - 0.5 && event->time_ns < closed_ns)
+                note_contradiction(guard, event, counter);
         }
     }
     free(counters);

@@ -29,6 +29,8 @@ static struct order_list in_order(const struct sections *sections, int mutex, in
     struct order_list list = {0};
     for (size_t s = 0; s < sections->n_sections; s++) {
         int own = sections->sections[s].mutex;
+        if (sections->sections[s].cut)
+            continue;
         if (class_id < 0 ? own == mutex : sections->objects[own].class_id == class_id)
             *VECTOR_ADD(&list) = s;
     }

@@ -248,6 +248,23 @@ static void read_record(struct finder *finder, int thread, size_t index,
     finder->signal_may_follow = closed;
 }
 
+/* Never unlocked: the program ended. Who waited then belongs to what is waited for. */
+static void cut_section(struct finder *finder, const struct trace_thread *thread, int held) {
+    struct open_section *open = &finder->held[held];
+    size_t n = open->waits.count;
+    bool waits = n > 0 && thread->records[open->waits.items[n - 1].record].flags & TRACE_UNFINISHED;
+    if (!waits) {
+        free(open->waits.items);
+        free(open->signals.items);
+        finder->n_held--;
+        return;
+    }
+    open->section.cut = true;
+    open->section.unlock_record = thread->n_records;
+    open->section.release_ns = open->waits.items[n - 1].end_ns;
+    close_section(finder, held);
+}
+
 struct sections sections_find(const struct trace *trace, const int *pool_of) {
     struct sections sections = {.object_of = MAP_EMPTY};
     find_objects(trace, &sections);
@@ -262,10 +279,8 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
         finder.signal_may_follow = false;
         for (size_t r = 0; r < thread->n_records; r++)
             read_record(&finder, (int)t, r, &thread->records[r]);
-        for (; finder.n_held > 0; finder.n_held--) { /* never unlocked: cut off */
-            free(finder.held[finder.n_held - 1].waits.items);
-            free(finder.held[finder.n_held - 1].signals.items);
-        }
+        while (finder.n_held > 0)
+            cut_section(&finder, thread, finder.n_held - 1);
     }
     sections.sections = finder.sections.items;
     sections.n_sections = finder.sections.count;

@@ -47,6 +47,7 @@ struct section {
     uint64_t acquire_ns, release_ns;
     size_t first_wait, n_waits;     /* in sections.waits */
     size_t first_signal, n_signals; /* in sections.signals; also those right after the unlock */
+    bool cut; /* the program ended while it waited: it never went on, and has no unlock */
 };
 
 struct sections {

@@ -1202,10 +1202,11 @@ static void prepare(struct writer *writer) {
         }
     }
     free(user);
-    for (size_t s = 0; s < sections->n_sections; s++)
-        writer
-            ->section_of_unlock[sections->sections[s].thread][sections->sections[s].unlock_record] =
-            (int)s;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (!section->cut)
+            writer->section_of_unlock[section->thread][section->unlock_record] = (int)s;
+    }
     for (size_t p = 0; p < in->pools->n_pools; p++)
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
             writer->task_pool = (int)p;
@@ -1232,6 +1233,7 @@ static void write_thread(struct writer *writer, size_t t) {
         write_known_close(writer, r, &thread->records[r]);
         write_decision_after_work(writer, r);
     }
+    writer->n_open = 0; /* the program ended in them */
     if (writer->in_task)
         add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
     struct step *end =

@@ -1,0 +1,211 @@
+/* Guards of several mutexes that are alike, and of sections that only look alike; what objects are
+ * called; on traces written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/modelgen.h"
+#include "modelgen/monitors.h"
+#include "modelgen/names.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, CONDITION = 0x2000, OTHER_MUTEX = 0x3000 };
+
+static const int no_pools[BUILDER_THREADS];
+
+/* A critical section of `function` that waits until `woken` (0: not at all). */
+static void section(struct trace *trace, int thread, const char *function, int line,
+                    uint64_t object, uint64_t start, uint64_t woken, bool signals) {
+    uint64_t end = woken ? woken + 1 : start + 3;
+    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX + object,
+                   builder_context(trace, function, line, "thread", 100), 0);
+    if (woken)
+        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1,
+                       CONDITION + object,
+                       builder_context(trace, function, line + 1, "thread", 100), 0);
+    if (signals)
+        builder_record(trace, thread, "pthread_cond_signal", end - 1, 0, CONDITION + object,
+                       builder_context(trace, function, line + 2, "thread", 100), 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX + object,
+                   builder_context(trace, function, line + 3, "thread", 100), 0);
+}
+
+static struct trace *new_trace(void) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "worker", 0);
+    builder_thread(trace, "worker", 0);
+    return trace;
+}
+
+static const struct guard *only_guard(const struct monitors *monitors) {
+    assert_int_equal(monitors->n_guards, 1);
+    return &monitors->guards[0];
+}
+
+/* ---- mailboxes ---- */
+
+/* Worker 1 finds something in its box while worker 2 waits at its own; at the end both wait. */
+static struct trace *two_mailboxes(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 5000; at += 1000) {
+        section(trace, 0, "give", 10, 1, at, 0, true);
+        section(trace, 2, "take", 20, 2, at + 100, at + 205, false);
+        section(trace, 0, "give", 10, 2, at + 200, 0, true);
+        section(trace, 1, "take", 20, 1, at + 300, 0, false);
+    }
+    for (int worker = 1; worker <= 2; worker++) {
+        section(trace, worker, "take", 20, (uint64_t)worker, 6000, 7000, false);
+        struct trace_thread *thread = &trace->threads[worker];
+        thread->n_records--; /* it never unlocked */
+        thread->records[thread->n_records - 1].flags |= TRACE_UNFINISHED;
+    }
+    builder_finish(trace, 7000);
+    return trace;
+}
+
+static void mailboxes_of_a_pool_are_one_queue(void **state) {
+    (void)state;
+    struct trace *trace = two_mailboxes();
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    const struct guard *guard = only_guard(&monitors);
+    assert_int_equal(guard->kind, GUARD_QUEUE);
+    assert_true(guard->violations == 0);
+    size_t waited = 0, cut = 0;
+    for (size_t s = 0; s < sections.n_sections; s++) {
+        if (sections.sections[s].n_waits == 0)
+            continue;
+        waited++;
+        cut += sections.sections[s].cut;
+        assert_true(monitors_explain(&monitors, s));
+        assert_int_equal(guard->outcome[s], sections.sections[s].cut ? OUTCOME_NO : OUTCOME_YES);
+    }
+    assert_int_equal(waited, 5 + 2);
+    assert_int_equal(cut, 2);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+static void waiting_at_what_stands_for_several_is_alike(void **state) {
+    (void)state;
+    struct trace *trace = two_mailboxes();
+    for (int t = 0; t < 3; t++)
+        builder_slice(trace, t, 0, 7000);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_non_null(model);
+    double wait_ns = 0;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        assert_int_equal(model->waiting[i].how, MODELLED_BY_FALLBACK);
+        wait_ns += model->waiting[i].wait_ns;
+    }
+    assert_true(wait_ns == 5 * 104 + 2 * 999);
+    model_free(model);
+    trace_free(trace);
+}
+
+/* ---- sections that look alike ---- */
+
+/* "look" finds a free worker and goes on to "start", or finds none and goes on to "rest". */
+static struct trace *two_helpers(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 8000; at += 1000) {
+        for (uint64_t i = 0; i < 2; i++) {
+            section(trace, 0, "look", 10, 0, at + 20 * i, 0, false);
+            section(trace, 0, "start", 20, OTHER_MUTEX, at + 20 * i + 10, 0, false);
+        }
+        section(trace, 0, "look", 10, 0, at + 40, 0, false);
+        section(trace, 0, "rest", 30, 0, at + 50, at + 105, false);
+        section(trace, 1, "done", 40, 0, at + 100, 0, true);
+        section(trace, 0, "look", 10, 0, at + 110, 0, false);
+        section(trace, 0, "start", 20, OTHER_MUTEX, at + 120, 0, false);
+        section(trace, 1, "done", 40, 0, at + 200, 0, true);
+        section(trace, 2, "done", 40, 0, at + 210, 0, true);
+    }
+    builder_finish(trace, 9000);
+    return trace;
+}
+
+static void what_comes_next_tells_what_was_found(void **state) {
+    (void)state;
+    struct trace *trace = two_helpers();
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    const struct guard *guard = only_guard(&monitors);
+    assert_true(guard->violations == 0);
+    assert_true(guard->initial == 2);
+    double taken = 0;
+    for (size_t c = 0; c < monitors.n_classes; c++)
+        if (strcmp(monitors.classes[c].function, "look") == 0)
+            taken -= guard->weight[c] * monitors.classes[c].count;
+    assert_true(taken == 8 * 3); /* not the eight that found none */
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+/* ---- who waits and who wakes ---- */
+
+static void rare_sections_that_wait_and_wake_take_part(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    section(trace, 1, "finished", 500, 0, 100, 4000, false);
+    for (int place = 0; place < 12; place++)
+        for (uint64_t i = 0; i < 3; i++)
+            section(trace, 2, "ask", 10 + 10 * place, 0, 200 + 30 * (uint64_t)place + 10 * i, 0,
+                    false);
+    section(trace, 0, "finish", 600, 0, 3990, 0, true);
+    builder_finish(trace, 5000);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_true(only_guard(&monitors)->waited == 1);
+    for (size_t s = 0; s < sections.n_sections; s++)
+        assert_true(monitors_explain(&monitors, s) == (sections.sections[s].n_waits > 0));
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+/* ---- names ---- */
+
+static void namesakes_are_told_apart_by_who_makes_them(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    builder_record(trace, 0, "pthread_mutex_init", 1, 0, MUTEX,
+                   builder_context(trace, "pool_create", 10, "reader_open", 50), 0);
+    builder_record(trace, 0, "pthread_mutex_init", 2, 0, MUTEX + 1,
+                   builder_context(trace, "pool_create", 10, "writer_open", 60), 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        builder_record(trace, 1, "pthread_mutex_lock", 10 + i, 0, MUTEX + i,
+                       builder_context(trace, i ? "write" : "read", 20, "worker", 100), 0);
+        builder_record(trace, 1, "pthread_mutex_unlock", 20 + i, 0, MUTEX + i,
+                       builder_context(trace, i ? "write" : "read", 21, "worker", 100), 0);
+    }
+    builder_finish(trace, 100);
+    struct sections sections = sections_find(trace, no_pools);
+    struct stream_input input = {.trace = trace, .sections = &sections};
+    char *first = name_of_object(&input, 0, "mutex", NULL);
+    char *second = name_of_object(&input, 1, "mutex", "struct pool");
+    assert_string_equal(first, "mutex, pool_create (t.c:10), in reader_open");
+    assert_string_equal(second, "mutex struct pool, pool_create (t.c:10), in writer_open");
+    free(first);
+    free(second);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
+        cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
+        cmocka_unit_test(what_comes_next_tells_what_was_found),
+        cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
+        cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
