@@ -331,6 +331,12 @@ class ShareFinder {
     /* Seen from the caller: `parameters` are the caller's own. */
     Sharer at_call(int f, const CallSite &site) const {
         Sharer result;
+        /* Of the functions that a pointer may lead to only what all of them do is sure. */
+        if (!std::all_of(site.callees.begin(), site.callees.end(), [this](int callee) {
+                const Sharer &sharer = sharers[(size_t)callee];
+                return sharer.always || sharer.parameters;
+            }))
+            return result;
         size_t first = site.call->kind == ExprKind::Indirect ? 1 : 0;
         for (int callee : site.callees) {
             const Sharer &sharer = sharers[(size_t)callee];
