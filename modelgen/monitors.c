@@ -14,6 +14,7 @@
 #define EVENT_LIMIT     40000 /* events of one mutex that are replayed in the search */
 #define VIOLATION_SHARE 0.05  /* of the evaluations may contradict an accepted hypothesis */
 #define RECALL          0.8   /* of the waits, and of the passes, must be explained */
+#define DEBT            1.5 /* how complex it is that something is owed at the start, in classes */
 
 /* ---- classes ---- */
 
@@ -331,6 +332,8 @@ static void judge_current(struct search *search, double complexity) {
     replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
     struct verdict verdict =
         best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
+    if (taking && verdict.threshold > current->take - 1)
+        complexity += DEBT; /* more classes may well explain it without */
     double wrong = verdict.wrong_waits + verdict.wrong_passes;
     double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
     bool better =
