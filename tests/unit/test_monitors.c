@@ -91,6 +91,34 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
     trace_free(trace);
 }
 
+/* Each worker takes what it has done out of its box and then waits for more: by the counter alone
+ * it could as well owe one item at the start. */
+static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    for (int worker = 1; worker <= 2; worker++) {
+        uint64_t box = (uint64_t)worker, at = 1000 * (uint64_t)worker;
+        static const uint64_t gives[] = {200, 300, 310, 700, 900};
+        for (int i = 0; i < 5; i++)
+            section(trace, 0, "give", 10, box, at + gives[i], 0, true);
+        section(trace, worker, "first", 20, box, at + 100, at + 205, false);
+        section(trace, worker, "finish", 30, box, at + 400, 0, false);
+        section(trace, worker, "finish", 30, box, at + 500, 0, false);
+        section(trace, worker, "finish", 30, box, at + 600, at + 705, false);
+        section(trace, worker, "finish", 30, box, at + 800, at + 905, false);
+    }
+    builder_finish(trace, 4000);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    const struct guard *guard = only_guard(&monitors);
+    assert_int_equal(guard->kind, GUARD_QUEUE);
+    assert_true(guard->initial == 0);
+    assert_true(guard->violations == 0);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 static void waiting_at_what_stands_for_several_is_alike(void **state) {
     (void)state;
     struct trace *trace = two_mailboxes();
@@ -113,11 +141,17 @@ static void waiting_at_what_stands_for_several_is_alike(void **state) {
 
 /* "look" finds a free worker and goes on to "start", or finds none and goes on to "rest". */
 static struct trace *two_helpers(void) {
+    static const bool rests[] = {true, false, false, true, true, false, true, false};
     struct trace *trace = new_trace();
     for (uint64_t at = 1000; at <= 8000; at += 1000) {
         for (uint64_t i = 0; i < 2; i++) {
             section(trace, 0, "look", 10, 0, at + 20 * i, 0, false);
             section(trace, 0, "start", 20, OTHER_MUTEX, at + 20 * i + 10, 0, false);
+        }
+        section(trace, 2, "done", 40, 0, at + 210, 0, true);
+        if (!rests[at / 1000 - 1]) {
+            section(trace, 1, "done", 40, 0, at + 200, 0, true);
+            continue;
         }
         section(trace, 0, "look", 10, 0, at + 40, 0, false);
         section(trace, 0, "rest", 30, 0, at + 50, at + 105, false);
@@ -125,7 +159,6 @@ static struct trace *two_helpers(void) {
         section(trace, 0, "look", 10, 0, at + 110, 0, false);
         section(trace, 0, "start", 20, OTHER_MUTEX, at + 120, 0, false);
         section(trace, 1, "done", 40, 0, at + 200, 0, true);
-        section(trace, 2, "done", 40, 0, at + 210, 0, true);
     }
     builder_finish(trace, 9000);
     return trace;
@@ -143,7 +176,7 @@ static void what_comes_next_tells_what_was_found(void **state) {
     for (size_t c = 0; c < monitors.n_classes; c++)
         if (strcmp(monitors.classes[c].function, "look") == 0)
             taken -= guard->weight[c] * monitors.classes[c].count;
-    assert_true(taken == 8 * 3); /* not the eight that found none */
+    assert_true(taken == 4 * 3 + 4 * 2); /* not the four that found none */
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -202,6 +235,7 @@ static void namesakes_are_told_apart_by_who_makes_them(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
+        cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
         cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
         cmocka_unit_test(what_comes_next_tells_what_was_found),
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
