@@ -877,8 +877,9 @@ static void try_proposal(struct monitors *monitors, const struct sections *secti
         return;
     }
     guard.evaluations = yes + no;
-    /* Without a close, "empty" itself is the answer: the caller does not wait. */
-    guard.tries = guard.close_class < 0;
+    /* Without a close, "empty" itself is the answer: the caller does not wait. Where it never was
+     * the answer, nothing shows what the caller would do then, so it waits. */
+    guard.tries = guard.close_class < 0 && no > 0;
     *VECTOR_ADD(list) = guard;
 }
 

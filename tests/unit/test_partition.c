@@ -264,8 +264,9 @@ static void a_share_of_rounds_that_differ_is_counted_in_rounds(void **state) {
     model_free(model);
 }
 
-/* Main puts 40 items and one more for each of two threads, which takes it and ends. */
-static struct trace *farewell_trace(void) {
+/* Main puts 40 items and one more for each of two threads, which takes it and ends. The threads
+ * wait for the first item, or find all there. */
+static struct trace *farewell_trace(bool waits) {
     enum { ITEMS = 40, THREADS = 2, NOT_EMPTY = 0x2000, FIRST_PUT = 10000 };
     struct trace *trace = builder_new(THREADS);
     int main_thread = builder_thread(trace, "main", -1);
@@ -284,12 +285,15 @@ static struct trace *farewell_trace(void) {
     }
     for (int t = 1; t <= THREADS; t++) {
         int thread = builder_thread(trace, "worker", 0);
-        uint64_t got = FIRST_PUT + 1000 * (uint64_t)(t - 1) + 50;
-        builder_record(trace, thread, "pthread_mutex_lock", 10 * (uint64_t)t, 0, MUTEX, get, 0);
-        builder_record(trace, thread, "pthread_cond_wait", 10 * (uint64_t)t + 1,
-                       got - 10 * (uint64_t)t - 1, NOT_EMPTY, get, 0);
+        uint64_t got = FIRST_PUT + 1000 * (uint64_t)(t - 1) + 50, came = 10 * (uint64_t)t;
+        if (!waits)
+            came = got += 50000;
+        builder_record(trace, thread, "pthread_mutex_lock", came, 0, MUTEX, get, 0);
+        if (waits)
+            builder_record(trace, thread, "pthread_cond_wait", came + 1, got - came - 1, NOT_EMPTY,
+                           get, 0);
         builder_record(trace, thread, "pthread_mutex_unlock", got + 1, 0, MUTEX, get, 0);
-        builder_slice(trace, thread, 0, 10 * (uint64_t)t + 1);
+        builder_slice(trace, thread, 0, waits ? came + 1 : 1);
         builder_slice(trace, thread, got, end);
         for (int i = 1; i <= ITEMS / THREADS; i++) {
             uint64_t now = got + (uint64_t)i * ROW_NS;
@@ -301,19 +305,52 @@ static struct trace *farewell_trace(void) {
     }
     builder_finish(trace, end + 100);
     for (int t = 1; t <= THREADS; t++)
-        trace->threads[t].end_ns =
-            FIRST_PUT + 1000 * (uint64_t)(t - 1) + 100 + ITEMS / THREADS * (uint64_t)ROW_NS;
+        trace->threads[t].end_ns = FIRST_PUT + 1000 * (uint64_t)(t - 1) + 100 +
+                                   (waits ? 0 : 50000) + ITEMS / THREADS * (uint64_t)ROW_NS;
     return trace;
 }
 
 static void items_that_tell_threads_to_end_are_as_many_as_the_threads(void **state) {
     (void)state;
-    struct model *model = model_of(farewell_trace(), NULL);
+    struct model *model = model_of(farewell_trace(true), NULL);
     assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
     ASSERT_ROWS(model, 1, 40);
     ASSERT_ROWS(model, 2, 20);
     ASSERT_ROWS(model, 8, 5);
     model_free(model);
+}
+
+/* The source says that it is a queue; a taker that found it empty once would be one that gives up.
+ */
+static void takers_that_were_never_refused_wait(void **state) {
+    (void)state;
+    struct facts_operation operations[] = {
+        {FACTS_PUT, {.function = "put", .file = "t.c", .line = 20}},
+        {FACTS_GET, {.function = "get", .file = "t.c", .line = 30}}};
+    struct facts_monitor queue = {.kind = MONITOR_UNBOUNDED_QUEUE,
+                                  .name = "struct queue",
+                                  .mutex = "struct queue.mutex",
+                                  .n_operations = 2,
+                                  .operations = operations};
+    char *file = "t.c";
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_files = 1,
+                          .files = &file,
+                          .n_monitors = 1,
+                          .monitors = &queue};
+    struct trace *trace = farewell_trace(false);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    size_t gets = 0;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        gets += model->nodes[n].kind == NODE_GET;
+        if (model->nodes[n].kind == NODE_GET)
+            assert_true(model->nodes[n].timeout_ns < 0);
+    }
+    assert_true(gets > 0);
+    model_free(model);
+    trace_free(trace);
 }
 
 static void without_source_a_remainder_tells_a_total(void **state) {
@@ -497,6 +534,7 @@ int main(void) {
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
+        cmocka_unit_test(takers_that_were_never_refused_wait),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
         cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
