@@ -59,7 +59,12 @@ struct linear draft_constant(double value) {
 }
 
 struct linear draft_per_thread(double base, int pool, double factor) {
-    struct linear_term *term = memory_alloc(1, sizeof *term);
-    *term = (struct linear_term){pool, factor};
-    return (struct linear){base, 1, term};
+    struct linear amount = {.base = base};
+    draft_add_per_thread(&amount, pool, factor);
+    return amount;
+}
+
+void draft_add_per_thread(struct linear *amount, int pool, double factor) {
+    amount->terms = memory_resize(amount->terms, amount->n_terms + 1, sizeof *amount->terms);
+    amount->terms[amount->n_terms++] = (struct linear_term){pool, factor};
 }

@@ -21,5 +21,7 @@ void draft_note(struct model *model, const char *format, ...) __attribute__((for
 struct linear draft_constant(double value);
 /* base + factor * threads of pool. */
 struct linear draft_per_thread(double base, int pool, double factor);
+/* Adds factor * threads of pool. */
+void draft_add_per_thread(struct linear *amount, int pool, double factor);
 
 #endif

@@ -132,18 +132,22 @@ static int lock_object(struct writer *writer, int index) {
     return result;
 }
 
-/* `met`: threads of each pool that ever came to the barrier. All threads of a pool that scales are
- * parties; the rest of the parties is constant. */
+/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
+ * are parties; the rest of the parties is constant. */
 static struct linear parties_of_pools(const struct writer *writer, const int *met, int parties) {
     const struct thread_pools *pools = writer->in->pools;
     for (size_t p = 0; p < pools->n_pools; p++)
         if (pools->pools[p].team && met[p]) /* a team meets alone */
             return pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
                                           : draft_constant(pools->pools[p].size);
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales && met[p] == pools->pools[p].size && met[p] <= parties)
-            return draft_per_thread(parties - met[p], (int)p, 1);
-    return draft_constant(parties);
+    struct linear amount = draft_constant(parties);
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        if (!pools->pools[p].scales || met[p] != pools->pools[p].size || met[p] > amount.base)
+            continue;
+        amount.base -= met[p];
+        draft_add_per_thread(&amount, (int)p, 1);
+    }
+    return amount;
 }
 
 static struct linear barrier_parties(const struct writer *writer, int index, int parties) {

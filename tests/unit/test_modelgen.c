@@ -286,6 +286,31 @@ static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
     trace_free(trace);
 }
 
+static void all_pools_that_meet_at_a_barrier_are_its_parties(void **state) {
+    (void)state;
+    struct trace *trace = barrier_trace();
+    int writer = builder_thread(trace, "writer", 0);
+    trace->threads[0].records[0].value = 5; /* main, two workers, two writers */
+    for (int t = writer; t < writer + 2; t++) {
+        if (t > writer)
+            builder_thread(trace, "writer", 0);
+        for (size_t r = 0; r < trace->threads[1].n_records; r++)
+            trace->threads[t].records[trace->threads[t].n_records++] = trace->threads[1].records[r];
+        builder_slice(trace, t, 0, 5000);
+    }
+    builder_finish(trace, 6000);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(model->n_pools, 3);
+    assert_true(model->pools[1].scales && model->pools[2].scales);
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_BARRIER)
+            assert_true(linear_value(&model->objects[o].amount, (int[]){1, 7, 3}) == 11);
+    model_free(model);
+    trace_free(trace);
+}
+
 static void a_pool_whose_rounds_are_split_says_so(void **state) {
     (void)state;
     struct trace *trace = barrier_trace();
@@ -360,6 +385,7 @@ int main(void) {
         cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
+        cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
         cmocka_unit_test(a_pool_whose_rounds_are_split_says_so),
     };
     return cmocka_run_group_tests_name("modelgen", tests, NULL, NULL);
