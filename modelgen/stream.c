@@ -528,9 +528,10 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
             continue;
         if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
             continue;
-        enum node_kind kind = closes                                     ? NODE_CLOSE
-                              : guard->kind == GUARD_QUEUE && weight > 0 ? NODE_PUT
-                                                                         : NODE_RELEASE;
+        enum node_kind kind = closes                       ? NODE_CLOSE
+                              : guard->kind != GUARD_QUEUE ? NODE_RELEASE
+                              : weight > 0                 ? NODE_PUT
+                                           : NODE_GET; /* what is known to be there */
         int object = guard_object(writer, guard);
         /* A task is born when it is put where the busiest pool takes it. */
         bool born = kind == NODE_PUT && writer->feeds_tasks[g] &&
@@ -541,6 +542,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         step->object = object;
         step->count = kind == NODE_RELEASE ? weight : 0;
         step->settles = kind == NODE_PUT && succeeded;
+        if (kind == NODE_GET)
+            step->outcome = OUTCOME_YES;
     }
 }
 

@@ -114,6 +114,35 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     trace_free(trace);
 }
 
+/* The worker waits for an item; in every round it takes another one at a place where it never
+ * waits. */
+static void items_are_also_taken_where_nobody_waits(void **state) {
+    (void)state;
+    struct history history = {builder_new(2), 1000};
+    int putter = builder_thread(history.trace, "main", -1);
+    int getter = builder_thread(history.trace, "worker", 0);
+    for (int r = 0; r < 8; r++) {
+        waiting_get(&history, getter, putter);
+        for (int i = 0; i < 3; i++)
+            section(&history, putter, "put", 0, 0, NOT_EMPTY);
+        section(&history, getter, "get", 0, 0, NOT_FULL);
+        section(&history, getter, "skip", 0, 0, 0);
+        section(&history, getter, "get", 0, 0, NOT_FULL);
+    }
+    for (int t = putter; t <= getter; t++)
+        builder_slice(history.trace, t, 0, history.now_ns);
+    builder_finish(history.trace, history.now_ns);
+    struct error error = {""};
+    struct model *model = modelgen_build(history.trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    size_t skips = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        skips += model->nodes[n].kind == NODE_GET && strstr(model->nodes[n].name, "skip");
+    assert_int_equal(skips, 1);
+    model_free(model);
+    trace_free(history.trace);
+}
+
 static void broadcast(struct history *history, int thread, const char *function) {
     struct trace *trace = history->trace;
     uint64_t now = history->now_ns;
@@ -380,6 +409,7 @@ int main(void) {
         cmocka_unit_test(a_queue_that_was_empty_only_at_first_is_a_queue),
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
+        cmocka_unit_test(items_are_also_taken_where_nobody_waits),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
         cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
