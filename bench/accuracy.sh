@@ -252,6 +252,19 @@ write_partition() {
     "$root/bench/partition.sh" --kept
 }
 
+# A server is recognised, not predicted, so far.
+write_memcached() {
+    local data=$work/memcached.data
+    [ -s "$data/model.json" ] || return 0
+    printf '\n## memcached\n\n'
+    echo "Loaded over loopback by \`bench/memcached.sh\`; not predicted. Its model explains $(
+        percent "$(model_number "$data" explained_share)") of the threads' time."
+    echo
+    recognised "$data"
+    echo
+    waiting_shares "$data"
+}
+
 write_document() {
     local name done=()
     for name in "${sample_programs[@]}" "${real_programs[@]}"; do
@@ -273,6 +286,7 @@ write_document() {
         for name in "${done[@]}"; do
             write_program "$name"
         done
+        write_memcached
         write_partition
     } >"$document.part"
     mv "$document.part" "$document"
