@@ -18,6 +18,7 @@ measure() {
 
 measure bench/probe-cost.sh "$build"
 measure bench/simulator.sh "$build"
+measure bench/analysis.sh
 measure bench/perturbation.sh
 measure bench/accuracy.sh
 measure bench/memcached.sh

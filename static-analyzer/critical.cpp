@@ -1,6 +1,7 @@
 #include "static-analyzer/critical.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace persik {
@@ -622,9 +623,42 @@ class SectionWalker {
         loops.push_back(std::move(frame));
     }
 
+    /* Locking, waiting and waking do not fail: what would be done then is not part of the protocol.
+     * Whether `condition` holds, if that decides it. */
+    static std::optional<bool> without_failure(const Expr &condition) {
+        if (condition.kind == ExprKind::Call) {
+            int api = catalog_find(condition.text);
+            if (api < 0)
+                return std::nullopt;
+            const api_info &info = catalog_info(api);
+            bool sure = info.op == OP_LOCK || info.op == OP_UNLOCK || info.op == OP_WAIT ||
+                        info.op == OP_SIGNAL || info.op == OP_BROADCAST;
+            bool known = info.object == ON_MUTEX || info.object == ON_CONDITION;
+            return sure && known ? std::optional(false) : std::nullopt;
+        }
+        size_t operands = condition.children.size();
+        if (condition.kind != ExprKind::Operator || operands == 0)
+            return std::nullopt;
+        std::optional<bool> first = without_failure(condition.children[0]);
+        if (!first)
+            return std::nullopt;
+        if (operands == 1)
+            return condition.text == "!" ? std::optional(!*first) : std::nullopt;
+        bool zero =
+            condition.children[1].kind == ExprKind::Constant && condition.children[1].value == 0;
+        if (condition.text == "==" || condition.text == "!=")
+            return zero ? std::optional(*first == (condition.text == "!=")) : std::nullopt;
+        return std::nullopt;
+    }
+
     void walk_if(const Stmt &stmt) {
         evaluate(stmt.exprs[0]);
         Expr condition = condition_of(stmt.exprs[0]);
+        if (std::optional<bool> decided = without_failure(condition)) {
+            if (size_t branch = *decided ? 0 : 1; branch < stmt.children.size())
+                walk(stmt.children[branch]);
+            return;
+        }
         looked_at(condition);
         State before = state;
         std::vector<State> ways;

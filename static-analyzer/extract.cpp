@@ -5,13 +5,10 @@
 #include <map>
 #include <optional>
 
-#include "clang/AST/ASTContext.h"
-#include "clang/AST/DeclCXX.h"
-#include "clang/AST/Expr.h"
+#include "static-analyzer/library.h"
+#include "static-analyzer/names.h"
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/ASTUnit.h"
-#include "clang/Lex/Lexer.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/SmallString.h"
@@ -23,164 +20,6 @@ namespace persik {
 
 namespace {
 
-/* ---- names and places ---- */
-
-std::string absolute_path(const std::string &directory, StringRef path) {
-    SmallString<256> full(path);
-    if (!llvm::sys::path::is_absolute(full)) {
-        full = directory;
-        llvm::sys::path::append(full, path);
-    }
-    llvm::sys::path::remove_dots(full, true);
-    return full.str().str();
-}
-
-class Names {
-  public:
-    Names(ASTContext &context, std::string directory)
-        : context(context), sources(context.getSourceManager()), directory(std::move(directory)) {
-    }
-
-    std::string file(SourceLocation location) const {
-        return absolute_path(directory, sources.getFilename(location));
-    }
-
-    /* gcc's line table names a macro's use, not its text; so does the expansion place. */
-    Place place(SourceLocation location) const {
-        SourceLocation expansion = sources.getExpansionLoc(location);
-        SourceLocation spelling = sources.getSpellingLoc(location);
-        Place place;
-        place.file = file(expansion);
-        place.line = (int)sources.getSpellingLineNumber(expansion);
-        place.column = (int)sources.getSpellingColumnNumber(expansion);
-        place.spelling_file = file(spelling);
-        if (place.spelling_file.empty() || sources.isWrittenInScratchSpace(spelling)) {
-            spelling = expansion;
-            place.spelling_file = place.file;
-        }
-        place.spelling_line = (int)sources.getSpellingLineNumber(spelling);
-        place.spelling_column = (int)sources.getSpellingColumnNumber(spelling);
-        return place;
-    }
-
-    int line(SourceLocation location) const {
-        return (int)sources.getExpansionLineNumber(location);
-    }
-
-    /* Of the macro that the text at `location` comes from; empty: none, or one with arguments, that
-     * stands for many things. */
-    std::string macro(SourceLocation location) const {
-        if (!sources.isMacroBodyExpansion(location))
-            return "";
-        CharSourceRange use = sources.getImmediateExpansionRange(location);
-        if (use.getBegin() != use.getEnd())
-            return "";
-        return Lexer::getImmediateMacroName(location, sources, context.getLangOpts()).str();
-    }
-
-    std::string function(const FunctionDecl *declaration) const {
-        std::string name = declaration->getNameAsString();
-        if (const auto *label = declaration->getAttr<AsmLabelAttr>())
-            name = label->getLabel().str();
-        if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
-            return name + "@" + record(method->getParent());
-        if (declaration->getFormalLinkage() == ExternalLinkage)
-            return name;
-        const FunctionDecl *definition = declaration;
-        declaration->hasBody(definition);
-        return name + "@" + file(sources.getExpansionLoc(definition->getLocation()));
-    }
-
-    /* struct { ... } variable; the variable has to name its members. */
-    static bool is_nameless(const RecordDecl *declaration) {
-        return declaration->getName().empty() && !declaration->getTypedefNameForAnonDecl() &&
-               !isa<RecordDecl>(declaration->getDeclContext());
-    }
-
-    /* Record by its tag or typedef; anonymous members count as part of what contains them. */
-    std::string record(const RecordDecl *declaration) const {
-        if (!declaration->getName().empty())
-            return (declaration->getKindName() + " " + declaration->getName()).str();
-        if (const TypedefNameDecl *name = declaration->getTypedefNameForAnonDecl())
-            return name->getNameAsString();
-        if (const auto *outer = dyn_cast<RecordDecl>(declaration->getDeclContext()))
-            return record(outer);
-        PresumedLoc at = sources.getPresumedLoc(declaration->getLocation());
-        return "struct at line " + std::to_string(at.isValid() ? at.getLine() : 0);
-    }
-
-    std::string variable(const VarDecl *declaration) const {
-        std::string name = declaration->getNameAsString();
-        SourceLocation at = sources.getExpansionLoc(declaration->getLocation());
-        if (declaration->isFileVarDecl()) {
-            bool internal = declaration->getFormalLinkage() != ExternalLinkage;
-            return "global:" + name + (internal ? "@" + file(at) : "");
-        }
-        const auto *owner =
-            dyn_cast_or_null<FunctionDecl>(declaration->getParentFunctionOrMethod());
-        std::string function = owner ? owner->getNameAsString() : "";
-        return "local:" + function + "." + name + "@" + file(at) + ":" +
-               std::to_string(sources.getSpellingLineNumber(at)) + ":" +
-               std::to_string(sources.getSpellingColumnNumber(at));
-    }
-
-    ASTContext &context;
-
-  private:
-    const SourceManager &sources;
-    std::string directory;
-};
-
-TypeKind type_kind(QualType type) {
-    if (type.isNull())
-        return TypeKind::None;
-    if (const auto *atomic = type->getAs<AtomicType>())
-        type = atomic->getValueType();
-    if (type->isIntegralOrEnumerationType())
-        return TypeKind::Integer;
-    if (type->isRealFloatingType())
-        return TypeKind::Real;
-    if (type->isAnyPointerType() || type->isArrayType() || type->isFunctionType())
-        return TypeKind::Pointer;
-    if (type->isRecordType())
-        return TypeKind::Record;
-    return TypeKind::None;
-}
-
-Expr make(ExprKind kind, TypeKind type, std::string text, std::vector<Expr> children = {}) {
-    Expr expr;
-    expr.kind = kind;
-    expr.type = type;
-    expr.text = std::move(text);
-    expr.children = std::move(children);
-    return expr;
-}
-
-Expr constant(double value) {
-    Expr expr = make(ExprKind::Constant, TypeKind::Integer, "");
-    expr.value = value;
-    return expr;
-}
-
-/* What a pointer points at. */
-Expr dereference(Expr pointer, TypeKind type) {
-    if (pointer.kind == ExprKind::Address)
-        return std::move(pointer.children[0]);
-    std::string key = expr_object(pointer);
-    if (key.empty())
-        return make(ExprKind::Other, type, "", {std::move(pointer)});
-    if (pointer.kind == ExprKind::Variable)
-        return make(ExprKind::Variable, type, "*" + pointer.text, std::move(pointer.children));
-    return make(ExprKind::Variable, type, key, {std::move(pointer)});
-}
-
-Stmt statement(StmtKind kind, std::vector<Expr> exprs = {}) {
-    Stmt stmt;
-    stmt.kind = kind;
-    stmt.exprs = std::move(exprs);
-    return stmt;
-}
-
 /* ---- expressions and statements ---- */
 
 /* Turns bodies into our trees. Statements inside expressions (GNU's ({...})) move in front of the
@@ -188,7 +27,9 @@ Stmt statement(StmtKind kind, std::vector<Expr> exprs = {}) {
 class Converter {
   public:
     Converter(const Names &names, std::vector<StaticObject> &objects, std::string function)
-        : names(names), objects(objects), function(std::move(function)) {
+        : names(names), objects(objects), function(std::move(function)),
+          library(
+              names, [this](const clang::Expr *node) { return convert(node); }, hoisted) {
     }
 
     Stmt body(const clang::Stmt *node) {
@@ -201,6 +42,22 @@ class Converter {
                 functions[key] = *function;
         call_directly(stmt, functions);
         return stmt;
+    }
+
+    /* What a constructor sets in front of its body. */
+    std::vector<Stmt> member_initialisers(const CXXConstructorDecl *constructor) {
+        std::vector<Stmt> out;
+        for (const CXXCtorInitializer *initialiser : constructor->inits()) {
+            const FieldDecl *field = initialiser->getMember();
+            if (!field || !initialiser->getInit())
+                continue;
+            TypeKind type = type_kind(field->getType());
+            initialise(make(ExprKind::Variable, type, field_key(field)), field->getType(),
+                       initialiser->getInit(), out);
+        }
+        for (Stmt &stmt : out)
+            locate(stmt, constructor->getBody());
+        return out;
     }
 
     /* `variable = initialiser`, field by field for records, element by element for arrays. */
@@ -232,6 +89,8 @@ class Converter {
     std::vector<StaticObject> &objects;
     std::string function;
     std::vector<Stmt> hoisted;
+    Library library;
+    std::vector<size_t> loop_guards; /* how many there were where a loop or switch began */
 
     /* Local pointers that are only ever set to one function, as by pthread_cleanup_push(). */
     static void find_fixed_pointers(const Stmt &stmt,
@@ -362,8 +221,22 @@ class Converter {
             return convert_member(member);
         if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(node))
             return convert_subscript(subscript);
-        if (const auto *call = dyn_cast<CallExpr>(node))
+        if (const auto *call = dyn_cast<CallExpr>(node)) {
+            if (auto meaning = library.call(call))
+                return *meaning;
             return convert_call(call);
+        }
+        if (const auto *object = dyn_cast<CXXConstructExpr>(node))
+            return convert_construction(object);
+        if (const auto *initialiser = dyn_cast<CXXDefaultInitExpr>(node))
+            return convert(initialiser->getExpr());
+        if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(node))
+            return convert(temporary->getSubExpr());
+        if (const auto *temporary = dyn_cast<CXXBindTemporaryExpr>(node))
+            return convert(temporary->getSubExpr());
+        if (const auto *lambda = dyn_cast<LambdaExpr>(node))
+            return make(ExprKind::Function, TypeKind::Pointer,
+                        names.function(lambda->getCallOperator()));
         if (const auto *unary = dyn_cast<UnaryOperator>(node))
             return convert_unary(unary);
         if (const auto *binary = dyn_cast<BinaryOperator>(node))
@@ -510,6 +383,69 @@ class Converter {
         expr.place = names.place(call->getCallee()->IgnoreImpCasts()->getBeginLoc());
         return expr;
     }
+
+    /* Copying and moving leaves the value; other constructors are called like functions. */
+    Expr convert_construction(const CXXConstructExpr *object) {
+        const CXXConstructorDecl *constructor = object->getConstructor();
+        std::vector<Expr> arguments;
+        for (const clang::Expr *argument : object->arguments())
+            if (!isa<CXXDefaultArgExpr>(argument))
+                arguments.push_back(convert(argument));
+        bool library = constructor->isInStdNamespace();
+        if (arguments.size() == 1 && (library || constructor->isCopyOrMoveConstructor()))
+            return std::move(arguments[0]);
+        TypeKind type = type_kind(object->getType());
+        if (library || arguments.empty())
+            return make(ExprKind::Other, type, "", std::move(arguments));
+        Expr call = make(ExprKind::Call, type, names.function(constructor), std::move(arguments));
+        call.place = names.place(object->getBeginLoc());
+        return call;
+    }
+
+    /* ---- scopes with guards ---- */
+
+    static bool is_jump(const Stmt &stmt) {
+        return stmt.kind == StmtKind::Return || stmt.kind == StmtKind::Break ||
+               stmt.kind == StmtKind::Continue || stmt.kind == StmtKind::Goto ||
+               (stmt.kind == StmtKind::Block && !stmt.children.empty() &&
+                is_jump(stmt.children.back()));
+    }
+
+    Stmt convert_scope(const CompoundStmt *node) {
+        std::vector<Guard> before = library.guards;
+        Stmt block = convert_block(node);
+        if (!block.children.empty() && is_jump(block.children.back())) {
+            library.guards = std::move(before);
+            return block;
+        }
+        for (Stmt &stmt : library.release(before.size(), node))
+            block.children.push_back(std::move(stmt));
+        library.guards.erase(library.guards.begin() + (long)before.size(), library.guards.end());
+        return block;
+    }
+
+    /* What is returned is read before the guards give their mutexes back. */
+    Stmt with_guards_released(Stmt jump, size_t from, const clang::Stmt *node) {
+        std::vector<Stmt> released = library.release(from, node);
+        if (released.empty())
+            return jump;
+        Stmt block = statement(StmtKind::Block);
+        if (!jump.exprs.empty() && jump.exprs[0].kind != ExprKind::Constant) {
+            Expr result = make(ExprKind::Variable, jump.exprs[0].type,
+                               "local:" + key_display(function) + ".result@" + function);
+            Expr read = make(ExprKind::Assign, result.type, "=", {result, jump.exprs[0]});
+            block.children.push_back(statement(StmtKind::Evaluate, {std::move(read)}));
+            jump.exprs[0] = std::move(result);
+        }
+        for (Stmt &stmt : released)
+            block.children.push_back(std::move(stmt));
+        block.children.push_back(std::move(jump));
+        for (Stmt &child : block.children)
+            locate(child, node);
+        return block;
+    }
+
+    /* ---- operators ---- */
 
     /* __builtin_expect(x, y) is x; the old __sync functions are atomic operations. */
     static void simplify_builtin(Expr &call) {
@@ -676,18 +612,22 @@ class Converter {
             return make_loop("do", nullptr, loop->getCond(), nullptr, loop->getBody());
         if (const auto *choice = dyn_cast<SwitchStmt>(node)) {
             Stmt stmt = statement(StmtKind::Switch, {convert(choice->getCond())});
+            loop_guards.push_back(library.guards.size());
             stmt.children.push_back(convert_statement(choice->getBody()));
+            loop_guards.pop_back();
             return stmt;
         }
         if (const auto *back = dyn_cast<ReturnStmt>(node)) {
-            if (!back->getRetValue())
-                return statement(StmtKind::Return);
-            return statement(StmtKind::Return, {convert(back->getRetValue())});
+            Stmt jump = statement(StmtKind::Return);
+            if (back->getRetValue())
+                jump.exprs.push_back(convert(back->getRetValue()));
+            return with_guards_released(std::move(jump), 0, node);
         }
+        size_t outside = loop_guards.empty() ? 0 : loop_guards.back();
         if (isa<BreakStmt>(node))
-            return statement(StmtKind::Break);
+            return with_guards_released(statement(StmtKind::Break), outside, node);
         if (isa<ContinueStmt>(node))
-            return statement(StmtKind::Continue);
+            return with_guards_released(statement(StmtKind::Continue), outside, node);
         if (const auto *jump = dyn_cast<GotoStmt>(node)) {
             Stmt stmt = statement(StmtKind::Goto);
             stmt.text = jump->getLabel()->getNameAsString();
@@ -700,10 +640,12 @@ class Converter {
             block.text = label->getDecl()->getNameAsString();
             return block;
         }
+        if (const auto *scope = dyn_cast<CompoundStmt>(node))
+            return convert_scope(scope);
         return convert_block(node);
     }
 
-    /* Compound statements, labels, cases and whatever else only contains statements. */
+    /* Labels, cases and whatever else only contains statements. */
     Stmt convert_block(const clang::Stmt *node) {
         Stmt block = statement(StmtKind::Block);
         for (const clang::Stmt *child : node->children())
@@ -725,7 +667,9 @@ class Converter {
         loop.children.push_back(convert_statement(before));
         if (condition && (!always || *always == 0))
             loop.exprs.push_back(convert(condition));
+        loop_guards.push_back(library.guards.size());
         loop.children.push_back(convert_statement(body));
+        loop_guards.pop_back();
         loop.children.push_back(convert_statement(step));
         return loop;
     }
@@ -736,6 +680,10 @@ class Converter {
             const auto *variable = dyn_cast<VarDecl>(declaration);
             if (!variable || !variable->getInit())
                 continue;
+            if (auto taken = library.declaration(variable)) {
+                block.children.push_back(std::move(*taken));
+                continue;
+            }
             Expr target =
                 make(ExprKind::Variable, type_kind(variable->getType()), names.variable(variable));
             if (variable->isStaticLocal())
@@ -755,8 +703,22 @@ class Collector : public RecursiveASTVisitor<Collector> {
     Collector(const Names &names, Unit &unit) : names(names), unit(unit) {
     }
 
+    bool shouldVisitTemplateInstantiations() const {
+        return true;
+    }
+
+    bool TraverseDecl(Decl *declaration) {
+        bool skip = declaration && !isa<TranslationUnitDecl>(declaration) && is_system(declaration);
+        return skip || RecursiveASTVisitor<Collector>::TraverseDecl(declaration);
+    }
+
+    bool VisitLambdaExpr(LambdaExpr *lambda) {
+        return VisitFunctionDecl(lambda->getCallOperator());
+    }
+
     bool VisitFunctionDecl(FunctionDecl *declaration) {
-        if (!declaration->doesThisDeclarationHaveABody() || is_system(declaration))
+        if (!declaration->doesThisDeclarationHaveABody() || is_system(declaration) ||
+            declaration->isDependentContext())
             return true;
         Function function;
         function.key = names.function(declaration);
@@ -768,6 +730,11 @@ class Collector : public RecursiveASTVisitor<Collector> {
             function.parameters.push_back(names.variable(parameter));
         Converter converter(names, unit.objects, function.key);
         function.body = converter.body(declaration->getBody());
+        if (const auto *constructor = dyn_cast<CXXConstructorDecl>(declaration)) {
+            std::vector<Stmt> first = converter.member_initialisers(constructor);
+            auto &body = function.body.children;
+            body.insert(body.begin(), first.begin(), first.end());
+        }
         unit.functions.push_back(std::move(function));
         return true;
     }

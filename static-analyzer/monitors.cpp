@@ -165,7 +165,8 @@ class Classifier {
             if (!updates(*section, turn))
                 continue;
             movers.push_back(section);
-            by_waiter |= p.same_thread(section->function, wait.section->function);
+            by_waiter |= p.moves_on(*section, wait) &&
+                         p.same_thread(section->function, wait.section->function);
         }
         if (!by_waiter)
             return;
@@ -193,6 +194,8 @@ class Classifier {
 
     void try_rwlock(size_t r, size_t w) {
         const Wait &reader = p.waits[r], &writer = p.waits[w];
+        if (reader.section == writer.section)
+            return;
         for (const Event *counts : p.after(reader)) {
             const std::string &readers = counts->target.text;
             Change change = change_of(*counts);

@@ -470,6 +470,16 @@ bool Protocol::same_thread(int f, int g) const {
     return std::any_of(a.begin(), a.end(), [&](int caller) { return b.count(caller) > 0; });
 }
 
+/* Does `section` hand on the turn `wait` waits for? Starting the count again is not enough where a
+ * number is to be reached. */
+bool Protocol::moves_on(const CriticalSection &section, const Wait &wait) const {
+    bool reached = blocking(wait, wait.own_turn) == Blocking::Low;
+    return std::any_of(section.events.begin(), section.events.end(), [&](const Event &event) {
+        return event.kind == EventKind::Update && event.target.text == wait.own_turn &&
+               !(reached && change_of(event).kind == ChangeKind::Set);
+    });
+}
+
 /* The locals of `f` that hold what a call of `callee` returned or stored through an argument. */
 static std::set<std::string> results_of(const Program &program, int f, int callee) {
     std::set<std::string> results;

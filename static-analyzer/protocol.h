@@ -77,6 +77,7 @@ class Protocol {
     std::set<std::string> positions(const Wait &wait) const;
 
     bool same_thread(int f, int g) const;
+    bool moves_on(const CriticalSection &section, const Wait &wait) const;
     bool items_are_called(const Wait &get) const;
     bool is_bitmap(const Wait &wait) const;
     bool comes_back(const Wait &wait, const std::vector<const CriticalSection *> &givers) const;

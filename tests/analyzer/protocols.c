@@ -157,6 +157,78 @@ static void *clerk(void *unused) {
     }
 }
 
+/* ---- an item leaves its list when it is done ---- */
+
+struct letter {
+    struct letter *next;
+};
+
+static struct post {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct letter *first, **last;
+} post;
+
+static void post_send(struct letter *letter) {
+    letter->next = NULL;
+    int failed = pthread_mutex_lock(&post.lock);
+    if (failed)
+        post.first = NULL; /* never happens */
+    *post.last = letter;
+    post.last = &letter->next;
+    pthread_cond_signal(&post.more);
+    pthread_mutex_unlock(&post.lock);
+}
+
+static void tape_write(long item);
+
+static void *carrier(void *unused) {
+    post.last = &post.first;
+    pthread_mutex_lock(&post.lock);
+    for (;;) {
+        if (!post.first) {
+            pthread_cond_wait(&post.more, &post.lock);
+            continue;
+        }
+        struct letter *letter = post.first;
+        pthread_mutex_unlock(&post.lock);
+        tape_write((long)letter);
+        pthread_mutex_lock(&post.lock);
+        post.first = letter->next;
+        if (!post.first)
+            post.last = &post.first;
+    }
+    return unused;
+}
+
+/* ---- look-alike: who waits until all have come takes no turn ---- */
+
+static struct roll {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    int present;
+} roll;
+
+static void roll_answer(void) {
+    pthread_mutex_lock(&roll.lock);
+    roll.present++;
+    pthread_cond_signal(&roll.came);
+    pthread_mutex_unlock(&roll.lock);
+}
+
+static void roll_call(int all) {
+    pthread_mutex_lock(&roll.lock);
+    while (roll.present < all)
+        pthread_cond_wait(&roll.came, &roll.lock);
+    pthread_mutex_unlock(&roll.lock);
+}
+
+static void roll_again(void) {
+    pthread_mutex_lock(&roll.lock);
+    roll.present = 0;
+    pthread_mutex_unlock(&roll.lock);
+}
+
 /* ---- look-alike: who writes when it is full drops the oldest ---- */
 
 static struct tape {
@@ -227,11 +299,13 @@ static void *run(void *arg) {
     desk_enter();
     desk_leave();
     tape_write(tape_read());
+    roll_answer();
     return arg;
 }
 
 int main(void) {
-    pthread_t thread, other, third;
+    pthread_t thread, other, third, fourth;
+    struct letter letter;
     errand last = {NULL, NULL};
     static struct buffer buffers[3];
     for (int i = 0; i < 3; i++)
@@ -243,6 +317,10 @@ int main(void) {
     office_add(&last);
     tape_write(1);
     watch_stop();
+    pthread_create(&fourth, NULL, carrier, NULL);
+    post_send(&letter);
+    roll_call(1);
+    roll_again();
     pthread_join(thread, NULL);
     return 0;
 }

@@ -335,6 +335,20 @@ static void objects_are_told_apart_by_who_moves_what(void **state) {
     check_role(facts, "struct office.lock", FACTS_SUBMIT, "office_add");
     check_role(facts, "struct office.lock", FACTS_RUN, "office_next");
     assert_float_equal(monitor_of(facts, "struct office.lock")->amount.offset, 8, 0);
+    check_monitor(facts, "struct post.lock", MONITOR_UNBOUNDED_QUEUE);
+    check_role(facts, "struct post.lock", FACTS_PUT, "post_send");
+    check_role(facts, "struct post.lock", FACTS_GET, "carrier");
+    check_monitor(facts, "struct roll.lock", MONITOR_COMPLETION);
+    facts_free(facts);
+}
+
+static void classes_of_the_library_are_known(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("classes.cpp");
+    check_monitor(facts, "class Channel.mutex", MONITOR_BOUNDED_QUEUE);
+    check_role(facts, "class Channel.mutex", FACTS_PUT, "send");
+    check_role(facts, "class Channel.mutex", FACTS_GET, "receive");
+    assert_float_equal(monitor_of(facts, "class Channel.mutex")->amount.offset, 5, 0);
     facts_free(facts);
 }
 
@@ -635,6 +649,7 @@ int main(void) {
         cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
+        cmocka_unit_test(classes_of_the_library_are_known),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(capacities_are_followed_to_their_constants),

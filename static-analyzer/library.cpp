@@ -1,0 +1,200 @@
+#include "static-analyzer/library.h"
+
+#include <map>
+#include <set>
+
+using namespace clang;
+
+namespace persik {
+
+namespace {
+
+/* "mutex" of std::mutex; empty for what is not of the library. */
+std::string library_class(QualType type) {
+    type = type.getNonReferenceType();
+    if (type->isPointerType())
+        type = type->getPointeeType();
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    return record && record->isInStdNamespace() ? record->getNameAsString() : "";
+}
+
+bool is_one_of(const std::string &name, const std::set<std::string> &names) {
+    return names.count(name) > 0;
+}
+
+Expr element_of(const Expr &container, TypeKind type) {
+    return make(ExprKind::Variable, type, "*" + container.text, {container});
+}
+
+Expr assign(const char *op, const Expr &target, Expr value) {
+    return make(ExprKind::Assign, target.type, op, {target, std::move(value)});
+}
+
+} // namespace
+
+Guard *Library::guard_of(const clang::Expr *node) {
+    const auto *reference = dyn_cast<DeclRefExpr>(node->IgnoreParenImpCasts());
+    for (Guard &guard : guards)
+        if (reference && reference->getDecl() == guard.variable)
+            return &guard;
+    return nullptr;
+}
+
+Expr Library::call_on(const char *function, Expr object, SourceLocation location) const {
+    Expr call = make(ExprKind::Call, TypeKind::Integer, function,
+                     {make(ExprKind::Address, TypeKind::Pointer, "", {std::move(object)})});
+    call.place = names.place(location);
+    return call;
+}
+
+std::optional<Expr> Library::call(const CallExpr *call) {
+    const FunctionDecl *callee = call->getDirectCallee();
+    if (!callee || !callee->isInStdNamespace())
+        return std::nullopt;
+    std::string name = callee->getNameAsString();
+    if ((name == "move" || name == "forward") && call->getNumArgs() == 1)
+        return convert(call->getArg(0));
+    if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call))
+        return operator_call(op);
+    const auto *method = dyn_cast<CXXMemberCallExpr>(call);
+    if (!method)
+        return std::nullopt;
+    const clang::Expr *object = method->getImplicitObjectArgument();
+    std::string type = library_class(object->getType());
+    if (is_one_of(type, {"mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex",
+                         "shared_mutex"}))
+        return mutex_call(name, convert(object), method->getExprLoc());
+    if (Guard *guard = guard_of(object)) {
+        if (name == "lock" || name == "unlock")
+            guard->held = name == "lock";
+        return mutex_call(name, guard->mutex, method->getExprLoc());
+    }
+    if (is_one_of(type, {"condition_variable", "condition_variable_any"}))
+        return condition_call(name, method, convert(object));
+    if (is_one_of(type,
+                  {"vector", "deque", "list", "forward_list", "queue", "stack", "priority_queue"}))
+        return container_call(name, method, object);
+    return std::nullopt;
+}
+
+std::optional<Expr> Library::mutex_call(const std::string &name, Expr mutex,
+                                        SourceLocation location) const {
+    static const std::map<std::string, const char *> calls = {{"lock", "pthread_mutex_lock"},
+                                                              {"try_lock", "pthread_mutex_trylock"},
+                                                              {"unlock", "pthread_mutex_unlock"}};
+    auto known = calls.find(name);
+    if (known == calls.end())
+        return std::nullopt;
+    return call_on(known->second, std::move(mutex), location);
+}
+
+std::optional<Expr> Library::condition_call(const std::string &name, const CXXMemberCallExpr *call,
+                                            const Expr &condition) {
+    SourceLocation location = call->getExprLoc();
+    if (name == "notify_one")
+        return call_on("pthread_cond_signal", condition, location);
+    if (name == "notify_all")
+        return call_on("pthread_cond_broadcast", condition, location);
+    bool timed = name == "wait_for" || name == "wait_until";
+    Guard *guard = call->getNumArgs() > 0 ? guard_of(call->getArg(0)) : nullptr;
+    if (!guard || (name != "wait" && !timed))
+        return std::nullopt;
+    Expr wait =
+        call_on(timed ? "pthread_cond_timedwait" : "pthread_cond_wait", condition, location);
+    wait.children.push_back(make(ExprKind::Address, TypeKind::Pointer, "", {guard->mutex}));
+    unsigned predicate = timed ? 2 : 1;
+    if (call->getNumArgs() <= predicate)
+        return wait;
+    return waiting_loop(std::move(wait), call->getArg(predicate));
+}
+
+/* while (!predicate()) wait; its value is the predicate's. */
+std::optional<Expr> Library::waiting_loop(Expr wait, const clang::Expr *predicate) {
+    Expr ready = make(ExprKind::Call, TypeKind::Integer, convert(predicate).text);
+    Stmt loop =
+        statement(StmtKind::Loop, {make(ExprKind::Operator, TypeKind::Integer, "!", {ready})});
+    loop.text = "while";
+    loop.first_line = names.line(predicate->getBeginLoc());
+    loop.last_line = names.line(predicate->getEndLoc());
+    loop.children.push_back(statement(StmtKind::Nothing));
+    loop.children.push_back(statement(StmtKind::Evaluate, {std::move(wait)}));
+    loop.children.push_back(statement(StmtKind::Nothing));
+    hoisted.push_back(std::move(loop));
+    return ready;
+}
+
+std::optional<Expr> Library::container_call(const std::string &name, const CXXMemberCallExpr *call,
+                                            const clang::Expr *object) {
+    Expr count = convert(object);
+    if (count.kind != ExprKind::Variable)
+        return std::nullopt;
+    count.type = TypeKind::Integer;
+    if (name == "size")
+        return count;
+    if (name == "empty")
+        return make(ExprKind::Operator, TypeKind::Integer, "!", {count});
+    if (name == "clear")
+        return assign("=", count, constant(0));
+    if (is_one_of(name, {"pop", "pop_back", "pop_front", "erase"}))
+        return assign("-=", count, constant(1));
+    if (is_one_of(name, {"front", "back", "top", "at"}))
+        return element_of(count, type_kind(call->getType()));
+    if (call->getNumArgs() == 0 || !is_one_of(name, {"push", "emplace", "push_back", "emplace_back",
+                                                     "push_front", "emplace_front", "insert"}))
+        return std::nullopt;
+    Expr item = convert(call->getArg(call->getNumArgs() - 1));
+    TypeKind type = item.type;
+    return make(
+        ExprKind::Other, TypeKind::None, "",
+        {assign("=", element_of(count, type), std::move(item)), assign("+=", count, constant(1))});
+}
+
+std::optional<Expr> Library::operator_call(const CXXOperatorCallExpr *call) {
+    TypeKind type = type_kind(call->getType());
+    Expr object = convert(call->getArg(0));
+    if (call->getOperator() == OO_Equal && object.kind == ExprKind::Variable)
+        return assign("=", object, convert(call->getArg(1)));
+    if (call->getOperator() == OO_Subscript && object.kind == ExprKind::Variable) {
+        Expr element = element_of(object, type);
+        element.children.push_back(convert(call->getArg(1)));
+        return element;
+    }
+    if (call->getOperator() != OO_Call)
+        return std::nullopt;
+    std::vector<Expr> children = {std::move(object)}; /* a std::function */
+    for (unsigned i = 1; i < call->getNumArgs(); i++)
+        children.push_back(convert(call->getArg(i)));
+    Expr indirect = make(ExprKind::Indirect, type, "std::function", std::move(children));
+    indirect.place = names.place(call->getExprLoc());
+    return indirect;
+}
+
+std::optional<Stmt> Library::declaration(const VarDecl *variable) {
+    if (!is_one_of(library_class(variable->getType()),
+                   {"unique_lock", "lock_guard", "scoped_lock"}))
+        return std::nullopt;
+    const auto *made = dyn_cast<CXXConstructExpr>(variable->getInit()->IgnoreImplicit());
+    if (!made || made->getNumArgs() == 0)
+        return std::nullopt;
+    bool held = made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1));
+    guards.push_back({variable, convert(made->getArg(0)), held});
+    if (!held)
+        return statement(StmtKind::Nothing);
+    return statement(StmtKind::Evaluate,
+                     {call_on("pthread_mutex_lock", guards.back().mutex, variable->getLocation())});
+}
+
+std::vector<Stmt> Library::release(size_t from, const clang::Stmt *at) const {
+    std::vector<Stmt> out;
+    for (size_t i = guards.size(); i-- > from;) {
+        if (!guards[i].held)
+            continue;
+        out.push_back(statement(StmtKind::Evaluate, {call_on("pthread_mutex_unlock",
+                                                             guards[i].mutex, at->getEndLoc())}));
+        out.back().first_line = names.line(at->getBeginLoc());
+        out.back().last_line = names.line(at->getEndLoc());
+    }
+    return out;
+}
+
+} // namespace persik

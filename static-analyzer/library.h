@@ -1,0 +1,64 @@
+/* C++'s library in C's terms: a std::mutex is a pthread_mutex_t, guards take it and give it back, a
+ * container is the number of its elements, and what they hold is behind a pointer of that name. */
+#ifndef PERSIK_STATIC_ANALYZER_LIBRARY_H
+#define PERSIK_STATIC_ANALYZER_LIBRARY_H
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "static-analyzer/names.h"
+#include "clang/AST/ExprCXX.h"
+
+namespace persik {
+
+/* A unique_lock or the like, and whether it holds its mutex, in the order of the text. */
+struct Guard {
+    const clang::VarDecl *variable;
+    Expr mutex;
+    bool held;
+};
+
+/* One for each function's body. */
+class Library {
+  public:
+    /* `convert` is used for what is inside of a call; `hoisted` gets what has to happen in front
+     * of the statement. */
+    Library(const Names &names, std::function<Expr(const clang::Expr *)> convert,
+            std::vector<Stmt> &hoisted)
+        : names(names), convert(std::move(convert)), hoisted(hoisted) {
+    }
+
+    std::vector<Guard> guards; /* in scope, the innermost last */
+
+    /* None: not a call that the library explains. */
+    std::optional<Expr> call(const clang::CallExpr *call);
+
+    /* The declaration of a guard takes its mutex; none: not a guard. */
+    std::optional<Stmt> declaration(const clang::VarDecl *variable);
+
+    /* Gives back what the guards behind the first `from` hold. */
+    std::vector<Stmt> release(size_t from, const clang::Stmt *at) const;
+
+  private:
+    const Names &names;
+    std::function<Expr(const clang::Expr *)> convert;
+    std::vector<Stmt> &hoisted;
+
+    Guard *guard_of(const clang::Expr *node);
+    Expr call_on(const char *function, Expr object, clang::SourceLocation location) const;
+    std::optional<Expr> mutex_call(const std::string &name, Expr mutex,
+                                   clang::SourceLocation location) const;
+    std::optional<Expr> condition_call(const std::string &name,
+                                       const clang::CXXMemberCallExpr *call, const Expr &condition);
+    std::optional<Expr> container_call(const std::string &name,
+                                       const clang::CXXMemberCallExpr *call,
+                                       const clang::Expr *object);
+    std::optional<Expr> operator_call(const clang::CXXOperatorCallExpr *call);
+    std::optional<Expr> waiting_loop(Expr wait, const clang::Expr *predicate);
+};
+
+} // namespace persik
+
+#endif
