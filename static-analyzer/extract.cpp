@@ -62,6 +62,9 @@ class Converter {
 
     /* `variable = initialiser`, field by field for records, element by element for arrays. */
     void initialise(Expr target, QualType type, const clang::Expr *value, std::vector<Stmt> &out) {
+        const auto *made = dyn_cast<CXXConstructExpr>(value->IgnoreImplicit());
+        if (made && made->getNumArgs() == 0) /* an empty object */
+            return;
         value = value->IgnoreParens();
         const auto *list = dyn_cast<InitListExpr>(value);
         if (const auto *literal = dyn_cast<CompoundLiteralExpr>(value->IgnoreImpCasts()))
@@ -391,7 +394,7 @@ class Converter {
         for (const clang::Expr *argument : object->arguments())
             if (!isa<CXXDefaultArgExpr>(argument))
                 arguments.push_back(convert(argument));
-        bool library = constructor->isInStdNamespace();
+        bool library = is_of_library(constructor);
         if (arguments.size() == 1 && (library || constructor->isCopyOrMoveConstructor()))
             return std::move(arguments[0]);
         TypeKind type = type_kind(object->getType());

@@ -7,6 +7,10 @@ using namespace clang;
 
 namespace persik {
 
+bool is_of_library(const Decl *declaration) {
+    return declaration->getDeclContext()->getEnclosingNamespaceContext()->isStdNamespace();
+}
+
 namespace {
 
 /* "mutex" of std::mutex; empty for what is not of the library. */
@@ -15,7 +19,7 @@ std::string library_class(QualType type) {
     if (type->isPointerType())
         type = type->getPointeeType();
     const CXXRecordDecl *record = type->getAsCXXRecordDecl();
-    return record && record->isInStdNamespace() ? record->getNameAsString() : "";
+    return record && is_of_library(record) ? record->getNameAsString() : "";
 }
 
 bool is_one_of(const std::string &name, const std::set<std::string> &names) {
@@ -49,7 +53,7 @@ Expr Library::call_on(const char *function, Expr object, SourceLocation location
 
 std::optional<Expr> Library::call(const CallExpr *call) {
     const FunctionDecl *callee = call->getDirectCallee();
-    if (!callee || !callee->isInStdNamespace())
+    if (!callee || !is_of_library(callee))
         return std::nullopt;
     std::string name = callee->getNameAsString();
     if ((name == "move" || name == "forward") && call->getNumArgs() == 1)

@@ -13,6 +13,9 @@
 
 namespace persik {
 
+/* Members of the library's classes too. */
+bool is_of_library(const clang::Decl *declaration);
+
 /* A unique_lock or the like, and whether it holds its mutex, in the order of the text. */
 struct Guard {
     const clang::VarDecl *variable;

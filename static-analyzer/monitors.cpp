@@ -194,7 +194,7 @@ class Classifier {
 
     void try_rwlock(size_t r, size_t w) {
         const Wait &reader = p.waits[r], &writer = p.waits[w];
-        if (reader.section == writer.section)
+        if (reader.section == writer.section && reader.main == writer.main)
             return;
         for (const Event *counts : p.after(reader)) {
             const std::string &readers = counts->target.text;
