@@ -258,6 +258,19 @@ class SectionWalker {
             sections[s].section.events[e].acts_before_retest = true;
     }
 
+    std::vector<bool> acts_of(const State &at) const {
+        std::vector<bool> acts;
+        for (auto [s, e] : at.fresh)
+            acts.push_back(sections[s].section.events[e].acts_before_retest);
+        return acts;
+    }
+
+    void restore_acts(const State &at, const std::vector<bool> &acts) {
+        size_t i = 0;
+        for (auto [s, e] : at.fresh)
+            sections[s].section.events[e].acts_before_retest = acts[i++];
+    }
+
     void looked_at(const Expr &condition) {
         std::set<std::string> read = expr_variables(condition);
         auto again = [&](const std::pair<size_t, size_t> &wait) {
@@ -665,8 +678,11 @@ class SectionWalker {
         for (size_t branch = 0; branch < 2; branch++) {
             state = before;
             add_literal(condition, branch == 0);
+            std::vector<bool> acted_before = acts_of(before);
             if (branch < stmt.children.size())
                 walk(stmt.children[branch]);
+            if (!state.live) /* who leaves need not look again */
+                restore_acts(before, acted_before);
             ways.push_back(state);
         }
         join(ways, before);

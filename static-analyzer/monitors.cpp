@@ -305,7 +305,7 @@ class Classifier {
             keys.insert(put->main.begin(), put->main.end());
         for (size_t w = 0; w < p.waits.size(); w++)
             if (!used[w] && !p.waits[w].takes.empty() &&
-                (p.waits[w].main == get.main || (put && p.waits[w].main == put->main)))
+                (is_variant(p.waits[w], get) || (put && is_variant(p.waits[w], *put))))
                 group.insert(w);
         bool called = std::any_of(p.waits.begin(), p.waits.end(), [&](const Wait &wait) {
             return p.waits_like(*wait.section, get) && p.items_are_called(wait);
@@ -320,6 +320,14 @@ class Classifier {
                       called ? FACTS_RUN : FACTS_GET);
         monitor.count = p.counter(get, keys);
         finish(std::move(monitor), keys);
+    }
+
+    /* Waits for the same, or at the same condition and, with more said in the predicate, takes the
+     * same. */
+    bool is_variant(const Wait &wait, const Wait &model) const {
+        return wait.main == model.main ||
+               (wait.event->condition == model.event->condition &&
+                acts_like(*wait.section, model, model.takes) && !p.opposed(wait, model));
     }
 
     /* Does `section` do to one of `keys` what `model` does to it behind its wait? */

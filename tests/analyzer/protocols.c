@@ -15,11 +15,19 @@ static struct gate {
     pthread_cond_t freed;
     int state; /* -1: a writer */
 } gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+static bool gate_closed;
+static int turned_away;
 
 static void gate_read(void) {
     pthread_mutex_lock(&gate.lock);
-    while (gate.state < 0)
+    while (gate.state < 0) {
         pthread_cond_wait(&gate.freed, &gate.lock);
+        if (gate_closed) { /* who leaves need not look again */
+            turned_away++;
+            pthread_mutex_unlock(&gate.lock);
+            return;
+        }
+    }
     gate.state++;
     pthread_mutex_unlock(&gate.lock);
 }
