@@ -198,7 +198,7 @@ static void a_program_that_is_killed_leaves_its_samples(void **state) {
 static void a_signal_to_the_sampler_ends_the_program(void **state) {
     (void)state;
     struct sample *sample =
-        sample_program((char *[]){"sh", "-c", "kill -TERM $PPID; sleep 60", NULL});
+        sample_program((char *[]){"sh", "-c", "kill -TERM $PPID; exec sleep 60", NULL});
     assert_true(WIFSIGNALED(sample->exit_status));
     assert_int_equal(WTERMSIG(sample->exit_status), SIGTERM);
     sample_free(sample);
