@@ -443,17 +443,30 @@ class Classifier {
         propose_event(w, counted ? MONITOR_COMPLETION : MONITOR_EVENT);
     }
 
+    static bool wakes(const CriticalSection &section, const Wait &wait) {
+        return std::any_of(section.events.begin(), section.events.end(), [&](const Event &event) {
+            return (event.kind == EventKind::Signal || event.kind == EventKind::Broadcast) &&
+                   event.condition == wait.event->condition;
+        });
+    }
+
     void propose_event(size_t w, facts_monitor_kind kind) {
         const Wait &wait = p.waits[w];
         Monitor monitor = make(kind, alike(w));
         monitor.count = p.counter(wait, wait.main);
         if (kind == MONITOR_COMPLETION)
             monitor.amount = amounts.countdown(wait, monitor.count);
+        bool some_wake =
+            std::any_of(p.sections.begin(), p.sections.end(), [&](const auto *section) {
+                return updates_any(*section, wait.main) && wakes(*section, wait);
+            });
         for (const CriticalSection *section : p.sections) {
             if (p.waits_like(*section, wait))
                 act(monitor, FACTS_WAIT, *section);
-            else if (updates_any(*section, wait.main))
-                act(monitor, kind == MONITOR_COMPLETION ? FACTS_ARRIVE : FACTS_SIGNAL, *section);
+            else if (kind == MONITOR_EVENT && updates_any(*section, wait.main))
+                act(monitor, FACTS_SIGNAL, *section);
+            else if (updates_any(*section, wait.main) && (!some_wake || wakes(*section, wait)))
+                act(monitor, FACTS_ARRIVE, *section); /* the others announce work */
         }
         finish(std::move(monitor), wait.main);
     }
