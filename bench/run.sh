@@ -21,6 +21,8 @@ measure bench/simulator.sh "$build"
 measure bench/analysis.sh
 measure bench/perturbation.sh
 measure bench/accuracy.sh
+measure bench/partition.sh
+measure bench/recognition.sh --accuracy --write
 measure bench/memcached.sh
 
 [ "${#missed[@]}" = 0 ] || {
