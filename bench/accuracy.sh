@@ -9,6 +9,7 @@
 #
 # A machine that others share is faster in one minute and slower in the next. So the real program is
 # run in rounds, each configuration once, and the recordings are made between the rounds.
+# A recording during which the machine was disturbed is made again, at most twice.
 # Rounds, recordings and results are kept per program in bench/work/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew.
@@ -22,6 +23,7 @@ bases=(2 4)
 builds=(1 2 3)
 runs=${RUNS:-5}
 kept=$work/accuracy
+disturbed=0.1 # cost of the probes, as a share of the running time
 document=$root/docs/accuracy.md
 
 threads_of() {
@@ -66,14 +68,25 @@ waiting_shares() {
 # Is the file there, and newer than the program?
 is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
 
+# Not with so much for the probes: then something else took the machine while one of the runs was made.
+is_undisturbed() {
+    local cost
+    cost=$(model_number "$1" perturbation)
+    [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
+}
+
 record() {
-    local base=$1 build=$2 data=$folder/base$1-$2
+    local base=$1 build=$2 data=$folder/base$1-$2 try
     is_kept "$data/model.json" && return
-    say "$name: recording $build of ${#builds[@]} with $base threads"
-    profile_and_model "$base" "$data" >"$data.log" 2>&1 || {
-        say "$name: no model from $base threads: see ${data#"$root"/}.log"
-        return 1
-    }
+    for try in 1 2 3; do
+        say "$name: recording $build of ${#builds[@]} with $base threads"
+        profile_and_model "$base" "$data" >"$data.log" 2>&1 || {
+            say "$name: no model from $base threads: see ${data#"$root"/}.log"
+            return 1
+        }
+        is_undisturbed "$data" && return
+        say "$name: probes seem to cost more than a tenth: disturbed by something else (try $try of 3)"
+    done
 }
 
 run_round() {
