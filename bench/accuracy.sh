@@ -35,15 +35,26 @@ threads_of() {
 
 # ---- measuring ----
 
-# Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV.
+# Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV, the
+# predictions multiplied by a factor.
 error_summary() {
     csv_columns "$1" measured_run_ns predicted_run_ns |
-        awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+        awk -v factor="$2" '{ e = ($2 * factor - $1) / $1; print e < 0 ? -e : e }' | sort -g |
         awk '{ e[NR] = $1; sum += $1 }
              END {
                  median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
                  printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
              }'
+}
+
+# How much slower the machine was in the rounds than when the model was recorded: the running time in
+# the recorded configuration then and now.
+slowdown() {
+    local data=$1 base=$2 recorded
+    recorded=$(model_number "$data" measured_run_ns)
+    csv_columns "$data.csv" threads cores measured_run_ns |
+        awk -v base="$base" -v cores="${cores##*,}" -v recorded="$recorded" \
+            '$1 == base && $2 == cores { printf "%.6f", $3 / recorded }'
 }
 
 # The largest deviation among the lines of the model's self-check.
@@ -101,16 +112,18 @@ run_round() {
 
 # Compares one model with the rounds; its line goes to result.part.
 judge_model() {
-    local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst
+    local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst equal_mean equal_worst
     if [ -n "$models_only" ]; then
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv >"$data.csv" || return 1
     predict_s=$(seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
-    read -r mean median worst <<<"$(error_summary "$data.csv")"
+    read -r mean median worst <<<"$(error_summary "$data.csv" 1)"
+    read -r equal_mean _ equal_worst <<<"$(error_summary "$data.csv" "$(slowdown "$data" "$base")")"
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
-        node_count "$data"),$predict_s,$(waiting_shares "$data")" >>"$folder/result.part"
+        node_count "$data"),$predict_s,$equal_mean,$equal_worst,$(waiting_shares "$data")" \
+        >>"$folder/result.part"
 }
 
 measure_program() {
@@ -169,15 +182,18 @@ worst_of() {
 }
 
 write_overview() {
-    local name base result
-    echo "| program | mean error, from 2 threads | worst | mean error, from 4 threads | worst |"
-    echo "|---|--:|--:|--:|--:|"
+    local name base result field
+    echo "| program | mean error, from 2 threads | worst | at equal speed | worst |" \
+        "mean error, from 4 threads | worst | at equal speed | worst |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
         result=$kept/$name/result.csv
         printf '| %s |' "$name"
         for base in "${bases[@]}"; do
-            printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" 3)")" \
-                "$(percent "$(worst_of "$result" "$base" 5)")"
+            for field in 3 11; do
+                printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
+                    "$(percent "$(worst_of "$result" "$base" $((field == 3 ? 5 : 12)))")"
+            done
         done
         echo
     done
@@ -224,18 +240,19 @@ write_recognised() {
 
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
-    local base build mean median worst check explained perturbation nodes waiting
+    local base build mean median worst check explained perturbation nodes waiting equal
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '\n## %s\n\n' "$name"
     printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
-    echo "| model from | build | mean | median | worst | self-check | explained |" \
+    echo "| model from | build | mean | median | worst | at equal speed | self-check | explained |" \
         "perturbation | nodes | waiting: exact / alike / not |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    while IFS=, read -r base build mean median worst check explained perturbation nodes _ waiting; do
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    while IFS=, read -r base build mean median worst check explained perturbation nodes _ equal _ \
+        waiting; do
         echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
-            "$(percent "$worst") | $(percent "$check") | $(percent "$explained") |" \
+            "$(percent "$worst") | $(percent "$equal") | $(percent "$check") | $(percent "$explained") |" \
             "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
     printf '\nBy configuration (first build of each):\n\n'
@@ -294,6 +311,12 @@ write_document() {
         echo "{$(threads_of "${real_programs[0]}")}) x cores {$cores}, against the prediction of a"
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
         echo "built three times from independent recordings, made between the rounds; all are shown."
+        echo
+        echo "A machine that others share changes its speed from one minute to the next. \"At equal"
+        echo "speed\" is the error after every prediction has been multiplied by one number per model: the"
+        echo "running time in the recorded configuration during the rounds, divided by that in the"
+        echo "recorded run. It shows how well the model tells configurations apart; what the probes cost"
+        echo "is not in it."
         echo
         write_overview "${done[@]}"
         for name in "${done[@]}"; do
