@@ -18,7 +18,7 @@ program=$scratch/what_if
 tests=0
 failures=0
 attempts=3 # a machine that was disturbed once gets another chance; a wrong model fails every time
-disturbed=2 # a status: the real runs differ among themselves by more than the prediction may
+disturbed=2 # a status: the real runs differ by more than the prediction may, or others computed beside them
 hang_s=60
 
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/what_if.c \
@@ -82,12 +82,25 @@ predicted_ns() {
                   NR == 2 { printf "%.0f", $at }'
 }
 
-# The running times of three runs, the shortest first.
-real_ns() {
+# What all cores of the machine did so far, and what the programs run by this shell did, in ms.
+busy_ms() { awk '/^cpu / { print 10 * ($2 + $3 + $4 + $7 + $8 + $9) }' /proc/stat; }
+own_ms() {
+    times >"$scratch/times" # not in a subshell, which would have times of its own
+    awk 'NR == 2 { gsub(/[ms]/, " "); print 1000 * (60 * ($1 + $3) + $2 + $4) }' "$scratch/times"
+}
+
+# Three lines: the running time of a run in ns, and the share of the machine that others took, in %.
+real_runs() {
     for _ in 1 2 3; do
+        own_ms >"$scratch/own"
+        busy=$(busy_ms)
         start=$(date +%s%N)
         timeout $hang_s "$program" "$@" || return 1
-        echo $(($(date +%s%N) - start))
+        ns=$(($(date +%s%N) - start))
+        busy=$(($(busy_ms) - busy))
+        own_ms >>"$scratch/own"
+        awk -v ns="$ns" -v busy="$busy" -v cores="$(nproc)" '{ own[NR] = $1 }
+            END { print ns, 100 * (busy - own[2] + own[1]) / (ns / 1e6 * cores) }' "$scratch/own"
     done | sort -n
 }
 
@@ -95,16 +108,16 @@ real_ns() {
 compare() {
     limit=$1
     shift
-    predicted=$(predicted_ns) && real=$(real_ns "$@") && [ -n "$predicted" ] || return 1
+    predicted=$(predicted_ns) && real=$(real_runs "$@") && [ -n "$predicted" ] || return 1
     echo "$real" | awk -v p="$predicted" -v limit="$limit" -v what="$*" -v disturbed=$disturbed '
-        { run[NR] = $1 }
+        { run[NR] = $1; others += $2 / 3 }
         END {
             if (NR != 3) exit 1
             error = 100 * (p / run[2] - 1)
-            printf "%s: predicted %.3f s, really %.3f s (%.3f to %.3f): %+.1f %%\n", what, p / 1e9,
-                run[2] / 1e9, run[1] / 1e9, run[3] / 1e9, error
+            printf "%s: predicted %.3f s, really %.3f s (%.3f to %.3f; others took %.0f %%): %+.1f %%\n",
+                what, p / 1e9, run[2] / 1e9, run[1] / 1e9, run[3] / 1e9, others, error
             if (error <= limit && error >= -limit) exit 0
-            exit run[3] > run[1] * (1 + limit / 100) ? disturbed : 1
+            exit run[3] > run[1] * (1 + limit / 100) || others > limit ? disturbed : 1
         }' >>"$scratch/said"
 }
 
