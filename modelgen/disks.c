@@ -155,7 +155,8 @@ static size_t count_servers(const struct services *services, size_t deepest) {
 struct disk_speed disks_speed(const struct disks *disks, uint32_t device) {
     struct services services = find_services(disks, device);
     size_t n = services.count;
-    qsort(services.items, n, sizeof *services.items, compare_issues);
+    if (n > 0)
+        qsort(services.items, n, sizeof *services.items, compare_issues);
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
     size_t servers = deepest < 2 ? 1 : count_servers(&services, deepest);

@@ -26,9 +26,9 @@ static double average_at(struct average *average, double now_ns) {
 
 void balance_reset(struct engine *engine) {
     for (int i = 0; i < engine->plan->cores; i++)
-        engine->cores[i].search = (struct search_record){.calls = DICE / 2,
-                                                         .successes = DICE / 4,
-                                                         .ratio = DICE / 2,
+        engine->cores[i].search = (struct search_record){.calls = DICE / 2.0,
+                                                         .successes = DICE / 4.0,
+                                                         .ratio = DICE / 2.0,
                                                          .idle_since_ns = -1,
                                                          .mean_idle_ns = LONGEST_IDLE_NS};
 }

@@ -113,7 +113,7 @@ static struct trace *row_trace(const int *rows, int threads) {
         longest = end > longest ? end : longest;
     }
     for (int t = 1; t <= threads; t++)
-        builder_record(trace, main_thread, "pthread_join", (uint64_t)(10 + t), longest, 0, join, t);
+        builder_record(trace, main_thread, "pthread_join", 10 + (uint64_t)t, longest, 0, join, t);
     builder_finish(trace, longest + 100);
     for (int t = 1; t <= threads; t++)
         trace->threads[t].end_ns = (uint64_t)rows[t - 1] * ROW_NS + 10;
@@ -474,7 +474,7 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     assert_string_equal(error.text, "");
     trace_free(trace);
     ASSERT_ROWS(model, 1, ITEMS);
-    ASSERT_ROWS(model, 4, ITEMS / 4);
+    ASSERT_ROWS(model, 4, ITEMS / 4.0);
     model_free(model);
 }
 
