@@ -38,14 +38,18 @@ char *memory_strdup(const char *text) {
     return memcpy(memory_alloc(bytes, 1), text, bytes);
 }
 
-char *memory_format(const char *format, ...) {
+char *memory_vformat(const char *format, va_list arguments) {
     char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        die_out_of_memory(0);
+    return text;
+}
+
+char *memory_format(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    char *text = memory_vformat(format, arguments);
     va_end(arguments);
-    if (length < 0)
-        die_out_of_memory(0);
     return text;
 }
 

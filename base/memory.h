@@ -3,12 +3,14 @@
 #ifndef PERSIK_BASE_MEMORY_H
 #define PERSIK_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *memory_alloc(size_t count, size_t size); /* zeroed */
 void *memory_resize(void *block, size_t count, size_t size);
 char *memory_strdup(const char *text); /* NULL stays NULL */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *memory_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 /* Grows `array` (elements `items`, in use `count`, room `capacity`) by one
  * element and gives the new element's address, zeroed:

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <gsl/gsl_sort_double.h>
+
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
 
@@ -100,12 +102,6 @@ static double time_once(const struct model *model, double *events) {
     return seconds;
 }
 
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Prints one row; returns the median ns per event. */
 static double measure(const struct load *load, int rounds) {
     struct model *model = load->build();
@@ -113,7 +109,7 @@ static double measure(const struct load *load, int rounds) {
     double events = 0;
     for (int i = 0; i < rounds; i++)
         seconds[i] = time_once(model, &events);
-    qsort(seconds, (size_t)rounds, sizeof *seconds, compare_doubles);
+    gsl_sort(seconds, 1, (size_t)rounds);
     double median = seconds[rounds / 2];
     printf("%-28s %8.2f %9.3f %9.1f  (%.1f to %.1f) %9.1f\n", load->name, events * 1e-6, median,
            median * 1e9 / events, seconds[0] * 1e9 / events, seconds[rounds - 1] * 1e9 / events,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/programs.h"
@@ -95,8 +96,7 @@ static char *describe_site(const struct trace *trace, uint32_t context) {
     if (!frame->file || frame->line == 0)
         return memory_format("%s (%s)", frame->function ? frame->function : "?",
                              frame->module ? frame->module : "?");
-    const char *base = strrchr(frame->file, '/');
-    return memory_format("%s (%s:%d)", frame->function, base ? base + 1 : frame->file, frame->line);
+    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
 }
 
 static const char *object_kind(enum api api) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "cli/load.h"
 
 extern char **environ;
@@ -109,8 +110,7 @@ static int check_status(const char *name, int status, struct error *error) {
 
 /* What a program said about its failure: the first line in `errors`, without its own name. */
 static int explain_failure(const char *path, int errors, struct error *error) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     char line[512];
     ssize_t bytes = pread(errors, line, sizeof line - 1, 0);
     line[bytes > 0 ? bytes : 0] = '\0';

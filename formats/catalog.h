@@ -4,6 +4,8 @@
 #ifndef PERSIK_FORMATS_CATALOG_H
 #define PERSIK_FORMATS_CATALOG_H
 
+#include <stdbool.h>
+
 enum api_class {
     CLASS_SYNC,
     CLASS_IN,
@@ -137,7 +139,7 @@ extern const struct api_info api_catalog[API_COUNT];
 /* Index by name, or -1. Linear in the catalog; for start-up only. */
 int api_find(const char *name);
 
-const char *api_class_name(enum api_class api_class);
-const char *api_op_name(enum api_op op);
+/* Is it an entry of OpenMP's runtime? Its threads spin before they block. */
+bool api_is_openmp(enum api api);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_sort_double.h>
+
 #include "base/memory.h"
 #include "formats/model_fields.h"
 
@@ -30,12 +32,6 @@ double dist_mean(const struct dist *dist) {
     return dist->mean;
 }
 
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Mean of the observations from position `from` to `to` of a sorted array; both may lie inside an
  * observation, which then counts with that share. So bins have equal weight whether or not the
  * number of observations divides evenly, and their sum is the total. */
@@ -49,7 +45,7 @@ static double bin_mean(const double *sorted, double from, double to, size_t n) {
 struct dist dist_from_values(double *values, size_t n, size_t limit) {
     if (n == 0)
         return (struct dist){.kind = DIST_NONE};
-    qsort(values, n, sizeof *values, compare_doubles);
+    gsl_sort(values, 1, n);
     if (values[0] == values[n - 1])
         return (struct dist){.kind = DIST_CONSTANT, .mean = values[0]};
 

@@ -133,11 +133,11 @@ static size_t own_times(const struct services *services, size_t servers, double 
 /* With the true number of servers a request's own time does not depend on how many are there: with
  * more it would seem to grow, as waiting is counted in, with fewer to shrink. A number that is but
  * the best of those below the greatest depth must be `sure` to be better than that: a device that
- * always had as many requests does not tell. */
-static size_t count_servers(const struct services *services, size_t deepest) {
+ * always had as many requests does not tell. `depths` and `times` are room for the requests'. */
+static size_t count_servers(const struct services *services, size_t deepest, double *depths,
+                            double *times) {
     size_t n = services->count, best = deepest;
     const double sure = 2 / sqrt((double)n); /* of correlations by chance, 95 % are smaller */
-    double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     double best_correlation = INFINITY;
     for (size_t servers = deepest; servers > 0; servers--) {
         own_times(services, servers, depths, times);
@@ -147,8 +147,6 @@ static size_t count_servers(const struct services *services, size_t deepest) {
             best_correlation = correlation;
         }
     }
-    free(depths);
-    free(times);
     return best;
 }
 
@@ -159,7 +157,7 @@ struct disk_speed disks_speed(const struct disks *disks, uint32_t device) {
         qsort(services.items, n, sizeof *services.items, compare_issues);
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
-    size_t servers = deepest < 2 ? 1 : count_servers(&services, deepest);
+    size_t servers = deepest < 2 ? 1 : count_servers(&services, deepest, depths, times);
     bool limited = servers < deepest || deepest < 2;
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,

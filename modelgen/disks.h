@@ -31,10 +31,10 @@ struct disk_speed {
     char *evidence;         /* allocated */
 };
 
-/* From all requests of the trace to `device`: with n of them on the device at once, c servers
- * complete min(n, c) / s requests in a unit of time. The time spent at each n and the requests
- * completed meanwhile give the likeliest c, and s. A device that always was as much faster as it
- * had more to do is given no limit; one that never had two requests has one server. */
+/* From all requests of the trace to `device`: of c servers that take them first come, first served,
+ * a request has one from when fewer than c older ones are left. It is the c for which the time from
+ * then on does not depend on how many requests were there. A device that took no longer the more
+ * it had to do is given no limit; one that never had two requests has one server. */
 struct disk_speed disks_speed(const struct disks *disks, uint32_t device);
 
 #endif

@@ -38,13 +38,10 @@ bool draft_node_in_pool(const struct node *node, const struct pool *pool) {
 }
 
 void draft_note(struct model *model, const char *format, ...) {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    char *text = memory_vformat(format, arguments);
     va_end(arguments);
-    if (length < 0)
-        return;
     for (size_t i = 0; i < model->n_notes; i++)
         if (strcmp(model->notes[i], text) == 0) {
             free(text);

@@ -20,13 +20,10 @@
 
 __attribute__((format(printf, 3, 4))) static void add_text(char ***texts, size_t *n,
                                                            const char *format, ...) {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
+    char *text = memory_vformat(format, arguments);
     va_end(arguments);
-    if (length < 0)
-        return;
     *texts = memory_resize(*texts, *n + 1, sizeof **texts);
     (*texts)[(*n)++] = text;
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_sort_double.h>
+
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/timeline.h"
@@ -29,16 +31,11 @@ struct values {
     size_t count, capacity;
 };
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts; the fallback when there are too few. */
 static double median_or(struct values *values, double fallback) {
     if (values->count < ENOUGH)
         return fallback;
-    qsort(values->items, values->count, sizeof(double), compare_doubles);
+    gsl_sort(values->items, 1, values->count);
     return values->items[values->count / 2];
 }
 
@@ -144,9 +141,8 @@ static struct values block_costs(const struct trace *trace) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            bool spins = record->api >= API_GOMP_parallel && record->api <= API_omp_get_thread_num;
             if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000 ||
-                spins) /* before they block: no measure of blocking */
+                api_is_openmp((enum api)record->api)) /* spinning is no measure of blocking */
                 continue;
             uint64_t end = record->start_ns + record->duration_ns;
             double cpu = timeline_cpu(&timeline, end) - timeline_cpu(&timeline, record->start_ns);

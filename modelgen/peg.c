@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "modelgen/draft.h"
 #include "modelgen/partition.h"
 #include "modelgen/rounds.h"
@@ -79,9 +80,8 @@ static char *node_name(const struct builder *builder, const struct step *step, i
     if (step->context == TRACE_NO_CONTEXT || trace->contexts[step->context].n_frames == 0)
         return memory_format("%s: %s", pool_name, node_kind_name(step->kind));
     const struct trace_frame *frame = &trace->contexts[step->context].frames[0];
-    const char *file = frame->file ? strrchr(frame->file, '/') : NULL;
     return memory_format("%s: %s (%s:%d)", pool_name, frame->function,
-                         frame->file ? file ? file + 1 : frame->file : frame->module, frame->line);
+                         frame->file ? path_name(frame->file) : frame->module, frame->line);
 }
 
 static int busiest_scaling_pool(const struct thread_pools *pools) {

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_sort_double.h>
+
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -55,13 +57,6 @@ struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *t
     return result;
 }
 
-int rounds_index(const struct thread_pool *pool, size_t thread) {
-    for (size_t i = 0; i < pool->n_threads; i++)
-        if (pool->threads[i] == thread)
-            return (int)(i % (size_t)pool->size);
-    return -1;
-}
-
 /* Rounds by pass and number of the thread, passes[pass * size + index]; NULL unless all threads
  * made equally many passes with known rounds. */
 static double *by_thread(const struct passes *passes, const struct thread_pool *pool,
@@ -89,17 +84,12 @@ static double *by_thread(const struct passes *passes, const struct thread_pool *
     return NULL;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Which thread gets one more is not the same in all even ways: rows * id / threads spreads them. */
 static bool fits_even(const double *rounds, double total, int size) {
     double *sorted = memory_alloc((size_t)size, sizeof *sorted);
     for (int i = 0; i < size; i++)
         sorted[i] = rounds[i];
-    qsort(sorted, (size_t)size, sizeof *sorted, compare_doubles);
+    gsl_sort(sorted, 1, (size_t)size);
     bool fits = true;
     for (int i = 0; i < size; i++)
         fits &= sorted[size - 1 - i] == partition_part(REST_EVEN, total, size, i);

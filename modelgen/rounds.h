@@ -42,7 +42,4 @@ struct rounds_cpu {
 struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *timelines,
                              const struct thread_pool *pool);
 
-/* Number of the thread in its generation of the pool; -1: it is none of its threads. */
-int rounds_index(const struct thread_pool *pool, size_t thread);
-
 #endif

@@ -5,8 +5,9 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/path.h"
 
-bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
+static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
     return frame->line >= loop->first_line && frame->line <= loop->last_line &&
            strcmp(frame->function, loop->function) == 0;
 }
@@ -17,7 +18,7 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
         return false;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t i = 0; i < calls->n_frames; i++)
-        if (source_frame_in_loop(&calls->frames[i], loop))
+        if (frame_in_loop(&calls->frames[i], loop))
             return true;
     return false;
 }
@@ -61,8 +62,7 @@ char *source_place(const struct trace *trace, uint32_t context) {
     const struct trace_frame *frame = &trace->contexts[context].frames[0];
     if (!frame->file)
         return memory_strdup(frame->function);
-    const char *file = strrchr(frame->file, '/');
-    return memory_format("%s (%s:%d)", frame->function, file ? file + 1 : frame->file, frame->line);
+    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
 }
 
 const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,

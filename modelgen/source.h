@@ -10,9 +10,6 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 
-/* Is the frame inside the loop's lines? */
-bool source_frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop);
-
 /* Is any frame of the context inside the loop? */
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "modelgen/draft.h"
 
 /* Of the CPU time: what waiting must burn to be worth a note, and how many samples must tell it. */
@@ -75,12 +76,11 @@ static char *advise(const struct facts_spin *spin) {
 static void note_spin(const struct facts_spin *spin, double share, struct model *model) {
     char *variable = describe_variable(spin);
     char *advice = advise(spin);
-    const char *slash = strrchr(spin->file, '/');
     draft_note(model,
                "%.1f %% of the CPU time is burnt spinning in %s (%s:%d) on %s: taken for work. If "
                "functions of their own do this, name them in a --catalog, such as %s",
-               100 * share, spin->function, slash ? slash + 1 : spin->file, spin->first_line,
-               variable, advice);
+               100 * share, spin->function, path_name(spin->file), spin->first_line, variable,
+               advice);
     free(variable);
     free(advice);
 }

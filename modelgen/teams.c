@@ -80,10 +80,6 @@ static uint64_t end_of(const struct trace_record *record) {
     return record->start_ns + record->duration_ns;
 }
 
-static bool is_gomp(enum api api) {
-    return api >= API_GOMP_parallel && api <= API_omp_get_thread_num;
-}
-
 static bool is_fork(const struct trace_record *record) {
     return api_catalog[record->api].op == OP_FORK &&
            !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
@@ -361,7 +357,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
                                      team->function);
         note_unfollowed(unfolder, &record, team->function);
         team->splits |= op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT;
-        bool is_wait = (op == OP_BARRIER && is_gomp(record.api)) || op == OP_TASKWAIT;
+        bool is_wait = (op == OP_BARRIER && api_is_openmp(record.api)) || op == OP_TASKWAIT;
         if (is_task(&record))
             add_task(unfolder, part, team_index, record.start_ns, true, to);
         if (is_wait && team->has_tasks && is_task(&from->records[r + 1]))
@@ -371,7 +367,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
         if (op == OP_FORK || op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT ||
             op == OP_TASK || op == OP_CREATE)
             continue;
-        if (op == OP_BARRIER && is_gomp(record.api))
+        if (op == OP_BARRIER && api_is_openmp(record.api))
             record.object = (uint64_t)team_index + 1;
         if (op == OP_FIRST_TAKE || op == OP_TAKE) {
             if (op == OP_FIRST_TAKE || supply < 0) {
@@ -491,7 +487,7 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
         bool is_ours = record.value >= (int32_t)unfolder->from->n_threads;
         bool is_lock = info->op == OP_LOCK || info->op == OP_UNLOCK;
         bool is_supply = is_fork(&record) && record.object < unfolder->supplies.count;
-        if (is_gomp(record.api) && !is_lock && !is_supply)
+        if (api_is_openmp(record.api) && !is_lock && !is_supply)
             continue;
         if (was_there && !is_ours && record.value >= 0) {
             record.value = unfolder->new_index[record.value];

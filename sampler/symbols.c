@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/path.h"
 
 struct symbols {
     const struct modules *modules;
@@ -72,17 +73,12 @@ static int store_location(struct symbols *symbols, struct symbol symbol) {
 
 /* ---- looking up ---- */
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void report_modules(Dwfl *dwfl, const struct modules *modules) {
     dwfl_report_begin(dwfl);
     for (size_t i = 0; i < modules->modules.count; i++) {
         const struct module *module = &modules->modules.items[i];
         if (module->has_table)
-            dwfl_report_elf(dwfl, file_name(module->path), module->path, -1, module->bias, true);
+            dwfl_report_elf(dwfl, path_name(module->path), module->path, -1, module->bias, true);
     }
     dwfl_report_end(dwfl, NULL, NULL);
 }
@@ -194,7 +190,7 @@ size_t symbols_find(struct symbols *symbols, uint64_t address, const int **locat
     const char *path = mapping && mapping->module >= 0
                            ? symbols->modules->modules.items[mapping->module].path
                            : "[unknown]";
-    const char *module_name = store_text(symbols, file_name(path));
+    const char *module_name = store_text(symbols, path_name(path));
     Dwfl_Module *module = symbols->dwfl ? dwfl_addrmodule(symbols->dwfl, address) : NULL;
     symbols->found.count = 0;
     if (module && find_by_dwarf(symbols, module, address, module_name))

@@ -37,20 +37,9 @@ struct ftrace {
 
 /* ---- tracefs ---- */
 
-/* 0 or an errno. */
-static int write_text(const char *path, const char *text) {
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0)
-        return errno;
-    size_t bytes = strlen(text);
-    int cause = write(file, text, bytes) == (ssize_t)bytes ? 0 : errno;
-    close(file);
-    return cause;
-}
-
 static int set(const struct ftrace *ftrace, const char *name, const char *text) {
     char *path = memory_format("%s/%s", ftrace->instance, name);
-    int cause = write_text(path, text);
+    int cause = tracepoint_control(path, 0, text);
     free(path);
     return cause;
 }
@@ -62,7 +51,7 @@ static void remove_abandoned(void) {
         if (strncmp(entry->d_name, NAME, strlen(NAME)) != 0)
             continue;
         long pid = strtol(entry->d_name + strlen(NAME), NULL, 10);
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        if (tracepoint_abandoned(pid))
             unlinkat(dirfd(folder), entry->d_name, AT_REMOVEDIR);
     }
     if (folder)
@@ -118,7 +107,7 @@ int ftrace_add(struct ftrace *ftrace, const struct tracepoint *tracepoint, ftrac
         return ENOSPC;
     char *path = memory_format("%s/events/%s/%s/enable", ftrace->instance, tracepoint->group,
                                tracepoint->name);
-    int cause = write_text(path, "1");
+    int cause = tracepoint_control(path, 0, "1");
     if (cause) {
         free(path);
         return cause;
@@ -245,7 +234,7 @@ void ftrace_close(struct ftrace *ftrace) {
     if (!ftrace)
         return;
     for (int i = 0; i < ftrace->n_handlers; i++) {
-        write_text(ftrace->handlers[i].enable, "0");
+        tracepoint_control(ftrace->handlers[i].enable, 0, "0");
         free(ftrace->handlers[i].enable);
     }
     for (int cpu = 0; cpu < ftrace->n_cpus; cpu++)

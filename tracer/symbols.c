@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/path.h"
 
 struct place {
     size_t n_frames;
@@ -113,11 +114,6 @@ void symbols_close(struct symbols *symbols) {
     free(symbols);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The module at `address`; NULL none. `*offset`: from its start. */
 static Dwfl_Module *find_module(const struct symbols *symbols, uint64_t address, uint64_t *offset,
                                 const char **name) {
@@ -127,7 +123,7 @@ static Dwfl_Module *find_module(const struct symbols *symbols, uint64_t address,
     if (module) {
         const char *path = dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
         if (path)
-            *name = base_name(path);
+            *name = path_name(path);
     }
     *offset = address - start;
     return module;

@@ -1,6 +1,8 @@
 #include "tracer/tracepoint.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,20 @@ int tracepoint_mount(void) {
     return mount("tracefs", TRACEFS, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0
                ? 0
                : errno;
+}
+
+int tracepoint_control(const char *path, int flags, const char *text) {
+    int file = open(path, O_WRONLY | O_CLOEXEC | flags);
+    if (file < 0)
+        return errno;
+    size_t bytes = strlen(text);
+    int cause = write(file, text, bytes) == (ssize_t)bytes ? 0 : errno;
+    close(file);
+    return cause;
+}
+
+bool tracepoint_abandoned(long pid) {
+    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 int tracepoint_open(struct tracepoint *tracepoint, const char *group, const char *name) {

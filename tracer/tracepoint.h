@@ -2,6 +2,7 @@
 #ifndef PERSIK_TRACER_TRACEPOINT_H
 #define PERSIK_TRACER_TRACEPOINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bytes from the start of the event's data; size 0 = the kernel has no such field. */
@@ -17,6 +18,12 @@ struct tracepoint {
 
 /* As root, mounts tracefs at its usual place when it is not. 0 or an errno. */
 int tracepoint_mount(void);
+
+/* Writes a control file of tracefs; `flags` of open() beside O_WRONLY. 0 or an errno. */
+int tracepoint_control(const char *path, int flags, const char *text);
+
+/* Has the collector that left something in tracefs under its process number ended? */
+bool tracepoint_abandoned(long pid);
 
 /* Reads `group`/`name`, for example "sched"/"sched_waking"; both strings must outlive it. Mounts
  * tracefs if need be. Returns 0 or an errno (EACCES for users without rights). */

@@ -49,13 +49,7 @@ struct uprobes {
 /* ---- tracefs ---- */
 
 static int write_definition(const char *text) {
-    int file = open(DEFINITIONS, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file < 0)
-        return errno;
-    size_t bytes = strlen(text);
-    int cause = write(file, text, bytes) == (ssize_t)bytes ? 0 : errno;
-    close(file);
-    return cause;
+    return tracepoint_control(DEFINITIONS, O_APPEND, text);
 }
 
 /* Definitions of collectors that were killed: programs would stop there for ever. */
@@ -69,7 +63,7 @@ static void remove_abandoned(void) {
     while (file && fgets(line, sizeof line, file)) {
         const char *group = strstr(line, ":" GROUP);
         long pid = group ? strtol(group + strlen(":" GROUP), NULL, 10) : 0;
-        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        if (tracepoint_abandoned(pid))
             *VECTOR_ADD(&dead) = memory_format("-%.*s", (int)strcspn(group, " \n"), group);
     }
     if (file)

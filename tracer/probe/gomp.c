@@ -156,6 +156,7 @@ static uint64_t team(void) {
             probe_stamp(PROBE_CONTEXT, clock_after(), API_##api, team(), 0, result != 0);          \
         return result;                                                                             \
     }
+#define TAKE_KNOWN(symbol, ret, params, args) TAKE(symbol, real.symbol, symbol, ret, params, args)
 #define TAKE_VARIANT(symbol, api, ret, params, args)                                               \
     static ret(*real_##symbol) params;                                                             \
     TAKE(symbol, real_##symbol, api, ret, params, args)
@@ -173,26 +174,17 @@ static uint64_t team(void) {
 #define ULL_RUNTIME_ARGS   (up, start, end, step, first, last)
 #define ULL_NEXT_PARAMS    (ULL * first, ULL * last)
 
-TAKE(GOMP_loop_static_start, real.GOMP_loop_static_start, GOMP_loop_static_start, bool,
-     START_PARAMS, START_ARGS)
-TAKE(GOMP_loop_static_next, real.GOMP_loop_static_next, GOMP_loop_static_next, bool, NEXT_PARAMS,
-     NEXT_ARGS)
-TAKE(GOMP_loop_dynamic_start, real.GOMP_loop_dynamic_start, GOMP_loop_dynamic_start, bool,
-     START_PARAMS, START_ARGS)
-TAKE(GOMP_loop_dynamic_next, real.GOMP_loop_dynamic_next, GOMP_loop_dynamic_next, bool, NEXT_PARAMS,
-     NEXT_ARGS)
-TAKE(GOMP_loop_guided_start, real.GOMP_loop_guided_start, GOMP_loop_guided_start, bool,
-     START_PARAMS, START_ARGS)
-TAKE(GOMP_loop_guided_next, real.GOMP_loop_guided_next, GOMP_loop_guided_next, bool, NEXT_PARAMS,
-     NEXT_ARGS)
-TAKE(GOMP_loop_runtime_start, real.GOMP_loop_runtime_start, GOMP_loop_runtime_start, bool,
-     RUNTIME_PARAMS, RUNTIME_ARGS)
-TAKE(GOMP_loop_runtime_next, real.GOMP_loop_runtime_next, GOMP_loop_runtime_next, bool, NEXT_PARAMS,
-     NEXT_ARGS)
-TAKE(GOMP_sections_start, real.GOMP_sections_start, GOMP_sections_start, unsigned, (unsigned count),
-     (count))
-TAKE(GOMP_sections_next, real.GOMP_sections_next, GOMP_sections_next, unsigned, (void), ())
-TAKE(GOMP_single_start, real.GOMP_single_start, GOMP_single_start, bool, (void), ())
+TAKE_KNOWN(GOMP_loop_static_start, bool, START_PARAMS, START_ARGS)
+TAKE_KNOWN(GOMP_loop_static_next, bool, NEXT_PARAMS, NEXT_ARGS)
+TAKE_KNOWN(GOMP_loop_dynamic_start, bool, START_PARAMS, START_ARGS)
+TAKE_KNOWN(GOMP_loop_dynamic_next, bool, NEXT_PARAMS, NEXT_ARGS)
+TAKE_KNOWN(GOMP_loop_guided_start, bool, START_PARAMS, START_ARGS)
+TAKE_KNOWN(GOMP_loop_guided_next, bool, NEXT_PARAMS, NEXT_ARGS)
+TAKE_KNOWN(GOMP_loop_runtime_start, bool, RUNTIME_PARAMS, RUNTIME_ARGS)
+TAKE_KNOWN(GOMP_loop_runtime_next, bool, NEXT_PARAMS, NEXT_ARGS)
+TAKE_KNOWN(GOMP_sections_start, unsigned, (unsigned count), (count))
+TAKE_KNOWN(GOMP_sections_next, unsigned, (void), ())
+TAKE_KNOWN(GOMP_single_start, bool, (void), ())
 
 /* Variants of a kind of loop: the prefix before the kind, start and next. */
 #define TAKES(prefix, kind)                                                                        \

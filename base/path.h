@@ -1,0 +1,8 @@
+/* Names of files. */
+#ifndef PERSIK_BASE_PATH_H
+#define PERSIK_BASE_PATH_H
+
+/* What stands behind the last slash: a part of `path`, all of it when there is none. */
+const char *path_name(const char *path);
+
+#endif
