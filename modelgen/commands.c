@@ -137,8 +137,27 @@ static struct value evaluate(struct replay *replay, int thread, const char *post
     return depth == 1 ? stack[0] : unknown;
 }
 
-static struct value guard_of(struct replay *replay, int thread, const struct facts_step *step) {
-    return step->guard.text ? evaluate(replay, thread, step->guard.postfix) : known(1);
+/* Where a section is in its commands. */
+struct progress {
+    size_t at;            /* the step that comes next */
+    struct value signals; /* whether it has signalled */
+    struct value branch;  /* how the guard of the last step came out ... */
+    const char *decided;  /* ... and its text; NULL: none */
+};
+
+/* Steps in a row under one guard stand in one branch, which is decided once: the first of them may
+ * change what the guard looks at. */
+static struct value guard_of(struct replay *replay, int thread, const struct facts_step *step,
+                             struct progress *progress) {
+    const char *guard = step->guard.text;
+    if (!guard) {
+        progress->decided = NULL;
+        return known(1);
+    }
+    if (!progress->decided || strcmp(progress->decided, guard) != 0)
+        progress->branch = evaluate(replay, thread, step->guard.postfix);
+    progress->decided = guard;
+    return progress->branch;
 }
 
 static void judge(struct replay *replay, size_t section, uint64_t time_ns, bool waited,
@@ -154,8 +173,8 @@ static void judge(struct replay *replay, size_t section, uint64_t time_ns, bool 
             (struct contradiction){time_ns, section, waited, 0};
 }
 
-static void update(struct replay *replay, int thread, const struct facts_step *step) {
-    struct value guard = guard_of(replay, thread, step);
+static void update(struct replay *replay, int thread, const struct facts_step *step,
+                   struct value guard) {
     struct value *target = variable(replay, thread, step->variable);
     if (is_false(guard))
         return;
@@ -186,26 +205,25 @@ static bool may_wait(const struct facts_section *commands) {
     return false;
 }
 
-/* Carries out the steps from `at` to where the thread waits next or the section ends. What waits
- * for another object of the same mutex does so first. */
-static size_t run_segment(struct replay *replay, const struct facts_section *commands,
-                          const struct event *event, size_t at, struct value *signals) {
+/* Carries out the steps up to where the thread waits next or the section ends. What waits for
+ * another object of the same mutex does so first. */
+static void run_segment(struct replay *replay, const struct facts_section *commands,
+                        const struct event *event, struct progress *progress) {
     const struct section *section = &replay->sections->sections[event->section];
     int thread = section->thread;
     bool waits = event->segment < section->n_waits;
     if (waits && !may_wait(commands))
-        return at;
-    for (; at < commands->n_steps; at++) {
-        const struct facts_step *step = &commands->steps[at];
-        struct value holds;
+        return;
+    for (; progress->at < commands->n_steps; progress->at++) {
+        const struct facts_step *step = &commands->steps[progress->at];
+        struct value guard = guard_of(replay, thread, step, progress), holds;
         switch (step->kind) {
         case STEP_UPDATE:
-            update(replay, thread, step);
+            update(replay, thread, step, guard);
             break;
         case STEP_SIGNAL:
         case STEP_BROADCAST:
-            holds = guard_of(replay, thread, step);
-            *signals = of_two("||", *signals, holds);
+            progress->signals = of_two("||", progress->signals, guard);
             break;
         case STEP_WAIT:
             holds = evaluate(replay, thread, step->value.postfix);
@@ -214,7 +232,7 @@ static size_t run_segment(struct replay *replay, const struct facts_section *com
             if (waits && !is_false(holds)) {
                 if (holds.known)
                     judge(replay, event->section, event->time_ns, true, true);
-                return at;
+                return;
             }
             if (holds.known && !waits)
                 judge(replay, event->section, event->time_ns, false,
@@ -224,7 +242,6 @@ static size_t run_segment(struct replay *replay, const struct facts_section *com
     }
     if (waits)
         judge(replay, event->section, event->time_ns, true, false);
-    return at;
 }
 
 static int compare_events(const void *a, const void *b) {
@@ -291,8 +308,7 @@ static bool belong_to_mutex(const struct facts_monitor *proposal) {
 
 static void run_events(struct replay *replay, const struct events *events) {
     const struct sections *sections = replay->sections;
-    size_t *at = memory_alloc(sections->n_sections, sizeof *at);
-    struct value *signals = memory_alloc(sections->n_sections, sizeof *signals);
+    struct progress *progress = memory_alloc(sections->n_sections, sizeof *progress);
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->items[i];
         const struct section *section = &sections->sections[event->section];
@@ -303,18 +319,16 @@ static void run_events(struct replay *replay, const struct events *events) {
         if (!commands)
             continue; /* it does not touch the variables */
         if (event->segment == 0)
-            signals[event->section] = known(0);
-        at[event->section] =
-            run_segment(replay, commands, event, at[event->section], &signals[event->section]);
-        struct value told = signals[event->section];
+            progress[event->section].signals = known(0);
+        run_segment(replay, commands, event, &progress[event->section]);
+        struct value told = progress[event->section].signals;
         /* it may also signal for another object of the same mutex */
         bool other = is_false(told) && section->n_signals > 0;
         if (event->segment == section->n_waits && told.known && !other)
             judge(replay, event->section, event->time_ns, false,
                   is_true(told) == (section->n_signals > 0));
     }
-    free(at);
-    free(signals);
+    free(progress);
 }
 
 struct commands_verdict commands_replay(const struct trace *trace, const struct sections *sections,

@@ -489,6 +489,8 @@ static void share_findings(const struct stream_input *input, struct proposed_lis
     const struct monitors *monitors = input->monitors;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         const struct guard *guard = &monitors->guards[g];
+        if (guard->kind == GUARD_FIRST)
+            continue; /* part of what it stands beside */
         struct proposed *best = NULL;
         double best_fit = 0;
         for (size_t p = first; p < list->count; p++) {
@@ -708,7 +710,7 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
         if (!pattern_done[p])
             write_pattern(input, &monitors->patterns[p], model);
     for (size_t g = 0; g < monitors->n_guards; g++)
-        if (!guard_done[g])
+        if (!guard_done[g] && monitors->guards[g].kind != GUARD_FIRST)
             write_with_other_sides(input, g, guard_done, model);
     free(guard_done);
     free(pattern_done);

@@ -25,6 +25,7 @@
 /* A core that our program leaves idle and that still does not take a thread for longer than this is
  * busy with other programs: not a cost of waking up. */
 #define WAKE_LIMIT_NS 200000.0
+#define CPU_LIMIT     1024
 
 struct values {
     double *items;
@@ -41,14 +42,15 @@ static double median_or(struct values *values, double fallback) {
 
 /* ---- all slices of all threads in the order of time ---- */
 
-enum moment_kind { MOMENT_OFF, MOMENT_WAKE, MOMENT_ON };
+enum moment_kind { MOMENT_OFF, MOMENT_READY, MOMENT_ON };
 
 struct moment {
     uint64_t time_ns;
     enum moment_kind kind;
-    uint32_t cpu;
-    double latency_ns; /* WAKE */
-    uint64_t ready_ns; /* ON: since when the thread could have run; 0 unknown */
+    uint32_t cpu;      /* READY: where it is going to run */
+    bool woken;        /* READY: else it was preempted */
+    double latency_ns; /* READY: until it runs */
+    uint64_t ready_ns; /* ON: since when the thread could have run; 0: no READY told */
 };
 
 struct moments {
@@ -69,23 +71,27 @@ static struct moments collect_moments(const struct trace *trace) {
         for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
             const struct trace_slice *slice = &trace->threads[t].slices[s];
             bool is_continued = s > 0 && slice[-1].preempted;
+            uint64_t ready_ns = is_continued ? slice[-1].off_ns : slice->wake_ns;
+            if (ready_ns >= slice->on_ns)
+                ready_ns = 0;
             *VECTOR_ADD(&moments) = (struct moment){
                 .time_ns = slice->on_ns,
                 .kind = MOMENT_ON,
                 .cpu = slice->cpu,
-                .ready_ns = is_continued ? slice[-1].off_ns : slice->wake_ns,
+                .ready_ns = ready_ns,
             };
             *VECTOR_ADD(&moments) = (struct moment){
                 .time_ns = slice->off_ns,
                 .kind = MOMENT_OFF,
                 .cpu = slice->cpu,
             };
-            if (slice->wake_ns && slice->wake_ns < slice->on_ns)
+            if (ready_ns)
                 *VECTOR_ADD(&moments) = (struct moment){
-                    .time_ns = slice->wake_ns,
-                    .kind = MOMENT_WAKE,
+                    .time_ns = ready_ns,
+                    .kind = MOMENT_READY,
                     .cpu = slice->cpu,
-                    .latency_ns = (double)(slice->on_ns - slice->wake_ns),
+                    .woken = !is_continued,
+                    .latency_ns = (double)(slice->on_ns - ready_ns),
                 };
         }
     if (moments.count)
@@ -93,31 +99,35 @@ static struct moments collect_moments(const struct trace *trace) {
     return moments;
 }
 
-/* Latency of wake-ups at moments when the program left a core idle: with all cores busy the wait
- * for a core is the scheduler's doing and is simulated. */
-static struct values idle_wake_latencies(const struct moments *moments, int cores) {
+/* Latency of wake-ups on a core that the program left idle, and to which nobody else was on his
+ * way: the wait for a core is the scheduler's doing, whether another one idles or not, and is
+ * simulated. */
+static struct values idle_wake_latencies(const struct moments *moments) {
     struct values latencies = {0};
-    int running = 0;
+    int threads[CPU_LIMIT] = {0}; /* that run on the core or are ready to */
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->kind == MOMENT_ON)
-            running++;
-        else if (moment->kind == MOMENT_OFF)
-            running--;
-        else if (running < cores && moment->latency_ns < WAKE_LIMIT_NS)
+        if (moment->cpu >= CPU_LIMIT)
+            continue;
+        int *here = &threads[moment->cpu];
+        if (moment->kind == MOMENT_READY && moment->woken && *here == 0 &&
+            moment->latency_ns < WAKE_LIMIT_NS)
             *VECTOR_ADD(&latencies) = moment->latency_ns;
+        if (moment->kind == MOMENT_OFF)
+            (*here)--;
+        else if (moment->kind == MOMENT_READY || moment->ready_ns == 0)
+            (*here)++;
     }
     return latencies;
 }
 
 /* From one thread to the next one on its core, which had been ready long before. */
 static struct values switch_times(const struct moments *moments) {
-    enum { CPU_LIMIT = 1024 };
     struct values switches = {0};
     const struct moment *left[CPU_LIMIT] = {0};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->kind == MOMENT_WAKE || moment->cpu >= CPU_LIMIT)
+        if (moment->kind == MOMENT_READY || moment->cpu >= CPU_LIMIT)
             continue;
         const struct moment *off = left[moment->cpu];
         left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
@@ -158,7 +168,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
     struct moments moments = collect_moments(trace);
-    struct values latencies = idle_wake_latencies(&moments, machine->cores);
+    struct values latencies = idle_wake_latencies(&moments);
     struct values switches = switch_times(&moments);
     struct values blocks = block_costs(trace);
     if (latencies.count >= ENOUGH) {

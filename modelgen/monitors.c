@@ -306,6 +306,7 @@ struct search {
     int classes[CLASS_LIMIT];
     int n_classes;
     int condition; /* whose signals announce a change; -1 any */
+    int success;   /* class of the attempts that succeed; -1: those that signal */
     struct hypothesis current, best;
     struct verdict best_verdict;
     double best_complexity;
@@ -414,7 +415,9 @@ static void enumerate(struct search *search, int at) {
     int *weight = &search->current.weight[at];
     bool waiter = class->entry == search->current.waiter_entry;
     if (waiter && search->current.tries) {
-        *weight = class->n_signals > 0 ? -1 : 0; /* success is told by what it signals */
+        bool succeeds =
+            search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;
+        *weight = succeeds ? -1 : 0;
         enumerate(search, at + 1);
         return;
     }
@@ -767,7 +770,7 @@ static bool are_mailboxes(const struct sections *sections, const struct search *
  * condition_explained. */
 static void find_waiting_guards(struct monitors *monitors, const struct sections *sections,
                                 int mutex, const struct history *history, struct guard_list *list) {
-    struct search search = {.monitors = monitors};
+    struct search search = {.monitors = monitors, .success = -1};
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
         if (class->mutex != mutex || class->waits == 0 ||
@@ -787,29 +790,110 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
     }
 }
 
-/* Entries that never wait but sometimes signal and sometimes do not: an attempt that can fail. Only
- * believed where the success adds to a guard already found. */
+/* Of an entry, one of whose classes may be the successful attempts. */
+struct attempt {
+    bool waits, signals; /* any of its sections */
+    bool fails;          /* it has another class, which does not signal */
+};
+
+static struct attempt attempt_of(const struct monitors *monitors, size_t success) {
+    struct attempt attempt = {0};
+    for (size_t d = 0; d < monitors->n_classes; d++) {
+        const struct section_class *class = &monitors->classes[d];
+        if (class->entry != monitors->classes[success].entry)
+            continue;
+        attempt.waits |= class->waits > 0;
+        attempt.signals |= class->n_signals > 0;
+        attempt.fails |= d != success && class->n_signals == 0 && class->count >= 2;
+    }
+    return attempt;
+}
+
+/* Does the class, and no other of its entry, take from the guard without waiting for it? */
+static bool takes_alone(const struct monitors *monitors, const struct guard *guard, size_t class) {
+    for (size_t d = 0; d < monitors->n_classes; d++)
+        if (monitors->classes[d].entry == monitors->classes[class].entry &&
+            (guard->waits[d] || (guard->weight[d] < 0) != (d == class)))
+            return false;
+    return true;
+}
+
+/* Entries that never wait but sometimes signal and sometimes do not, or go different ways
+ * afterwards: an attempt that can fail. Only believed where the success adds to a guard already
+ * found; or, without a signal, takes from one. */
 static void find_trying_guards(struct monitors *monitors, const struct sections *sections,
                                int mutex, const struct history *history, struct guard_list *list) {
     struct search search = {.monitors = monitors};
     for (size_t c = 0; c < monitors->n_classes; c++) {
-        const struct section_class *success = &monitors->classes[c];
-        if (success->mutex != mutex || success->n_signals == 0 || success->waits > 0)
+        if (monitors->classes[c].mutex != mutex)
             continue;
-        bool fails = false, waits = false, produces = false;
-        for (size_t d = 0; d < monitors->n_classes; d++) {
-            if (monitors->classes[d].entry != success->entry)
-                continue;
-            fails |= monitors->classes[d].n_signals == 0 && monitors->classes[d].count >= 2;
-            waits |= monitors->classes[d].waits > 0;
+        struct attempt attempt = attempt_of(monitors, c);
+        bool told_by_signal = monitors->classes[c].n_signals > 0;
+        if (attempt.waits || !attempt.fails || attempt.signals != told_by_signal)
+            continue;
+        bool is_known = false;
+        for (size_t g = 0; g < list->count && !is_known; g++) {
+            const struct guard *guard = &list->items[g];
+            is_known = told_by_signal ? guard->weight[c] > 0
+                                      : guard->mutex == mutex && takes_alone(monitors, guard, c);
         }
-        for (size_t g = 0; g < list->count; g++)
-            produces |= list->items[g].weight[c] > 0;
-        if (!fails || waits || !produces)
-            continue;
-        if (search_run(&search, history, mutex, success->entry, -1, -1, true))
+        search.success = told_by_signal ? -1 : (int)c;
+        if (is_known &&
+            search_run(&search, history, mutex, monitors->classes[c].entry, -1, -1, true))
             add_found(monitors, sections, list, &search, mutex, -1, -1);
     }
+}
+
+/* ---- who comes first ---- */
+
+/* Does the section's thread go on to one that adds to the guard, under the same mutex? */
+static bool goes_on_to_add(const struct monitors *monitors, const struct sections *sections,
+                           const struct guard *guard, size_t s) {
+    if (s + 1 >= sections->n_sections)
+        return false;
+    const struct section *next = &sections->sections[s + 1];
+    return next->thread == sections->sections[s].thread &&
+           next->mutex == sections->sections[s].mutex &&
+           guard->weight[monitors->class_of[s + 1]] > 0;
+}
+
+/* The first section that looks at the guard; n_sections: none. */
+static size_t first_look(const struct sections *sections, const struct guard *guard,
+                         const struct history *history) {
+    for (size_t i = 0; i < history->count; i++)
+        if (history->items[i].kind != EVENT_EFFECT && guard->waits[history->items[i].class_index])
+            return history->items[i].section;
+    return sections->n_sections;
+}
+
+/* Lazy initialisation: the first thread to look does not wait for the level, though it is not
+ * there, but goes and brings it about. Who that is shows at run time only, so an attempt at a
+ * permit stands before the look. */
+static void find_first_comer(struct monitors *monitors, const struct sections *sections, size_t g,
+                             const struct history *history, struct guard_list *list) {
+    struct guard *level = &list->items[g];
+    size_t maker = first_look(sections, level, history);
+    if (level->kind != GUARD_LEVEL || level->initial > level->take - 0.5 ||
+        history->n_instances != 1 || maker == sections->n_sections ||
+        sections->sections[maker].n_waits > 0 || !goes_on_to_add(monitors, sections, level, maker))
+        return;
+    struct guard first = guard_empty(monitors, sections, level->mutex);
+    first.kind = GUARD_FIRST;
+    first.tries = true;
+    first.initial = 1;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int class = monitors->class_of[s];
+        if (!level->waits[class])
+            continue;
+        first.waits[class] = true;
+        first.outcome[s] = s == maker ? OUTCOME_YES : OUTCOME_NO;
+        first.evaluations++;
+    }
+    first.waited = first.evaluations - 1; /* that failed */
+    level->outcome[maker] = OUTCOME_ANY;
+    struct guard second = *level;
+    *level = first; /* is tried before the level is looked at */
+    *VECTOR_ADD(list) = second;
 }
 
 /* ---- proposals of the source, for guards that never made anybody wait ---- */
@@ -1008,10 +1092,13 @@ static bool has_unexplained(const struct monitors *monitors, int mutex) {
 static void find_in_mutex(struct monitors *monitors, const struct sections *sections, int mutex,
                           struct guard_list *list) {
     struct history history = history_of(sections, monitors, mutex);
+    size_t first = list->count;
     if (history.count) {
         find_waiting_guards(monitors, sections, mutex, &history, list);
         find_proposed_guards(monitors, sections, mutex, &history, list);
         find_trying_guards(monitors, sections, mutex, &history, list);
+        for (size_t g = list->count; g-- > first;)
+            find_first_comer(monitors, sections, g, &history, list);
     }
     free(history.items);
 }

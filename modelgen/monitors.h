@@ -39,6 +39,7 @@ enum guard_kind {
     GUARD_QUEUE,  /* takes one; nothing there at the start: items */
     GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
     GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
+    GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
 };
 
 #define CONTRADICTIONS_SHOWN 3

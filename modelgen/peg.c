@@ -541,6 +541,24 @@ static bool is_inner_loop(const struct builder *builder, const struct draft_edge
     return true;
 }
 
+static bool is_put_by_others(const struct builder *builder, int pool, int object) {
+    for (size_t n = 0; n < builder->nodes.count; n++)
+        if (builder->model->nodes[n].kind == NODE_PUT &&
+            builder->model->nodes[n].object == object && builder->nodes.items[n].pool != pool)
+            return true;
+    return false;
+}
+
+/* Is this where each thread of the pool goes round once, taking what others put into a queue? More
+ * threads find no more there. */
+static bool is_shared_supply(const struct builder *builder, int node) {
+    const struct draft_node_values *values = &builder->nodes.items[node];
+    const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
+    const struct node *get = &builder->model->nodes[node];
+    return get->kind == NODE_GET && pool->scales && values->passes.count == pool->n_threads &&
+           is_put_by_others(builder, values->pool, get->object);
+}
+
 /* Of the loop that the edge stays in: its runs, and how often its node is stayed at. */
 static void scale_stays(const struct builder *builder, const struct draft_edge *draft, int team,
                         struct node *node, struct edge *edge) {
@@ -554,7 +572,9 @@ static void scale_stays(const struct builder *builder, const struct draft_edge *
         edge->runs_scaling = rounds;
     if (node->stays.kind == DIST_NONE)
         return;
-    if (rounds.share > 0 || !builder->in->facts)
+    if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft->from))
+        rounds = (struct scaling){.pool = team, .share = 1};
+    else if (rounds.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &from->passes, told, &rounds);
     if (rounds.pool != MODEL_NONE)
         node->stays_scaling = rounds;

@@ -69,6 +69,7 @@ struct writer {
     int n_open;
     bool in_task;
     bool retrying;    /* see struct step */
+    bool succeeded;   /* in an attempt that can fail, with nothing put since */
     int pending_work; /* loop whose decision follows the unlock being written; -1 */
 };
 
@@ -255,6 +256,7 @@ static char *guard_name(const struct writer *writer, const struct guard *guard) 
     const char *what = guard->take > 1               ? "completion of a batch"
                        : guard->kind == GUARD_QUEUE  ? "queue"
                        : guard->kind == GUARD_TOKENS ? "free slots"
+                       : guard->kind == GUARD_FIRST  ? "first to come"
                                                      : "level";
     if (guard->proposal && guard->proposal->name) {
         char *name = object_name(writer, guard->mutex, what);
@@ -310,6 +312,8 @@ static int guard_object(struct writer *writer, struct guard *guard) {
         object->amount = rounds != MODEL_NONE ? draft_per_thread(1, rounds, -1)
                          : idle != MODEL_NONE ? draft_per_thread(0, idle, 1)
                                               : draft_constant(guard->initial);
+    } else if (guard->kind == GUARD_FIRST) {
+        object->amount = draft_constant(1);
     }
     guard->object = result;
     return result;
@@ -497,8 +501,10 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         step->count = guard->take > 1 ? guard->take : 0;
         step->count_per_thread =
             guard->take > 1 && pool_of_amount(writer, guard, guard->take) != MODEL_NONE;
-        if (guard->tries)
+        if (guard->tries && guard->kind != GUARD_FIRST) {
             writer->retrying = outcome == OUTCOME_NO;
+            writer->succeeded = outcome == OUTCOME_YES;
+        }
         if (writer->n_open > 0)
             writer->open[writer->n_open - 1].answer = outcome;
         if (guard->kind == GUARD_QUEUE)
@@ -515,10 +521,6 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
     uint64_t time = writer->in->sections->sections[section_index].release_ns;
-    bool succeeded = false; /* in an attempt */
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        succeeded |=
-            monitors->guards[g].tries && monitors->guards[g].outcome[section_index] == OUTCOME_YES;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
         int weight = guard->weight[class_index];
@@ -541,7 +543,10 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         struct step *step = add_step(writer, kind, record, time, time);
         step->object = object;
         step->count = kind == NODE_RELEASE ? weight : 0;
-        step->settles = kind == NODE_PUT && succeeded;
+        if (kind == NODE_PUT) {
+            step->settles = writer->succeeded;
+            writer->succeeded = false;
+        }
         if (kind == NODE_GET)
             step->outcome = OUTCOME_YES;
     }
@@ -1231,7 +1236,7 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->last_step_record = 0;
     writer->n_open = 0;
     writer->in_task = false;
-    writer->retrying = false;
+    writer->retrying = writer->succeeded = false;
     writer->pending_work = -1;
     add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
     write_first_draws(writer, thread->start_ns);

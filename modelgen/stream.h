@@ -28,7 +28,7 @@ struct step {
     enum outcome outcome;
     enum outcome within; /* the answer that the section around it got: keeps the ways out apart */
     bool retrying;       /* the thread's last attempt that can fail did, and is not made good yet */
-    bool settles;        /* produces what a successful attempt that can fail was for */
+    bool settles;        /* puts what a successful attempt that can fail was for */
     double cpu_ns;       /* inside the call, when the model shall spend it */
     double wait_ns;      /* SLEEP, IO */
     double operations;   /* IO on a disk */

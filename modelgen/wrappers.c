@@ -1,6 +1,7 @@
 #include "modelgen/wrappers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -99,10 +100,30 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
     return found;
 }
 
+/* The headers lie in a folder of this name, both GNU's and LLVM's. */
+static bool is_of_standard_library(const struct trace_frame *frame) {
+    return frame->file ? strstr(frame->file, "/c++/") != NULL
+                       : strncmp(frame->module, "libstdc++", 9) == 0 ||
+                             strncmp(frame->module, "libc++", 6) == 0;
+}
+
+/* Leaves at least one frame: some threads begin in the library. */
+static void skip_standard_library(struct trace_context *calls) {
+    size_t outermost = 0;
+    while (outermost < calls->n_frames && is_of_standard_library(&calls->frames[outermost]))
+        outermost++;
+    if (outermost == calls->n_frames)
+        return;
+    calls->frames += outermost;
+    calls->n_frames -= outermost;
+}
+
 struct trace_context *wrappers_skipped(const struct trace *trace) {
     struct trace_context *contexts = memory_alloc(trace->n_contexts, sizeof *contexts);
-    for (size_t c = 0; c < trace->n_contexts; c++)
+    for (size_t c = 0; c < trace->n_contexts; c++) {
         contexts[c] = trace->contexts[c];
+        skip_standard_library(&contexts[c]);
+    }
     int *apis = apis_called(trace);
     int level = 0;
     while (level < NESTING && skip_level(trace, apis, contexts))

@@ -3,7 +3,7 @@
  * around it.
  *
  * A wrapper makes one such call, at one line, for callers at several places: it locks but never
- * unlocks. */
+ * unlocks. All of the C++ standard library is one: std::mutex::lock() and what it is made of. */
 #ifndef PERSIK_MODELGEN_WRAPPERS_H
 #define PERSIK_MODELGEN_WRAPPERS_H
 

@@ -22,6 +22,9 @@
 #include "simulator/balance.h"
 
 #define ROUNDING_NS 1
+/* Balancing is left to a softirq: by then the busy cores have ended the slices that the tick ends,
+ * and what idle cores could take has just been running. */
+#define AFTER_TICK_NS 1000
 
 static bool is_shared(const struct engine *engine) {
     return engine->plan->tick_ns <= 0;
@@ -41,7 +44,8 @@ static void arm_tick(struct engine *engine) {
     double period = engine->plan->tick_ns;
     if (!is_shared(engine) && engine->plan->cores > 1 &&
         !heap_has(&engine->clock, tick_event(engine)))
-        heap_set(&engine->clock, tick_event(engine), (floor(engine->now_ns / period) + 1) * period);
+        heap_set(&engine->clock, tick_event(engine),
+                 (floor(engine->now_ns / period) + 1) * period + AFTER_TICK_NS);
 }
 
 static uint32_t core_event(const struct engine *engine, int core) {

@@ -7,6 +7,7 @@
 
 #include "static-analyzer/library.h"
 #include "static-analyzer/names.h"
+#include "static-analyzer/once.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/ASTUnit.h"
 #include "clang/Tooling/CompilationDatabase.h"
@@ -606,9 +607,12 @@ class Converter {
             stmt.children.push_back(convert_statement(choice->getElse()));
             return stmt;
         }
-        if (const auto *loop = dyn_cast<ForStmt>(node))
+        if (const auto *loop = dyn_cast<ForStmt>(node)) {
+            if (auto once = runs_once(loop, names.context))
+                return convert_once(*once, loop);
             return make_loop("for", loop->getInit(), loop->getCond(), loop->getInc(),
                              loop->getBody());
+        }
         if (const auto *loop = dyn_cast<WhileStmt>(node))
             return make_loop("while", nullptr, loop->getCond(), nullptr, loop->getBody());
         if (const auto *loop = dyn_cast<DoStmt>(node))
@@ -654,6 +658,20 @@ class Converter {
         for (const clang::Stmt *child : node->children())
             if (child)
                 block.children.push_back(convert_statement(child));
+        return block;
+    }
+
+    /* What only looks like a loop: breaks lead to what comes after. */
+    Stmt convert_once(const Once &once, const ForStmt *loop) {
+        Stmt block = statement(StmtKind::Block);
+        for (const clang::Expr *effect : once.before)
+            block.children.push_back(convert_statement(effect));
+        Stmt body = statement(StmtKind::Switch, {constant(0)});
+        body.children.push_back(convert_statement(loop->getBody()));
+        locate(body, loop);
+        block.children.push_back(std::move(body));
+        for (const clang::Expr *effect : once.after)
+            block.children.push_back(convert_statement(effect));
         return block;
     }
 

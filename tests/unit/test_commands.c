@@ -124,11 +124,30 @@ static void records_under_a_common_lock_are_not_taken_for_one(void **state) {
     assert_true(verdict.decisions == 0);
 }
 
+/* if (next > 0) { next--; broadcast; }: whether it broadcasts was decided before it took one. */
+static void a_branch_is_decided_once(void **state) {
+    (void)state;
+    static const struct facts_expression some = {"next > 0", "$0 0 >"};
+    struct facts_step taking[] = {
+        {.kind = STEP_UPDATE, .guard = some, .variable = 0, .change = CHANGE_ADD, .by = -1},
+        {.kind = STEP_BROADCAST, .guard = some, .condition = "struct ticket.c"},
+    };
+    struct facts_section both[] = {commands[0], commands[1]};
+    both[0].n_steps = 2; /* draws a number */
+    both[1].steps = taking;
+    struct facts_monitor proposal = ticket_lock();
+    proposal.sections = both;
+    struct commands_verdict verdict = replay(two_customers(false), &proposal);
+    assert_true(verdict.decisions == 20);
+    assert_true(verdict.violations == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_as_the_source_says_confirms_it),
         cmocka_unit_test(a_run_against_the_source_refutes_it),
         cmocka_unit_test(what_the_source_does_not_tell_decides_nothing),
+        cmocka_unit_test(a_branch_is_decided_once),
         cmocka_unit_test(records_under_a_common_lock_are_not_taken_for_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -404,10 +404,33 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     trace_free(trace);
 }
 
+static void calls_of_the_cpp_library_are_where_it_is_called(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1);
+    uint32_t put = builder_context(trace, "__gthread_mutex_lock", 749, "put", 20);
+    uint32_t alone = builder_context(trace, "__gthread_create", 660, "_M_start_thread", 30);
+    static const char *const header = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h";
+    struct trace_frame *of_library[] = {&trace->contexts[put].frames[0],
+                                        &trace->contexts[alone].frames[0],
+                                        &trace->contexts[alone].frames[1]};
+    for (size_t i = 0; i < 3; i++) {
+        free(of_library[i]->file);
+        of_library[i]->file = memory_strdup(header);
+    }
+    builder_record(trace, thread, "pthread_mutex_lock", 1, 0, MUTEX, put, 0);
+    builder_record(trace, thread, "pthread_mutex_lock", 2, 0, MUTEX, alone, 0);
+    assert_string_equal(seen_as(trace, "__gthread_mutex_lock", 749, "put", 20), "put");
+    assert_string_equal(seen_as(trace, "__gthread_create", 660, "_M_start_thread", 30),
+                        "__gthread_create");
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_that_was_empty_only_at_first_is_a_queue),
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
+        cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),

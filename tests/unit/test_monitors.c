@@ -164,19 +164,59 @@ static struct trace *two_helpers(void) {
     return trace;
 }
 
+/* The one that waits for a worker and the one that only looks for one count the same workers. */
 static void what_comes_next_tells_what_was_found(void **state) {
     (void)state;
     struct trace *trace = two_helpers();
     struct sections sections = sections_find(trace, no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL);
-    const struct guard *guard = only_guard(&monitors);
-    assert_true(guard->violations == 0);
-    assert_true(guard->initial == 2);
-    double taken = 0;
-    for (size_t c = 0; c < monitors.n_classes; c++)
-        if (strcmp(monitors.classes[c].function, "look") == 0)
-            taken -= guard->weight[c] * monitors.classes[c].count;
-    assert_true(taken == 4 * 3 + 4 * 2); /* not the four that found none */
+    assert_int_equal(monitors.n_guards, 2);
+    assert_false(monitors.guards[0].tries);
+    assert_true(monitors.guards[1].tries);
+    for (int g = 0; g < 2; g++) {
+        const struct guard *guard = &monitors.guards[g];
+        assert_true(guard->violations == 0);
+        assert_true(guard->initial == 2);
+        double taken = 0;
+        for (size_t c = 0; c < monitors.n_classes; c++)
+            if (strcmp(monitors.classes[c].function, "look") == 0)
+                taken -= guard->weight[c] * monitors.classes[c].count;
+        assert_true(taken == 4 * 3 + 4 * 2); /* not the four that found none */
+    }
+    size_t failed = 0;
+    for (size_t s = 0; s < sections.n_sections; s++)
+        failed += monitors.guards[1].outcome[s] == OUTCOME_NO;
+    assert_int_equal(failed, 4);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+/* Worker 1 finds nothing made and makes it; worker 2 comes meanwhile and waits; then both go on. */
+static void who_comes_first_tries_and_the_others_wait(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    section(trace, 1, "look", 10, 0, 1000, 0, false);
+    section(trace, 2, "look", 10, 0, 1100, 2005, false);
+    section(trace, 1, "make", 20, 0, 2000, 0, true);
+    for (uint64_t at = 3000; at <= 12000; at += 1000)
+        for (int worker = 1; worker <= 2; worker++)
+            section(trace, worker, "look", 10, 0, at + 100 * (uint64_t)worker, 0, false);
+    builder_finish(trace, 13000);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 2);
+    const struct guard *first = &monitors.guards[0], *level = &monitors.guards[1];
+    assert_int_equal(first->kind, GUARD_FIRST);
+    assert_int_equal(level->kind, GUARD_LEVEL);
+    for (size_t s = 0; s < sections.n_sections; s++) {
+        const char *function = monitors.classes[monitors.class_of[s]].function;
+        bool is_first = s == 0, looks = strcmp(function, "look") == 0;
+        assert_int_equal(first->outcome[s], is_first ? OUTCOME_YES
+                                            : looks  ? OUTCOME_NO
+                                                     : OUTCOME_ANY);
+        assert_int_equal(level->outcome[s], looks && !is_first ? OUTCOME_YES : OUTCOME_ANY);
+    }
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -238,6 +278,7 @@ int main(void) {
         cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
         cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
         cmocka_unit_test(what_comes_next_tells_what_was_found),
+        cmocka_unit_test(who_comes_first_tries_and_the_others_wait),
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
     };
