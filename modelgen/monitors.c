@@ -1,545 +1,13 @@
 #include "modelgen/monitors.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/classes.h"
 #include "modelgen/patterns.h"
-
-#define CLASS_LIMIT     9     /* classes per mutex that take part in a hypothesis */
-#define LEFT_OVER       0.1   /* of what was added may never be taken */
-#define CLOSE_LIMIT     4     /* candidates for what closes an object */
-#define EVENT_LIMIT     40000 /* events of one mutex that are replayed in the search */
-#define VIOLATION_SHARE 0.05  /* of the evaluations may contradict an accepted hypothesis */
-#define RECALL          0.8   /* of the waits, and of the passes, must be explained */
-#define DEBT            1.5 /* how complex it is that something is owed at the start, in classes */
-
-/* ---- classes ---- */
-
-struct class_list {
-    struct section_class *items;
-    size_t count, capacity;
-};
-
-static const struct trace_frame *frame_at(const struct trace *trace, uint32_t context, size_t i) {
-    static const struct trace_frame unknown = {.function = "?"};
-    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames <= i)
-        return &unknown;
-    return &trace->contexts[context].frames[i];
-}
-
-/* Objects that cannot be told apart by who uses them: the first one stands for all. */
-static int first_like(const struct sections *sections, int object) {
-    return sections->objects[object].class_id;
-}
-
-static uint64_t entry_key(const struct trace *trace, const struct sections *sections,
-                          const struct section *section) {
-    uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
-    uint64_t key = map_mix(3, (uint64_t)first_like(sections, section->mutex));
-    for (size_t i = 0; i < 2; i++) {
-        const struct trace_frame *frame = frame_at(trace, context, i);
-        key = map_mix(map_mix_text(key, frame->function), (uint64_t)frame->line);
-    }
-    return key;
-}
-
-static void collect_signals(const struct sections *sections, const struct section *section,
-                            struct section_class *class) {
-    for (size_t i = 0; i < section->n_signals; i++) {
-        const struct section_signal *signal = &sections->signals[section->first_signal + i];
-        int condition = first_like(sections, signal->condition);
-        class->broadcasts |= signal->broadcast;
-        size_t at = 0;
-        while (at < class->n_signals && class->signals[at] < condition)
-            at++;
-        if (at < class->n_signals && class->signals[at] == condition)
-            continue;
-        if (class->n_signals == sizeof class->signals / sizeof *class->signals)
-            continue;
-        memmove(&class->signals[at + 1], &class->signals[at],
-                (class->n_signals - at) * sizeof *class->signals);
-        class->signals[at] = condition;
-        class->n_signals++;
-    }
-}
-
-static bool class_signals(const struct section_class *class, int condition) {
-    for (size_t i = 0; i < class->n_signals; i++)
-        if (class->signals[i] == condition)
-            return true;
-    return false;
-}
-
-static void note_waits(const struct sections *sections, const struct section *section,
-                       struct section_class *class) {
-    if (section->n_waits == 0)
-        return;
-    class->waits++;
-    for (size_t i = 0; i < section->n_waits; i++) {
-        int condition = first_like(sections, sections->waits[section->first_wait + i].condition);
-        if (class->waits_on >= 0 && class->waits_on != condition)
-            class->mixed_waits = true;
-        class->waits_on = condition;
-    }
-}
-
-/* What a section did may show in what its thread does next: having found nothing in a list it goes
- * elsewhere. 0 at the thread's end. */
-static uint64_t key_of_next(const struct trace *trace, const struct sections *sections, size_t s) {
-    bool has_next = s + 1 < sections->n_sections &&
-                    sections->sections[s + 1].thread == sections->sections[s].thread;
-    return has_next ? entry_key(trace, sections, &sections->sections[s + 1]) : 0;
-}
-
-/* `split`, per sync object, NULL: none: a mutex whose sections are told apart by what comes next
- * where neither a wait nor a signal tells. */
-static void find_section_classes(const struct trace *trace, const struct sections *sections,
-                                 const bool *split, struct monitors *monitors) {
-    struct class_list list = {0};
-    struct map class_of_key = MAP_EMPTY, entry_of_key = MAP_EMPTY;
-    monitors->class_of = memory_alloc(sections->n_sections, sizeof(int));
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
-        struct section_class class = {
-            .mutex = first_like(sections, section->mutex), .context = context, .waits_on = -1};
-        collect_signals(sections, section, &class);
-        uint64_t entry = entry_key(trace, sections, section), key = entry;
-        if (split && split[section->mutex] && section->n_waits == 0 && class.n_signals == 0)
-            key = map_mix(key, key_of_next(trace, sections, s));
-        for (size_t i = 0; i < class.n_signals; i++)
-            key = map_mix(key, (uint64_t) class.signals[i]);
-        int index = map_get(&class_of_key, key, -1);
-        if (index < 0) {
-            index = (int)list.count;
-            map_put(&class_of_key, key, index);
-            class.entry = map_get(&entry_of_key, entry, (int)entry_of_key.count);
-            map_put(&entry_of_key, entry, class.entry);
-            const struct trace_frame *frame = frame_at(trace, context, 0);
-            class.function = frame->function;
-            class.line = frame->line;
-            class.first_ns = section->acquire_ns;
-            *VECTOR_ADD(&list) = class;
-        }
-        assert(list.items); /* the map knows only what is in the list */
-        struct section_class *known = &list.items[index];
-        known->count++;
-        known->broadcasts |= class.broadcasts;
-        if (section->acquire_ns < known->first_ns)
-            known->first_ns = section->acquire_ns;
-        note_waits(sections, section, known);
-        monitors->class_of[s] = index;
-    }
-    map_free(&class_of_key);
-    map_free(&entry_of_key);
-    monitors->classes = list.items;
-    monitors->n_classes = list.count;
-}
-
-/* ---- the history of one mutex ---- */
-
-enum event_kind { EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
-
-struct event {
-    uint64_t time_ns;
-    enum event_kind kind;
-    int class_index;
-    size_t section;
-    size_t instance; /* of the mutexes that are alike: each has a counter of its own */
-};
-
-struct history {
-    struct event *items;
-    size_t count, capacity;
-    size_t n_instances;
-};
-
-/* Within one moment a thread first evaluates, then changes the state. */
-static int compare_events(const void *a, const void *b) {
-    const struct event *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->section != y->section)
-        return x->section < y->section ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-/* Of `mutex` and of those that it stands for. */
-static struct history history_of(const struct sections *sections, const struct monitors *monitors,
-                                 int mutex) {
-    struct history history = {0};
-    struct map instance_of = MAP_EMPTY;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        if (first_like(sections, section->mutex) != mutex)
-            continue;
-        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
-        if (instance < 0) {
-            instance = (int)history.n_instances++;
-            map_put(&instance_of, (uint64_t)section->mutex, instance);
-        }
-        int class_index = monitors->class_of[s];
-        struct event event = {section->acquire_ns, EVENT_WAITS, class_index, s, (size_t)instance};
-        for (size_t w = 0; w < section->n_waits; w++) {
-            *VECTOR_ADD(&history) = event;
-            event.time_ns = sections->waits[section->first_wait + w].end_ns;
-        }
-        if (section->cut)
-            continue;
-        event.kind = EVENT_PASSES;
-        *VECTOR_ADD(&history) = event;
-        event.kind = EVENT_EFFECT;
-        *VECTOR_ADD(&history) = event;
-    }
-    map_free(&instance_of);
-    if (history.count)
-        qsort(history.items, history.count, sizeof *history.items, compare_events);
-    return history;
-}
-
-/* ---- hypotheses ---- */
-
-struct hypothesis {
-    const int *classes; /* that take part */
-    int n_classes;
-    int weight[CLASS_LIMIT];
-    int waiter_entry;   /* whose evaluations count */
-    bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
-    long take;          /* what a waiter takes at once */
-    uint64_t closed_ns; /* evaluations from here on are not judged; UINT64_MAX = never */
-};
-
-struct verdict {
-    double waits, passes;
-    double wrong_waits, wrong_passes;
-    long threshold; /* waits while the counter is at or below it */
-};
-
-/* Where each class stands in the hypothesis, for fast look-up while replaying. */
-struct replay_table {
-    int *slot;               /* class index -> slot in hypothesis or -1 */
-    long *counters;          /* per instance */
-    double *waited, *passed; /* histogram of counter values, offset by `offset` */
-    size_t offset, size;
-};
-
-static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct event *event) {
-    return event->kind != EVENT_EFFECT && event->time_ns < hypothesis->closed_ns &&
-           monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
-}
-
-/* Fills the histograms; gives the range of counter values judged, as low..high. */
-static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct history *history, size_t limit, struct replay_table *table,
-                   long *low, long *high) {
-    memset(table->counters, 0, history->n_instances * sizeof *table->counters);
-    *low = (long)table->size;
-    *high = -(long)table->size;
-    for (size_t i = 0; i < history->count && i < limit; i++) {
-        const struct event *event = &history->items[i];
-        int slot = table->slot[event->class_index];
-        int weight = slot < 0 ? 0 : hypothesis->weight[slot];
-        long counter = table->counters[event->instance];
-        if (event->kind == EVENT_EFFECT) {
-            table->counters[event->instance] += weight;
-        } else if (judges(monitors, hypothesis, event)) {
-            bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
-            (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
-            *low = counter < *low ? counter : *low;
-            *high = counter > *high ? counter : *high;
-        }
-    }
-}
-
-static bool takes(const struct monitors *monitors, const struct hypothesis *hypothesis) {
-    for (int i = 0; i < hypothesis->n_classes; i++)
-        if (monitors->classes[hypothesis->classes[i]].entry == hypothesis->waiter_entry &&
-            hypothesis->weight[i] < 0)
-            return true;
-    return false;
-}
-
-/* The best threshold for the histograms, which are cleared on the way. Where several are
- * equally good: a guard that takes was one short when somebody waited (the lowest one, but
- * `natural` if that is possible: nothing there at the start); a level was just reached when
- * somebody passed (the highest one). */
-static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking,
-                                     long natural) {
-    struct verdict best = {.wrong_waits = 1e300};
-    double waits = 0, passes = 0;
-    for (long c = low; c <= high; c++) {
-        waits += table->waited[(size_t)(c + (long)table->offset)];
-        passes += table->passed[(size_t)(c + (long)table->offset)];
-    }
-    double waits_below = 0, passes_below = 0;
-    for (long c = low; c <= high; c++) {
-        size_t at = (size_t)(c + (long)table->offset);
-        waits_below += table->waited[at];
-        passes_below += table->passed[at];
-        double wrong = waits - waits_below + passes_below;
-        double known = best.wrong_waits + best.wrong_passes;
-        if (wrong < known || (wrong == known && (taking ? c == natural : true)))
-            best = (struct verdict){waits, passes, waits - waits_below, passes_below, c};
-        table->waited[at] = table->passed[at] = 0;
-    }
-    return best;
-}
-
-static bool acceptable(const struct verdict *verdict) {
-    double wrong = verdict->wrong_waits + verdict->wrong_passes;
-    return verdict->waits > 0 && verdict->passes > 0 &&
-           wrong <= VIOLATION_SHARE * (verdict->waits + verdict->passes) + 0.5 &&
-           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
-           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
-}
-
-/* ---- search ---- */
-
-struct search {
-    const struct monitors *monitors;
-    const struct history *history;
-    struct replay_table table;
-    int classes[CLASS_LIMIT];
-    int n_classes;
-    int condition; /* whose signals announce a change; -1 any */
-    int success;   /* class of the attempts that succeed; -1: those that signal */
-    struct hypothesis current, best;
-    struct verdict best_verdict;
-    double best_complexity;
-    bool uniform; /* all sections of one call site weigh the same, whatever they signal */
-    bool found;
-};
-
-/* Does any class of this entry signal the condition? */
-static bool entry_signals(const struct search *search, int entry) {
-    for (int i = 0; i < search->n_classes; i++) {
-        const struct section_class *class = &search->monitors->classes[search->classes[i]];
-        if (class->entry == entry &&
-            (search->condition < 0 ? class->n_signals > 0
-                                   : class_signals(class, search->condition)))
-            return true;
-    }
-    return false;
-}
-
-static void judge_current(struct search *search, double complexity) {
-    struct hypothesis *current = &search->current;
-    bool taking = takes(search->monitors, current);
-    long low, high;
-    replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
-    struct verdict verdict =
-        best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
-    if (taking && verdict.threshold > current->take - 1)
-        complexity += DEBT; /* more classes may well explain it without */
-    double wrong = verdict.wrong_waits + verdict.wrong_passes;
-    double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
-    bool better =
-        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
-    if (verdict.waits + verdict.passes > 0 && better) {
-        search->found = true;
-        search->best = *current;
-        search->best_verdict = verdict;
-        search->best_complexity = complexity;
-    }
-}
-
-/* How many the waiter takes at once if nothing is ever left over: what was added per pass. */
-static long whole_batch(const struct search *search) {
-    double added = 0, passes = 0;
-    for (int i = 0; i < search->n_classes; i++) {
-        const struct section_class *class = &search->monitors->classes[search->classes[i]];
-        if (search->current.weight[i] > 0)
-            added += class->count;
-        else if (class->entry == search->current.waiter_entry)
-            passes += class->count;
-    }
-    return passes > 0 ? lround(added / passes) : 0;
-}
-
-/* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
-static bool is_balanced(const struct search *search) {
-    double added = 0, taken = 0;
-    for (int i = 0; i < search->n_classes; i++) {
-        double amount =
-            search->current.weight[i] * search->monitors->classes[search->classes[i]].count;
-        *(amount > 0 ? &added : &taken) += fabs(amount);
-    }
-    return fabs(added - taken) <= LEFT_OVER * added;
-}
-
-/* Judges the chosen weights, then the same with the waiter taking a whole batch. */
-static void judge_weights(struct search *search) {
-    struct hypothesis *current = &search->current;
-    int complexity = 0, producers = 0;
-    for (int i = 0; i < search->n_classes; i++) {
-        const struct section_class *classes = search->monitors->classes;
-        bool counted = false; /* the call site, by another class of it */
-        for (int j = 0; j < i; j++)
-            counted |= current->weight[j] != 0 &&
-                       classes[search->classes[j]].entry == classes[search->classes[i]].entry;
-        complexity += current->weight[i] != 0 && !counted;
-        producers += current->weight[i] > 0;
-    }
-    if (producers == 0)
-        return;
-    current->take = 1;
-    /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
-     * more thing to believe only when nothing else speaks for it. */
-    if (!takes(search->monitors, current))
-        judge_current(search, complexity + 0.25);
-    else
-        judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
-    long batch = whole_batch(search);
-    if (current->tries || batch < 2 || !takes(search->monitors, current))
-        return;
-    struct hypothesis single = *current;
-    current->take = batch;
-    for (int i = 0; i < search->n_classes; i++)
-        if (search->monitors->classes[search->classes[i]].entry == current->waiter_entry)
-            current->weight[i] *= (int)batch;
-    judge_current(search, complexity + 0.5);
-    *current = single;
-}
-
-/* Tries every allowed weight of class number `at` and of all after it. */
-static void enumerate(struct search *search, int at) {
-    if (at == search->n_classes) {
-        judge_weights(search);
-        return;
-    }
-    const struct section_class *class = &search->monitors->classes[search->classes[at]];
-    int *weight = &search->current.weight[at];
-    bool waiter = class->entry == search->current.waiter_entry;
-    if (waiter && search->current.tries) {
-        bool succeeds =
-            search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;
-        *weight = succeeds ? -1 : 0;
-        enumerate(search, at + 1);
-        return;
-    }
-    for (int i = 0; search->uniform && i < at; i++)
-        if (search->monitors->classes[search->classes[i]].entry == class->entry) {
-            *weight = search->current.weight[i];
-            enumerate(search, at + 1);
-            return;
-        }
-    *weight = 0;
-    enumerate(search, at + 1);
-    if (waiter || !entry_signals(search, class->entry)) {
-        *weight = -1;
-        enumerate(search, at + 1);
-    } else {
-        *weight = 1;
-        enumerate(search, at + 1);
-    }
-    *weight = 0;
-}
-
-/* What a hypothesis cannot do without comes first: who waits and who wakes; then the most frequent.
- */
-struct class_order {
-    const struct section_class *classes;
-    int waiter_entry, condition;
-};
-
-static int compare_classes(const void *a, const void *b, void *context) {
-    const struct class_order *order = context;
-    const struct section_class *x = &order->classes[*(const int *)a];
-    const struct section_class *y = &order->classes[*(const int *)b];
-    bool needs_x = x->entry == order->waiter_entry || class_signals(x, order->condition);
-    bool needs_y = y->entry == order->waiter_entry || class_signals(y, order->condition);
-    if (needs_x != needs_y)
-        return needs_x ? -1 : 1;
-    return (x->count < y->count) - (x->count > y->count);
-}
-
-/* The classes of the mutex that may take part, the closing class left out. */
-static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
-                          int condition, int close_class, int chosen[CLASS_LIMIT]) {
-    struct {
-        int *items;
-        size_t count, capacity;
-    } all = {0};
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        if (monitors->classes[c].mutex == mutex && (int)c != close_class)
-            *VECTOR_ADD(&all) = (int)c;
-    struct class_order order = {monitors->classes, waiter_entry, condition};
-    if (all.count)
-        qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
-    int n = 0;
-    for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
-        chosen[n] = all.items[n];
-    free(all.items);
-    return n;
-}
-
-/* Classes that may end the condition's life: they broadcast to its waiters, and run once. The last
- * ones, the very last first. */
-static int find_close_classes(const struct monitors *monitors, int mutex, int condition,
-                              int found[CLOSE_LIMIT]) {
-    int n = 0;
-    for (size_t c = 0; c < monitors->n_classes; c++) {
-        const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
-            !class_signals(class, condition))
-            continue;
-        int at = n < CLOSE_LIMIT ? n++ : CLOSE_LIMIT;
-        for (; at > 0 && monitors->classes[found[at - 1]].first_ns < class->first_ns; at--)
-            if (at < CLOSE_LIMIT)
-                found[at] = found[at - 1];
-        if (at < CLOSE_LIMIT)
-            found[at] = (int)c;
-    }
-    return n;
-}
-
-/* Whether a section signals may be the consequence of the very state we look for ("the last one
- * signals"), so hypotheses that do not need to know it come first. */
-static bool search_weights(struct search *search) {
-    search->uniform = !search->current.tries;
-    enumerate(search, 0);
-    if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
-        search->uniform = false;
-        enumerate(search, 0);
-    }
-    return search->found && acceptable(&search->best_verdict);
-}
-
-static bool search_run(struct search *search, const struct history *history, int mutex,
-                       int waiter_entry, int condition, int close_class, bool tries) {
-    const struct monitors *monitors = search->monitors;
-    search->history = history;
-    search->condition = condition;
-    search->found = false;
-    search->n_classes =
-        choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
-    search->current = (struct hypothesis){
-        .classes = search->classes,
-        .n_classes = search->n_classes,
-        .waiter_entry = waiter_entry,
-        .tries = tries,
-        .closed_ns = close_class >= 0 ? monitors->classes[close_class].first_ns : UINT64_MAX};
-    search->table.size = 2 * history->count + 1;
-    search->table.offset = history->count;
-    search->table.waited = memory_alloc(search->table.size, sizeof(double));
-    search->table.passed = memory_alloc(search->table.size, sizeof(double));
-    search->table.counters = memory_alloc(history->n_instances, sizeof(long));
-    search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        search->table.slot[c] = -1;
-    for (int i = 0; i < search->n_classes; i++)
-        search->table.slot[search->classes[i]] = i;
-    bool good = search_weights(search);
-    free(search->table.waited);
-    free(search->table.passed);
-    free(search->table.counters);
-    free(search->table.slot);
-    return good;
-}
+#include "modelgen/search.h"
 
 /* ---- guards ---- */
 
@@ -685,14 +153,14 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     guard.condition = condition;
     guard.close_class = close_class;
     guard.tries = best->tries;
-    guard.take = takes(monitors, best) ? (double)best->take : 1;
+    guard.take = hypothesis_takes(monitors, best) ? (double)best->take : 1;
     guard.initial = guard.take - 1 - (double)search->best_verdict.threshold;
     for (int i = 0; i < search->n_classes; i++) {
         guard.weight[search->classes[i]] = best->weight[i];
         guard.waits[search->classes[i]] =
             monitors->classes[search->classes[i]].entry == best->waiter_entry;
     }
-    if (!takes(monitors, best))
+    if (!hypothesis_takes(monitors, best))
         guard.kind = GUARD_LEVEL;
     else
         guard.kind = guard.initial > 0 || guard.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
@@ -702,44 +170,10 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     add_guard(monitors, list, guard, search->history);
 }
 
-/* A program may wake its waiters for the last time at several places, and only one of them made
- * them go: the one that contradicts least. Of equals, whoever waits takes something. */
-static bool better_found(const struct search *a, const struct search *b) {
-    double wrong_a = a->best_verdict.wrong_waits + a->best_verdict.wrong_passes;
-    double wrong_b = b->best_verdict.wrong_waits + b->best_verdict.wrong_passes;
-    if (wrong_a != wrong_b)
-        return wrong_a < wrong_b;
-    return takes(a->monitors, &a->best) && !takes(b->monitors, &b->best);
-}
-
-/* What the sections of `class` wait for; gives the class that closes it, or -1. */
-static bool search_guard(struct search *search, const struct history *history,
-                         const struct section_class *class, int *close_class) {
-    int candidates[CLOSE_LIMIT];
-    int n = find_close_classes(search->monitors, class->mutex, class->waits_on, candidates);
-    struct search best = *search;
-    bool good = false;
-    for (int i = 0; i < n; i++)
-        if (search_run(search, history, class->mutex, class->entry, class->waits_on, candidates[i],
-                       false) &&
-            (!good || better_found(search, &best))) {
-            best = *search;
-            *close_class = candidates[i];
-            good = true;
-        }
-    if (!good) { /* nothing closes, or what looked like closing is the event itself */
-        *close_class = -1;
-        good = search_run(search, history, class->mutex, class->entry, class->waits_on, -1, false);
-        best = *search;
-    }
-    *search = best;
-    return good;
-}
-
 static void set_explained(struct monitors *monitors, const struct sections *sections, int condition,
                           bool explained) {
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (first_like(sections, (int)o) == condition)
+        if (sections_first_like(sections, (int)o) == condition)
             monitors->condition_explained[o] = explained;
 }
 
@@ -749,7 +183,7 @@ static void set_explained(struct monitors *monitors, const struct sections *sect
 static bool are_mailboxes(const struct sections *sections, const struct search *search) {
     const struct history *history = search->history;
     int *owner = memory_alloc(history->n_instances, sizeof *owner); /* thread + 1 */
-    bool good = takes(search->monitors, &search->best) && search->best.take == 1 &&
+    bool good = hypothesis_takes(search->monitors, &search->best) && search->best.take == 1 &&
                 search->best_verdict.threshold == 0;
     for (size_t i = 0; i < history->count && good; i++) {
         const struct event *event = &history->items[i];
@@ -782,7 +216,7 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
         if (done)
             continue;
         int close_class = -1;
-        if (!class->mixed_waits && search_guard(&search, history, class, &close_class) &&
+        if (!class->mixed_waits && search_waits(&search, history, class, &close_class) &&
             (sections->objects[mutex].alone || are_mailboxes(sections, &search)))
             add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
         else
@@ -838,8 +272,7 @@ static void find_trying_guards(struct monitors *monitors, const struct sections 
                                       : guard->mutex == mutex && takes_alone(monitors, guard, c);
         }
         search.success = told_by_signal ? -1 : (int)c;
-        if (is_known &&
-            search_run(&search, history, mutex, monitors->classes[c].entry, -1, -1, true))
+        if (is_known && search_attempts(&search, history, mutex, monitors->classes[c].entry))
             add_found(monitors, sections, list, &search, mutex, -1, -1);
     }
 }
@@ -1124,7 +557,7 @@ static bool is_ignored(const struct monitors *monitors, int mutex) {
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *split) {
     struct monitors monitors = {0};
-    find_section_classes(trace, sections, split, &monitors);
+    classes_find(trace, sections, split, &monitors);
     monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
     for (size_t o = 0; o < sections->n_objects; o++)
         monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
@@ -1146,7 +579,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     patterns_find(trace, sections, &monitors, false);
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
-            first_like(sections, (int)o) == (int)o)
+            sections_first_like(sections, (int)o) == (int)o)
             find_in_likes(&monitors, sections, (int)o, &list);
     monitors.guards = list.items;
     monitors.n_guards = list.count;

@@ -299,3 +299,7 @@ void sections_free(struct sections *sections, const struct trace *trace) {
     free(sections->signals);
     map_free(&sections->object_of);
 }
+
+int sections_first_like(const struct sections *sections, int object) {
+    return sections->objects[object].class_id;
+}

@@ -1,0 +1,123 @@
+#include "modelgen/classes.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+struct class_list {
+    struct section_class *items;
+    size_t count, capacity;
+};
+
+static const struct trace_frame *frame_at(const struct trace *trace, uint32_t context, size_t i) {
+    static const struct trace_frame unknown = {.function = "?"};
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames <= i)
+        return &unknown;
+    return &trace->contexts[context].frames[i];
+}
+
+static uint64_t entry_key(const struct trace *trace, const struct sections *sections,
+                          const struct section *section) {
+    uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
+    uint64_t key = map_mix(3, (uint64_t)sections_first_like(sections, section->mutex));
+    for (size_t i = 0; i < 2; i++) {
+        const struct trace_frame *frame = frame_at(trace, context, i);
+        key = map_mix(map_mix_text(key, frame->function), (uint64_t)frame->line);
+    }
+    return key;
+}
+
+static void collect_signals(const struct sections *sections, const struct section *section,
+                            struct section_class *class) {
+    for (size_t i = 0; i < section->n_signals; i++) {
+        const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        int condition = sections_first_like(sections, signal->condition);
+        class->broadcasts |= signal->broadcast;
+        size_t at = 0;
+        while (at < class->n_signals && class->signals[at] < condition)
+            at++;
+        if (at < class->n_signals && class->signals[at] == condition)
+            continue;
+        if (class->n_signals == sizeof class->signals / sizeof *class->signals)
+            continue;
+        memmove(&class->signals[at + 1], &class->signals[at],
+                (class->n_signals - at) * sizeof *class->signals);
+        class->signals[at] = condition;
+        class->n_signals++;
+    }
+}
+
+bool class_signals(const struct section_class *class, int condition) {
+    for (size_t i = 0; i < class->n_signals; i++)
+        if (class->signals[i] == condition)
+            return true;
+    return false;
+}
+
+static void note_waits(const struct sections *sections, const struct section *section,
+                       struct section_class *class) {
+    if (section->n_waits == 0)
+        return;
+    class->waits++;
+    for (size_t i = 0; i < section->n_waits; i++) {
+        int condition =
+            sections_first_like(sections, sections->waits[section->first_wait + i].condition);
+        if (class->waits_on >= 0 && class->waits_on != condition)
+            class->mixed_waits = true;
+        class->waits_on = condition;
+    }
+}
+
+/* What a section did may show in what its thread does next: having found nothing in a list it goes
+ * elsewhere. 0 at the thread's end. */
+static uint64_t key_of_next(const struct trace *trace, const struct sections *sections, size_t s) {
+    bool has_next = s + 1 < sections->n_sections &&
+                    sections->sections[s + 1].thread == sections->sections[s].thread;
+    return has_next ? entry_key(trace, sections, &sections->sections[s + 1]) : 0;
+}
+
+void classes_find(const struct trace *trace, const struct sections *sections, const bool *split,
+                  struct monitors *monitors) {
+    struct class_list list = {0};
+    struct map class_of_key = MAP_EMPTY, entry_of_key = MAP_EMPTY;
+    monitors->class_of = memory_alloc(sections->n_sections, sizeof(int));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
+        struct section_class class = {.mutex = sections_first_like(sections, section->mutex),
+                                      .context = context,
+                                      .waits_on = -1};
+        collect_signals(sections, section, &class);
+        uint64_t entry = entry_key(trace, sections, section), key = entry;
+        if (split && split[section->mutex] && section->n_waits == 0 && class.n_signals == 0)
+            key = map_mix(key, key_of_next(trace, sections, s));
+        for (size_t i = 0; i < class.n_signals; i++)
+            key = map_mix(key, (uint64_t) class.signals[i]);
+        int index = map_get(&class_of_key, key, -1);
+        if (index < 0) {
+            index = (int)list.count;
+            map_put(&class_of_key, key, index);
+            class.entry = map_get(&entry_of_key, entry, (int)entry_of_key.count);
+            map_put(&entry_of_key, entry, class.entry);
+            const struct trace_frame *frame = frame_at(trace, context, 0);
+            class.function = frame->function;
+            class.line = frame->line;
+            class.first_ns = section->acquire_ns;
+            *VECTOR_ADD(&list) = class;
+        }
+        assert(list.items); /* the map knows only what is in the list */
+        struct section_class *known = &list.items[index];
+        known->count++;
+        known->broadcasts |= class.broadcasts;
+        if (section->acquire_ns < known->first_ns)
+            known->first_ns = section->acquire_ns;
+        note_waits(sections, section, known);
+        monitors->class_of[s] = index;
+    }
+    map_free(&class_of_key);
+    map_free(&entry_of_key);
+    monitors->classes = list.items;
+    monitors->n_classes = list.count;
+}

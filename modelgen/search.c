@@ -1,0 +1,398 @@
+#include "modelgen/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "modelgen/classes.h"
+
+#define LEFT_OVER   0.1   /* of what was added may never be taken */
+#define CLOSE_LIMIT 4     /* candidates for what closes an object */
+#define EVENT_LIMIT 40000 /* events of one mutex that are replayed in the search */
+#define RECALL      0.8   /* of the waits, and of the passes, must be explained */
+#define DEBT        1.5   /* how complex it is that something is owed at the start, in classes */
+
+/* ---- the history of one mutex ---- */
+
+/* Within one moment a thread first evaluates, then changes the state. */
+static int compare_events(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+struct history history_of(const struct sections *sections, const struct monitors *monitors,
+                          int mutex) {
+    struct history history = {0};
+    struct map instance_of = MAP_EMPTY;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (sections_first_like(sections, section->mutex) != mutex)
+            continue;
+        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
+        if (instance < 0) {
+            instance = (int)history.n_instances++;
+            map_put(&instance_of, (uint64_t)section->mutex, instance);
+        }
+        int class_index = monitors->class_of[s];
+        struct event event = {section->acquire_ns, EVENT_WAITS, class_index, s, (size_t)instance};
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(&history) = event;
+            event.time_ns = sections->waits[section->first_wait + w].end_ns;
+        }
+        if (section->cut)
+            continue;
+        event.kind = EVENT_PASSES;
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_EFFECT;
+        *VECTOR_ADD(&history) = event;
+    }
+    map_free(&instance_of);
+    if (history.count)
+        qsort(history.items, history.count, sizeof *history.items, compare_events);
+    return history;
+}
+
+/* ---- hypotheses ---- */
+
+static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
+                   const struct event *event) {
+    return event->kind != EVENT_EFFECT && event->time_ns < hypothesis->closed_ns &&
+           monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
+}
+
+/* Fills the histograms; gives the range of counter values judged, as low..high. */
+static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
+                   const struct history *history, size_t limit, struct replay_table *table,
+                   long *low, long *high) {
+    memset(table->counters, 0, history->n_instances * sizeof *table->counters);
+    *low = (long)table->size;
+    *high = -(long)table->size;
+    for (size_t i = 0; i < history->count && i < limit; i++) {
+        const struct event *event = &history->items[i];
+        int slot = table->slot[event->class_index];
+        int weight = slot < 0 ? 0 : hypothesis->weight[slot];
+        long counter = table->counters[event->instance];
+        if (event->kind == EVENT_EFFECT) {
+            table->counters[event->instance] += weight;
+        } else if (judges(monitors, hypothesis, event)) {
+            bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
+            (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
+            *low = counter < *low ? counter : *low;
+            *high = counter > *high ? counter : *high;
+        }
+    }
+}
+
+bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *hypothesis) {
+    for (int i = 0; i < hypothesis->n_classes; i++)
+        if (monitors->classes[hypothesis->classes[i]].entry == hypothesis->waiter_entry &&
+            hypothesis->weight[i] < 0)
+            return true;
+    return false;
+}
+
+/* The best threshold for the histograms, which are cleared on the way. Where several are
+ * equally good: a guard that takes was one short when somebody waited (the lowest one, but
+ * `natural` if that is possible: nothing there at the start); a level was just reached when
+ * somebody passed (the highest one). */
+static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking,
+                                     long natural) {
+    struct verdict best = {.wrong_waits = 1e300};
+    double waits = 0, passes = 0;
+    for (long c = low; c <= high; c++) {
+        waits += table->waited[(size_t)(c + (long)table->offset)];
+        passes += table->passed[(size_t)(c + (long)table->offset)];
+    }
+    double waits_below = 0, passes_below = 0;
+    for (long c = low; c <= high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        waits_below += table->waited[at];
+        passes_below += table->passed[at];
+        double wrong = waits - waits_below + passes_below;
+        double known = best.wrong_waits + best.wrong_passes;
+        if (wrong < known || (wrong == known && (taking ? c == natural : true)))
+            best = (struct verdict){waits, passes, waits - waits_below, passes_below, c};
+        table->waited[at] = table->passed[at] = 0;
+    }
+    return best;
+}
+
+static bool acceptable(const struct verdict *verdict) {
+    double wrong = verdict->wrong_waits + verdict->wrong_passes;
+    return verdict->waits > 0 && verdict->passes > 0 &&
+           wrong <= VIOLATION_SHARE * (verdict->waits + verdict->passes) + 0.5 &&
+           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
+           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
+}
+
+/* ---- search ---- */
+
+/* Does any class of this entry signal the condition? */
+static bool entry_signals(const struct search *search, int entry) {
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (class->entry == entry &&
+            (search->condition < 0 ? class->n_signals > 0
+                                   : class_signals(class, search->condition)))
+            return true;
+    }
+    return false;
+}
+
+static void judge_current(struct search *search, double complexity) {
+    struct hypothesis *current = &search->current;
+    bool taking = hypothesis_takes(search->monitors, current);
+    long low, high;
+    replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
+    struct verdict verdict =
+        best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
+    if (taking && verdict.threshold > current->take - 1)
+        complexity += DEBT; /* more classes may well explain it without */
+    double wrong = verdict.wrong_waits + verdict.wrong_passes;
+    double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    bool better =
+        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
+    if (verdict.waits + verdict.passes > 0 && better) {
+        search->found = true;
+        search->best = *current;
+        search->best_verdict = verdict;
+        search->best_complexity = complexity;
+    }
+}
+
+/* How many the waiter takes at once if nothing is ever left over: what was added per pass. */
+static long whole_batch(const struct search *search) {
+    double added = 0, passes = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (search->current.weight[i] > 0)
+            added += class->count;
+        else if (class->entry == search->current.waiter_entry)
+            passes += class->count;
+    }
+    return passes > 0 ? lround(added / passes) : 0;
+}
+
+/* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
+static bool is_balanced(const struct search *search) {
+    double added = 0, taken = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        double amount =
+            search->current.weight[i] * search->monitors->classes[search->classes[i]].count;
+        *(amount > 0 ? &added : &taken) += fabs(amount);
+    }
+    return fabs(added - taken) <= LEFT_OVER * added;
+}
+
+/* Judges the chosen weights, then the same with the waiter taking a whole batch. */
+static void judge_weights(struct search *search) {
+    struct hypothesis *current = &search->current;
+    int complexity = 0, producers = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *classes = search->monitors->classes;
+        bool counted = false; /* the call site, by another class of it */
+        for (int j = 0; j < i; j++)
+            counted |= current->weight[j] != 0 &&
+                       classes[search->classes[j]].entry == classes[search->classes[i]].entry;
+        complexity += current->weight[i] != 0 && !counted;
+        producers += current->weight[i] > 0;
+    }
+    if (producers == 0)
+        return;
+    current->take = 1;
+    /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
+     * more thing to believe only when nothing else speaks for it. */
+    if (!hypothesis_takes(search->monitors, current))
+        judge_current(search, complexity + 0.25);
+    else
+        judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
+    long batch = whole_batch(search);
+    if (current->tries || batch < 2 || !hypothesis_takes(search->monitors, current))
+        return;
+    struct hypothesis single = *current;
+    current->take = batch;
+    for (int i = 0; i < search->n_classes; i++)
+        if (search->monitors->classes[search->classes[i]].entry == current->waiter_entry)
+            current->weight[i] *= (int)batch;
+    judge_current(search, complexity + 0.5);
+    *current = single;
+}
+
+/* Tries every allowed weight of class number `at` and of all after it. */
+static void enumerate(struct search *search, int at) {
+    if (at == search->n_classes) {
+        judge_weights(search);
+        return;
+    }
+    const struct section_class *class = &search->monitors->classes[search->classes[at]];
+    int *weight = &search->current.weight[at];
+    bool waiter = class->entry == search->current.waiter_entry;
+    if (waiter && search->current.tries) {
+        bool succeeds =
+            search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;
+        *weight = succeeds ? -1 : 0;
+        enumerate(search, at + 1);
+        return;
+    }
+    for (int i = 0; search->uniform && i < at; i++)
+        if (search->monitors->classes[search->classes[i]].entry == class->entry) {
+            *weight = search->current.weight[i];
+            enumerate(search, at + 1);
+            return;
+        }
+    *weight = 0;
+    enumerate(search, at + 1);
+    if (waiter || !entry_signals(search, class->entry)) {
+        *weight = -1;
+        enumerate(search, at + 1);
+    } else {
+        *weight = 1;
+        enumerate(search, at + 1);
+    }
+    *weight = 0;
+}
+
+/* What a hypothesis cannot do without comes first: who waits and who wakes; then the most frequent.
+ */
+struct class_order {
+    const struct section_class *classes;
+    int waiter_entry, condition;
+};
+
+static int compare_classes(const void *a, const void *b, void *context) {
+    const struct class_order *order = context;
+    const struct section_class *x = &order->classes[*(const int *)a];
+    const struct section_class *y = &order->classes[*(const int *)b];
+    bool needs_x = x->entry == order->waiter_entry || class_signals(x, order->condition);
+    bool needs_y = y->entry == order->waiter_entry || class_signals(y, order->condition);
+    if (needs_x != needs_y)
+        return needs_x ? -1 : 1;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+/* The classes of the mutex that may take part, the closing class left out. */
+static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
+                          int condition, int close_class, int chosen[CLASS_LIMIT]) {
+    struct {
+        int *items;
+        size_t count, capacity;
+    } all = {0};
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex && (int)c != close_class)
+            *VECTOR_ADD(&all) = (int)c;
+    struct class_order order = {monitors->classes, waiter_entry, condition};
+    if (all.count)
+        qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
+    int n = 0;
+    for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
+        chosen[n] = all.items[n];
+    free(all.items);
+    return n;
+}
+
+/* Classes that may end the condition's life: they broadcast to its waiters, and run once. The last
+ * ones, the very last first. */
+static int find_close_classes(const struct monitors *monitors, int mutex, int condition,
+                              int found[CLOSE_LIMIT]) {
+    int n = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
+            !class_signals(class, condition))
+            continue;
+        int at = n < CLOSE_LIMIT ? n++ : CLOSE_LIMIT;
+        for (; at > 0 && monitors->classes[found[at - 1]].first_ns < class->first_ns; at--)
+            if (at < CLOSE_LIMIT)
+                found[at] = found[at - 1];
+        if (at < CLOSE_LIMIT)
+            found[at] = (int)c;
+    }
+    return n;
+}
+
+/* Whether a section signals may be the consequence of the very state we look for ("the last one
+ * signals"), so hypotheses that do not need to know it come first. */
+static bool search_weights(struct search *search) {
+    search->uniform = !search->current.tries;
+    enumerate(search, 0);
+    if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
+        search->uniform = false;
+        enumerate(search, 0);
+    }
+    return search->found && acceptable(&search->best_verdict);
+}
+
+static bool search_run(struct search *search, const struct history *history, int mutex,
+                       int waiter_entry, int condition, int close_class, bool tries) {
+    const struct monitors *monitors = search->monitors;
+    search->history = history;
+    search->condition = condition;
+    search->found = false;
+    search->n_classes =
+        choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+    search->current = (struct hypothesis){
+        .classes = search->classes,
+        .n_classes = search->n_classes,
+        .waiter_entry = waiter_entry,
+        .tries = tries,
+        .closed_ns = close_class >= 0 ? monitors->classes[close_class].first_ns : UINT64_MAX};
+    search->table.size = 2 * history->count + 1;
+    search->table.offset = history->count;
+    search->table.waited = memory_alloc(search->table.size, sizeof(double));
+    search->table.passed = memory_alloc(search->table.size, sizeof(double));
+    search->table.counters = memory_alloc(history->n_instances, sizeof(long));
+    search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        search->table.slot[c] = -1;
+    for (int i = 0; i < search->n_classes; i++)
+        search->table.slot[search->classes[i]] = i;
+    bool good = search_weights(search);
+    free(search->table.waited);
+    free(search->table.passed);
+    free(search->table.counters);
+    free(search->table.slot);
+    return good;
+}
+
+/* A program may wake its waiters for the last time at several places, and only one of them made
+ * them go: the one that contradicts least. Of equals, whoever waits takes something. */
+static bool better_found(const struct search *a, const struct search *b) {
+    double wrong_a = a->best_verdict.wrong_waits + a->best_verdict.wrong_passes;
+    double wrong_b = b->best_verdict.wrong_waits + b->best_verdict.wrong_passes;
+    if (wrong_a != wrong_b)
+        return wrong_a < wrong_b;
+    return hypothesis_takes(a->monitors, &a->best) && !hypothesis_takes(b->monitors, &b->best);
+}
+
+bool search_waits(struct search *search, const struct history *history,
+                  const struct section_class *class, int *close_class) {
+    int candidates[CLOSE_LIMIT];
+    int n = find_close_classes(search->monitors, class->mutex, class->waits_on, candidates);
+    struct search best = *search;
+    bool good = false;
+    for (int i = 0; i < n; i++)
+        if (search_run(search, history, class->mutex, class->entry, class->waits_on, candidates[i],
+                       false) &&
+            (!good || better_found(search, &best))) {
+            best = *search;
+            *close_class = candidates[i];
+            good = true;
+        }
+    if (!good) { /* nothing closes, or what looked like closing is the event itself */
+        *close_class = -1;
+        good = search_run(search, history, class->mutex, class->entry, class->waits_on, -1, false);
+        best = *search;
+    }
+    *search = best;
+    return good;
+}
+
+bool search_attempts(struct search *search, const struct history *history, int mutex, int entry) {
+    return search_run(search, history, mutex, entry, -1, -1, true);
+}

@@ -1,0 +1,88 @@
+/* The search for what a wait loop waits for: a counter that critical sections of some classes add
+ * to or take from, such that the real threads waited exactly when it says so.
+ *
+ * All weights that make sense are tried on the mutex' history; the fewest contradictions win, of
+ * equals the simplest. */
+#ifndef PERSIK_MODELGEN_SEARCH_H
+#define PERSIK_MODELGEN_SEARCH_H
+
+#include "modelgen/monitors.h"
+
+#define CLASS_LIMIT     9    /* classes per mutex that take part in a hypothesis */
+#define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
+
+/* A section decides to wait, or to go on; when it ends it has changed the state. */
+enum event_kind { EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
+
+struct event {
+    uint64_t time_ns;
+    enum event_kind kind;
+    int class_index;
+    size_t section;
+    size_t instance; /* of the mutexes that are alike: each has a counter of its own */
+};
+
+struct history {
+    struct event *items;
+    size_t count, capacity;
+    size_t n_instances;
+};
+
+/* Of `mutex` and of those that it stands for, in the order of time; the caller frees the items. */
+struct history history_of(const struct sections *sections, const struct monitors *monitors,
+                          int mutex);
+
+struct hypothesis {
+    const int *classes; /* that take part */
+    int n_classes;
+    int weight[CLASS_LIMIT];
+    int waiter_entry;   /* whose evaluations count */
+    bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
+    long take;          /* what a waiter takes at once */
+    uint64_t closed_ns; /* evaluations from here on are not judged; UINT64_MAX = never */
+};
+
+struct verdict {
+    double waits, passes;
+    double wrong_waits, wrong_passes;
+    long threshold; /* waits while the counter is at or below it */
+};
+
+/* Do its waiters take what they wait for? */
+bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *hypothesis);
+
+/* Where each class stands in the hypothesis, for fast look-up while replaying. */
+struct replay_table {
+    int *slot;               /* class index -> slot in hypothesis or -1 */
+    long *counters;          /* per instance */
+    double *waited, *passed; /* histogram of counter values, offset by `offset` */
+    size_t offset, size;
+};
+
+struct search {
+    const struct monitors *monitors; /* to be set first */
+    int success;                     /* class of the attempts that succeed; -1: those that signal */
+    /* what was found */
+    const struct history *history;
+    int classes[CLASS_LIMIT]; /* those that take part, by their slot in the hypothesis */
+    int n_classes;
+    struct hypothesis best;
+    struct verdict best_verdict;
+    double best_complexity;
+    /* under way */
+    struct replay_table table;
+    struct hypothesis current;
+    int condition; /* whose signals announce a change; -1 any */
+    bool uniform;  /* all sections of one call site weigh the same, whatever they signal */
+    bool found;
+};
+
+/* What the sections of `class` wait for; gives the class that closes it, or -1. True: found, in
+ * `best` and what follows it. */
+bool search_waits(struct search *search, const struct history *history,
+                  const struct section_class *class, int *close_class);
+
+/* When attempts at a call site fail; the same. `success` must be set. */
+bool search_attempts(struct search *search, const struct history *history, int mutex, int entry);
+
+#endif
