@@ -1,0 +1,345 @@
+#include "modelgen/objects.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/names.h"
+#include "modelgen/source.h"
+
+/* A lock is kept when waiting for it costs this share of all threads' time... */
+#define WAIT_SHARE 0.001
+/* ... or when threads that --threads multiplies hold it for this share of the run: 16 times as many
+ * would make it matter ... */
+#define HOLD_SHARE 0.002
+/* ... or others do for this share: their number stays, so contention hardly grows. */
+#define FIXED_HOLD_SHARE 0.1
+/* Waits whose predicate is unknown are kept from this share of all threads' time on. */
+#define FLAG_SHARE 0.005
+/* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
+#define NOTE_SHARE 0.01
+
+static double ns(uint64_t value) {
+    return (double)value;
+}
+
+static char *object_name(const struct writer *writer, int index, const char *what) {
+    return name_of_object(writer->in, index, what, NULL);
+}
+
+static bool worth_keeping(const struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    double run_ns = ns(writer->in->trace->meta.run_ns);
+    bool waited = object->wait_ns > WAIT_SHARE * writer->life_ns;
+    if (!object->alone) {
+        if (object->wait_ns > NOTE_SHARE * writer->life_ns)
+            draft_note(writer->model,
+                       "several locks are used at the same place and cannot be told apart; waiting "
+                       "for them is left out");
+        return false;
+    }
+    double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
+    return writer->is_shared[index] && (waited || object->hold_ns > limit * run_ns);
+}
+
+int objects_lock(struct writer *writer, int index) {
+    if (index < 0)
+        return MODEL_NONE;
+    if (writer->object_of[index] != UNDECIDED)
+        return writer->object_of[index];
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    int result = MODEL_NONE;
+    if (worth_keeping(writer, index)) {
+        enum object_kind kind = object->kind == ON_MUTEX  ? OBJECT_MUTEX
+                                : object->kind == ON_SPIN ? OBJECT_SPIN
+                                                          : OBJECT_RWLOCK;
+        const char *what = kind == OBJECT_MUTEX  ? "mutex"
+                           : kind == OBJECT_SPIN ? "spin lock"
+                                                 : "rwlock";
+        result = draft_object(writer->model, kind, object_name(writer, index, what));
+        writer->model->objects[result].evidence =
+            memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
+                          object->waits, object->hold_ns / 1e9);
+    }
+    writer->object_of[index] = result;
+    return result;
+}
+
+/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
+ * are parties; the rest of the parties is constant. */
+static struct linear parties_of_pools(const struct writer *writer, const int *met, int parties) {
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].team && met[p]) /* a team meets alone */
+            return pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
+                                          : draft_constant(pools->pools[p].size);
+    struct linear amount = draft_constant(parties);
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        if (!pools->pools[p].scales || met[p] != pools->pools[p].size || met[p] > amount.base)
+            continue;
+        amount.base -= met[p];
+        draft_add_per_thread(&amount, (int)p, 1);
+    }
+    return amount;
+}
+
+static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
+    const struct trace *trace = writer->in->trace;
+    const struct thread_pools *pools = writer->in->pools;
+    int *met = memory_alloc(pools->n_pools, sizeof(int));
+    int total = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].op == OP_BARRIER &&
+                sections_object(writer->in->sections, record) == index) {
+                met[pools->pool_of[t]]++;
+                total++;
+                break;
+            }
+        }
+    struct linear result = parties_of_pools(writer, met, parties > 0 ? parties : total);
+    free(met);
+    return result;
+}
+
+int objects_barrier(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_BARRIER, object_name(writer, index, "barrier"));
+        writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
+        writer->model->objects[result].evidence =
+            memory_format("%d parties, %.0f waits", object->parties, object->waits);
+        writer->model->objects[result].spins = object->spins;
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_semaphore(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "semaphore"));
+        writer->model->objects[result].amount =
+            draft_constant(object->parties > 0 ? object->parties : 0);
+        if (object->parties < 0)
+            draft_note(writer->model, "%s: its initial value was not seen, taken as 0",
+                       writer->model->objects[result].name);
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_flag(struct writer *writer, int condition) {
+    const struct sync_object *object = &writer->in->sections->objects[condition];
+    int root = object->class_id;
+    if (writer->object_of[root] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_FLAG, object_name(writer, root, "condition"));
+        writer->model->objects[result].evidence =
+            memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
+        draft_note(writer->model,
+                   "%s: predicate not recognised, modelled as a flag that "
+                   "each signal sets and each wait clears",
+                   writer->model->objects[result].name);
+        writer->object_of[root] = result;
+    }
+    return writer->object_of[root];
+}
+
+void objects_find_flags(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    double *wait_ns = memory_alloc(sections->n_objects, sizeof(double));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            if (!writer->in->monitors->condition_explained[wait->condition] &&
+                !monitors_explain(writer->in->monitors, s))
+                wait_ns[sections->objects[wait->condition].class_id] +=
+                    ns(wait->end_ns - wait->start_ns);
+        }
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        writer->is_flag[o] = wait_ns[sections->objects[o].class_id] > FLAG_SHARE * writer->life_ns;
+    free(wait_ns);
+}
+
+int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct sections *sections = writer->in->sections;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int class_index = writer->in->monitors->class_of[s];
+        int pool = pools->pool_of[sections->sections[s].thread];
+        if (sections->sections[s].mutex == guard->mutex && guard->weight[class_index] > 0 &&
+            pools->pools[pool].scales && pools->pools[pool].size == (int)amount)
+            return pool;
+    }
+    return MODEL_NONE;
+}
+
+static char *guard_name(const struct writer *writer, const struct guard *guard) {
+    const char *what = guard->take > 1               ? "completion of a batch"
+                       : guard->kind == GUARD_QUEUE  ? "queue"
+                       : guard->kind == GUARD_TOKENS ? "free slots"
+                       : guard->kind == GUARD_FIRST  ? "first to come"
+                                                     : "level";
+    if (guard->proposal && guard->proposal->name) {
+        char *name = object_name(writer, guard->mutex, what);
+        char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
+        free(name);
+        return with_type;
+    }
+    return object_name(writer, guard->mutex, what);
+}
+
+/* What the source says the amount is made of, when that is what the trace shows. */
+static bool amount_of_source(const struct writer *writer, const struct guard *guard,
+                             double observed, struct linear *result) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct facts_amount *amount = guard->proposal ? &guard->proposal->amount : NULL;
+    for (size_t p = 0; amount && amount->follows_threads && p < pools->n_pools; p++) {
+        const struct thread_pool *pool = &pools->pools[p];
+        double said = amount->factor * pool->size + amount->offset;
+        bool fits = fabs(said - observed) < 0.5 || (guard->waited == 0 && said > observed);
+        if (!pool->scales || !fits)
+            continue;
+        *result = draft_per_thread(amount->offset, (int)p, amount->factor);
+        return true;
+    }
+    if (amount && amount->constant && fabs(amount->offset - observed) < 0.5) {
+        *result = draft_constant(observed);
+        return true;
+    }
+    return false;
+}
+
+int objects_guard(struct writer *writer, struct guard *guard) {
+    if (guard->object != -1)
+        return guard->object;
+    enum object_kind kind = guard->kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
+    int result = draft_object(writer->model, kind, guard_name(writer, guard));
+    struct object *object = &writer->model->objects[result];
+    object->evidence = memory_format(
+        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
+        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
+        amount_of_source(writer, guard, guard->initial, &object->amount)) {
+        /* told */
+    } else if (guard->kind == GUARD_TOKENS) {
+        int pool =
+            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        object->amount =
+            pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
+    } else if (guard->kind == GUARD_LEVEL) {
+        /* initial = 1 - level: one round per thread of a pool, when it is as many; or as many
+         * are there at the start, as idle threads */
+        int rounds = objects_pool_of_amount(writer, guard, 1 - guard->initial);
+        int idle =
+            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        object->amount = rounds != MODEL_NONE ? draft_per_thread(1, rounds, -1)
+                         : idle != MODEL_NONE ? draft_per_thread(0, idle, 1)
+                                              : draft_constant(guard->initial);
+    } else if (guard->kind == GUARD_FIRST) {
+        object->amount = draft_constant(1);
+    }
+    guard->object = result;
+    return result;
+}
+
+static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct sections *sections = writer->in->sections;
+    int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
+        for (size_t s = writer->in->monitors->first_of_thread[t];
+             s < writer->in->monitors->first_of_thread[t + 1]; s++)
+            if (pattern->acts[s] & ACT_ARRIVE) {
+                seen[pools->pool_of[sections->sections[s].thread]]++;
+                break;
+            }
+    struct linear result = parties_of_pools(writer, seen, pattern->parties);
+    free(seen);
+    return result;
+}
+
+int objects_pattern(struct writer *writer, struct pattern *pattern) {
+    if (pattern->object != MODEL_NONE)
+        return pattern->object;
+    enum object_kind kind = pattern->kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
+                            : pattern->kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
+                                                                : OBJECT_ORDER;
+    pattern->object =
+        draft_object(writer->model, kind,
+                     object_name(writer, pattern->mutex, hand_made_kind_name(pattern->kind)));
+    struct object *object = &writer->model->objects[pattern->object];
+    if (kind == OBJECT_BARRIER)
+        object->amount = pattern_amount(writer, pattern);
+    object->writers_first = pattern->writers_first;
+    object->evidence =
+        memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
+                      pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);
+    return pattern->object;
+}
+
+int objects_disk(struct writer *writer, uint32_t device) {
+    int object = map_get(&writer->disk_of, device, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    object = draft_object(writer->model, OBJECT_DISK,
+                          memory_format("disk %u:%u", device >> 20, device & 0xfffff));
+    struct disk_speed speed = disks_speed(writer->in->disks, device);
+    writer->model->objects[object].service_ns = speed.service_ns;
+    writer->model->objects[object].servers = speed.servers;
+    writer->model->objects[object].evidence = speed.evidence;
+    map_put(&writer->disk_of, device, object);
+    return object;
+}
+
+int objects_items(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct items_queue *queue = &writer->items.queues[index];
+        int result = draft_object(writer->model, OBJECT_QUEUE, object_name(writer, index, "queue"));
+        struct object *object = &writer->model->objects[result];
+        object->bounded = queue->capacity > 0;
+        if (object->bounded)
+            object->amount = draft_constant(queue->capacity);
+        object->initial_items = queue->initial;
+        object->spins = queue->spins;
+        object->evidence = memory_format("as its calls say: %.0f put, %.0f taken, at most %.0f at "
+                                         "once, %.0f attempts in vain%s",
+                                         queue->puts, queue->gets, queue->most, queue->failures,
+                                         queue->spins ? "; waiting burns CPU" : "");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_event(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "event"));
+        writer->model->objects[result].spins = writer->in->sections->objects[index].spins;
+        writer->model->objects[result].evidence =
+            memory_strdup("happens once and stays, by the user's or the source's word");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_share(struct writer *writer, const struct trace_record *record) {
+    int object = map_get(&writer->share_of, record->object, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    char *place = source_place(writer->in->trace, record->context);
+    object = draft_object(writer->model, OBJECT_TOKENS,
+                          memory_format("work shared by the team, %s", place));
+    free(place);
+    writer->model->objects[object].evidence =
+        memory_strdup("handed out by libgomp: each region gets as much as on average");
+    map_put(&writer->share_of, record->object, object);
+    return object;
+}

@@ -1,0 +1,167 @@
+#include "modelgen/work.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/source.h"
+
+static bool pool_is_parallel(const struct thread_pool *pool) {
+    return pool->scales || pool->size > 1;
+}
+
+/* The deciding lock of the loop: the first one that a thread meets in it. */
+static uint32_t find_header(const struct writer *writer, size_t thread_index, const bool *in_loop) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    for (size_t r = 0; r < thread->n_records; r++)
+        if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
+            return api_catalog[thread->records[r].api].op == OP_LOCK
+                       ? writer_place(writer, &thread->records[r])
+                       : TRACE_NO_CONTEXT;
+    return TRACE_NO_CONTEXT;
+}
+
+bool work_goes_on(const struct writer *writer, size_t thread_index, size_t record,
+                  const struct facts_loop *loop, uint32_t header) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[thread_index];
+    for (size_t r = record + 1; r < thread->n_records; r++) {
+        if (writer_place(writer, &thread->records[r]) == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK)
+            return true;
+        if (!source_context_in_loop(trace, thread->records[r].context, loop))
+            return false;
+    }
+    return false;
+}
+
+static bool is_answered_no(const struct writer *writer, int section) {
+    const struct monitors *monitors = writer->in->monitors;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].outcome[section] == OUTCOME_NO ||
+            farewells_of(&writer->farewells, g, (size_t)section) == FAREWELL_TAKEN)
+            return true;
+    return false;
+}
+
+/* Does a guard tell when to leave the loop, by a "no" to this lock's section? */
+static bool header_has_answer(const struct writer *writer, const struct thread_pool *pool,
+                              const struct facts_loop *loop, uint32_t header) {
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            int section = writer->in->sections->section_of_lock[pool->threads[i]][r];
+            if (section >= 0 && writer_place(writer, &thread->records[r]) == header &&
+                is_answered_no(writer, section) &&
+                !work_goes_on(writer, pool->threads[i], r, loop, header))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How threads go round a loop, from header to header. */
+struct rounds_seen {
+    double rounds, visits; /* rounds that another one follows; ways into the loop */
+    double round_cpu_ns;   /* of these rounds */
+    double rest_cpu_ns;    /* before the first and after the last header of each visit */
+};
+
+static void count_rounds(const struct writer *writer, size_t thread_index, const bool *in_loop,
+                         uint32_t header, struct rounds_seen *seen) {
+    const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
+    const struct timeline *timeline = &writer->in->timelines[thread_index];
+    double outside_cpu = 0, last_cpu = 0; /* at the last call outside, at the last header */
+    bool inside = false;
+    for (size_t r = 0; r <= thread->n_records; r++) {
+        bool ends = r == thread->n_records;
+        uint32_t context = ends ? TRACE_NO_CONTEXT : thread->records[r].context;
+        bool here = context != TRACE_NO_CONTEXT && in_loop[context];
+        double cpu = timeline_cpu(timeline, ends ? thread->end_ns : thread->records[r].start_ns);
+        if (here && writer_place(writer, &thread->records[r]) == header &&
+            api_catalog[thread->records[r].api].op == OP_LOCK) {
+            seen->rounds += inside;
+            seen->round_cpu_ns += inside ? cpu - last_cpu : 0;
+            seen->visits += !inside;
+            seen->rest_cpu_ns += inside ? 0 : cpu - outside_cpu;
+            inside = true;
+            last_cpu = cpu;
+        } else if (!here) {
+            seen->rest_cpu_ns += inside ? cpu - last_cpu : 0;
+            inside = false;
+            outside_cpu = cpu;
+        }
+    }
+}
+
+/* Whether the last round works like the others, or only finds that there is no more work. What lies
+ * before the first header and after the last one is then a whole round, wherever the header is. */
+static bool last_round_works(const struct rounds_seen *seen) {
+    return seen->rest_cpu_ns / seen->visits > seen->round_cpu_ns / seen->rounds / 2;
+}
+
+void work_find(struct writer *writer, bool *loop_is_tokens) {
+    const struct facts *facts = writer->in->facts;
+    const struct trace *trace = writer->in->trace;
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        writer->work_of_loop[l] = MODEL_NONE;
+        writer->header_of_loop[l] = TRACE_NO_CONTEXT;
+        if (loop->bound != BOUND_SHARED || !loop->has_fragments)
+            continue;
+        bool *in_loop = memory_alloc(trace->n_contexts, sizeof(bool));
+        for (size_t c = 0; c < trace->n_contexts; c++)
+            in_loop[c] = source_context_in_loop(trace, (uint32_t)c, loop);
+        for (size_t p = 0; p < pools->n_pools; p++) {
+            const struct thread_pool *pool = &pools->pools[p];
+            uint32_t header = TRACE_NO_CONTEXT;
+            struct rounds_seen seen = {0};
+            for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
+                header = find_header(writer, pool->threads[i], in_loop);
+            if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
+                header_has_answer(writer, pool, loop, header))
+                continue;
+            for (size_t i = 0; i < pool->n_threads; i++)
+                count_rounds(writer, pool->threads[i], in_loop, header, &seen);
+            if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
+                continue; /* refilled in between: its rounds are scaled instead (peg.c) */
+            int object = draft_object(writer->model, OBJECT_TOKENS,
+                                      memory_format("work of the loop in %s (line %d)",
+                                                    loop->function, loop->first_line));
+            /* where each round is one of the total, every thread's first takes no token */
+            bool works = last_round_works(&seen);
+            writer->model->objects[object].amount =
+                works && pool->scales ? draft_per_thread(seen.rounds + seen.visits, (int)p, -1)
+                                      : draft_constant(seen.rounds);
+            writer->model->objects[object].evidence = memory_format(
+                "%.0f rounds by %zu threads; source: %s", seen.rounds + (works ? seen.visits : 0),
+                pool->n_threads, loop->why ? loop->why : "shared");
+            writer->work_of_loop[l] = object;
+            writer->header_of_loop[l] = header;
+            writer->works_at_last[l] = works;
+            loop_is_tokens[l] = true;
+            break;
+        }
+        free(in_loop);
+    }
+}
+
+int work_decided_by(const struct writer *writer, uint32_t context) {
+    const struct facts *facts = writer->in->facts;
+    for (size_t l = 0; facts && context != TRACE_NO_CONTEXT && l < facts->n_loops; l++)
+        if (writer->header_of_loop[l] == context && writer->work_of_loop[l] >= 0)
+            return (int)l;
+    return -1;
+}
+
+bool work_ends_round(const struct writer *writer, size_t record, int loop) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[writer->thread];
+    if (record + 1 == thread->n_records)
+        return true;
+    const struct trace_record *next = &thread->records[record + 1];
+    return !source_context_in_loop(trace, next->context, &writer->in->facts->loops[loop]) ||
+           (writer_place(writer, next) == writer->header_of_loop[loop] &&
+            api_catalog[next->api].op == OP_LOCK);
+}
