@@ -190,16 +190,21 @@ static bool is_balanced(const struct search *search) {
     return fabs(added - taken) <= LEFT_OVER * added;
 }
 
+/* Wherever it is called. */
+static bool is_same_operation(const struct section_class *a, const struct section_class *b) {
+    return a->line == b->line && strcmp(a->function, b->function) == 0;
+}
+
 /* Judges the chosen weights, then the same with the waiter taking a whole batch. */
 static void judge_weights(struct search *search) {
     struct hypothesis *current = &search->current;
     int complexity = 0, producers = 0;
     for (int i = 0; i < search->n_classes; i++) {
         const struct section_class *classes = search->monitors->classes;
-        bool counted = false; /* the call site, by another class of it */
+        bool counted = false; /* the operation, by another class of it */
         for (int j = 0; j < i; j++)
-            counted |= current->weight[j] != 0 &&
-                       classes[search->classes[j]].entry == classes[search->classes[i]].entry;
+            counted |= current->weight[j] != 0 && is_same_operation(&classes[search->classes[j]],
+                                                                    &classes[search->classes[i]]);
         complexity += current->weight[i] != 0 && !counted;
         producers += current->weight[i] > 0;
     }

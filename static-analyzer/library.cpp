@@ -30,6 +30,16 @@ Expr element_of(const Expr &container, TypeKind type) {
     return make(ExprKind::Variable, type, "*" + container.text, {container});
 }
 
+/* Null: the compiler's, or the library's. */
+const CXXDestructorDecl *own_destructor(const VarDecl *variable) {
+    const CXXRecordDecl *record = variable->getType()->getAsCXXRecordDecl();
+    if (!record || !record->hasDefinition() || is_of_library(record) ||
+        !variable->hasLocalStorage())
+        return nullptr;
+    const CXXDestructorDecl *destructor = record->getDestructor();
+    return destructor && destructor->isUserProvided() ? destructor : nullptr;
+}
+
 Expr assign(const char *op, const Expr &target, Expr value) {
     return make(ExprKind::Assign, target.type, op, {target, std::move(value)});
 }
@@ -39,7 +49,7 @@ Expr assign(const char *op, const Expr &target, Expr value) {
 Guard *Library::guard_of(const clang::Expr *node) {
     const auto *reference = dyn_cast<DeclRefExpr>(node->IgnoreParenImpCasts());
     for (Guard &guard : guards)
-        if (reference && reference->getDecl() == guard.variable)
+        if (reference && reference->getDecl() == guard.variable && !guard.destructor)
             return &guard;
     return nullptr;
 }
@@ -174,6 +184,8 @@ std::optional<Expr> Library::operator_call(const CXXOperatorCallExpr *call) {
 }
 
 std::optional<Stmt> Library::declaration(const VarDecl *variable) {
+    if (const CXXDestructorDecl *destructor = own_destructor(variable))
+        guards.push_back({variable, {}, true, destructor});
     if (!is_one_of(library_class(variable->getType()),
                    {"unique_lock", "lock_guard", "scoped_lock"}))
         return std::nullopt;
@@ -181,11 +193,19 @@ std::optional<Stmt> Library::declaration(const VarDecl *variable) {
     if (!made || made->getNumArgs() == 0)
         return std::nullopt;
     bool held = made->getNumArgs() == 1 || isa<CXXDefaultArgExpr>(made->getArg(1));
-    guards.push_back({variable, convert(made->getArg(0)), held});
+    guards.push_back({variable, convert(made->getArg(0)), held, nullptr});
     if (!held)
         return statement(StmtKind::Nothing);
     return statement(StmtKind::Evaluate,
                      {call_on("pthread_mutex_lock", guards.back().mutex, variable->getLocation())});
+}
+
+Expr Library::end_of(const Guard &guard, SourceLocation location) const {
+    if (!guard.destructor)
+        return call_on("pthread_mutex_unlock", guard.mutex, location);
+    Expr call = make(ExprKind::Call, TypeKind::None, names.function(guard.destructor));
+    call.place = names.place(location);
+    return call;
 }
 
 std::vector<Stmt> Library::release(size_t from, const clang::Stmt *at) const {
@@ -193,8 +213,7 @@ std::vector<Stmt> Library::release(size_t from, const clang::Stmt *at) const {
     for (size_t i = guards.size(); i-- > from;) {
         if (!guards[i].held)
             continue;
-        out.push_back(statement(StmtKind::Evaluate, {call_on("pthread_mutex_unlock",
-                                                             guards[i].mutex, at->getEndLoc())}));
+        out.push_back(statement(StmtKind::Evaluate, {end_of(guards[i], at->getEndLoc())}));
         out.back().first_line = names.line(at->getBeginLoc());
         out.back().last_line = names.line(at->getEndLoc());
     }

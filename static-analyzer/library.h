@@ -16,11 +16,13 @@ namespace persik {
 /* Members of the library's classes too. */
 bool is_of_library(const clang::Decl *declaration);
 
-/* A unique_lock or the like, and whether it holds its mutex, in the order of the text. */
+/* What the end of its scope does something to, in the order of the text: a unique_lock or the like,
+ * which may hold its mutex; or an object whose class has a destructor of the program's own. */
 struct Guard {
     const clang::VarDecl *variable;
     Expr mutex;
     bool held;
+    const clang::CXXDestructorDecl *destructor; /* nullptr: of the library */
 };
 
 /* One for each function's body. */
@@ -38,10 +40,10 @@ class Library {
     /* None: not a call that the library explains. */
     std::optional<Expr> call(const clang::CallExpr *call);
 
-    /* The declaration of a guard takes its mutex; none: not a guard. */
+    /* The declaration of a guard of the library takes its mutex; none: not such a guard. */
     std::optional<Stmt> declaration(const clang::VarDecl *variable);
 
-    /* Gives back what the guards behind the first `from` hold. */
+    /* Gives back what the guards behind the first `from` hold, and destroys the others. */
     std::vector<Stmt> release(size_t from, const clang::Stmt *at) const;
 
   private:
@@ -51,6 +53,7 @@ class Library {
 
     Guard *guard_of(const clang::Expr *node);
     Expr call_on(const char *function, Expr object, clang::SourceLocation location) const;
+    Expr end_of(const Guard &guard, clang::SourceLocation location) const;
     std::optional<Expr> mutex_call(const std::string &name, Expr mutex,
                                    clang::SourceLocation location) const;
     std::optional<Expr> condition_call(const std::string &name,

@@ -463,10 +463,9 @@ class Classifier {
         for (const CriticalSection *section : p.sections) {
             if (p.waits_like(*section, wait))
                 act(monitor, FACTS_WAIT, *section);
-            else if (kind == MONITOR_EVENT && updates_any(*section, wait.main))
-                act(monitor, FACTS_SIGNAL, *section);
             else if (updates_any(*section, wait.main) && (!some_wake || wakes(*section, wait)))
-                act(monitor, FACTS_ARRIVE, *section); /* the others announce work */
+                /* the others announce work, or take the event back */
+                act(monitor, kind == MONITOR_EVENT ? FACTS_SIGNAL : FACTS_ARRIVE, *section);
         }
         finish(std::move(monitor), wait.main);
     }
