@@ -272,8 +272,8 @@ struct machine {
     double quantum_ns;    /* time slice; with tick_ns, it ends with the first tick after that */
     double tick_ns;       /* period of load balancing between the cores' queues; 0: cores are
                            * ideal, none idles while a thread is ready */
-    double search_ns;     /* a core that becomes idle looks for work in the others' queues only
-                             if it idles longer than this on average */
+    double pull_share;    /* of the times when a core becomes idle and a thread that has not run
+                           * for a while is ready on another one: it takes it */
     double switch_cpu_ns; /* CPU cost of one context switch */
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;   /* CPU the waking thread pays */

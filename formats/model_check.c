@@ -166,11 +166,13 @@ static int check_machine(const struct machine *machine, struct error *error) {
         return violation(PLACE_KEY(place, "quantum_ns"), error, "%g is not a time slice",
                          machine->quantum_ns);
     if (check_amount(machine->tick_ns, "tick_ns", place, error) ||
-        check_amount(machine->search_ns, "search_ns", place, error) ||
         check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
         check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error))
         return -1;
+    if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
+        return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",
+                         machine->pull_share);
     return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
 }
 

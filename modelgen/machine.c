@@ -13,18 +13,22 @@
 #define USUAL_TICK_NS         4e6
 #define USUAL_SWITCH_NS       1500.0
 #define USUAL_WAKE_LATENCY_NS 20000.0
-/* What Linux 6.18 was seen to take on two cores of a virtual machine. It compares the mean idle
- * time with the longest search of late. */
-#define USUAL_SEARCH_NS 40e3
-#define BASE_SLICE_NS   7e5
-#define ENOUGH          20
-#define DIST_LIMIT      64
+/* Of seven programs on two cores of a virtual machine with Linux 6.18; 0.1 to 0.6 in single runs.
+ */
+#define USUAL_PULL_SHARE 0.3
+#define BASE_SLICE_NS    7e5
+#define ENOUGH           20
+#define DIST_LIMIT       64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
  * woken less than this before was still on its way. */
 #define SWITCH_LIMIT_NS 20000
 /* A core that our program leaves idle and that still does not take a thread for longer than this is
  * busy with other programs: not a cost of waking up. */
 #define WAKE_LIMIT_NS 200000.0
+/* A thread that ran less than this before is not moved: its cache is warm. */
+#define HOT_NS 500000
+/* What a core takes when it becomes idle runs there at once. */
+#define PULL_LIMIT_NS 30000
 #define CPU_LIMIT     1024
 
 struct values {
@@ -47,8 +51,11 @@ enum moment_kind { MOMENT_OFF, MOMENT_READY, MOMENT_ON };
 struct moment {
     uint64_t time_ns;
     enum moment_kind kind;
-    uint32_t cpu;      /* READY: where it is going to run */
-    bool woken;        /* READY: else it was preempted */
+    uint32_t cpu;  /* READY: where it is going to run */
+    uint32_t home; /* READY: where it ran last */
+    size_t thread;
+    bool preempted;    /* OFF, READY; else it blocked, or was woken */
+    uint64_t ran_ns;   /* READY: until when it ran last; 0: never */
     double latency_ns; /* READY: until it runs */
     uint64_t ready_ns; /* ON: since when the thread could have run; 0: no READY told */
 };
@@ -78,19 +85,25 @@ static struct moments collect_moments(const struct trace *trace) {
                 .time_ns = slice->on_ns,
                 .kind = MOMENT_ON,
                 .cpu = slice->cpu,
+                .thread = t,
                 .ready_ns = ready_ns,
             };
             *VECTOR_ADD(&moments) = (struct moment){
                 .time_ns = slice->off_ns,
                 .kind = MOMENT_OFF,
                 .cpu = slice->cpu,
+                .thread = t,
+                .preempted = slice->preempted,
             };
             if (ready_ns)
                 *VECTOR_ADD(&moments) = (struct moment){
                     .time_ns = ready_ns,
                     .kind = MOMENT_READY,
                     .cpu = slice->cpu,
-                    .woken = !is_continued,
+                    .home = s > 0 ? slice[-1].cpu : slice->cpu,
+                    .thread = t,
+                    .preempted = is_continued,
+                    .ran_ns = s > 0 ? slice[-1].off_ns : 0,
                     .latency_ns = (double)(slice->on_ns - ready_ns),
                 };
         }
@@ -110,7 +123,7 @@ static struct values idle_wake_latencies(const struct moments *moments) {
         if (moment->cpu >= CPU_LIMIT)
             continue;
         int *here = &threads[moment->cpu];
-        if (moment->kind == MOMENT_READY && moment->woken && *here == 0 &&
+        if (moment->kind == MOMENT_READY && !moment->preempted && *here == 0 &&
             moment->latency_ns < WAKE_LIMIT_NS)
             *VECTOR_ADD(&latencies) = moment->latency_ns;
         if (moment->kind == MOMENT_OFF)
@@ -138,6 +151,76 @@ static struct values switch_times(const struct moments *moments) {
     }
     return switches;
 }
+
+/* ---- what cores take from each other ---- */
+
+/* Threads that are ready, and the cores that could take them. */
+struct balance {
+    const struct moment **ready; /* READY moments of those that have not got a core yet */
+    size_t n_ready;
+    int running[CPU_LIMIT];
+    const struct moment *idle[CPU_LIMIT]; /* OFF at which the core could have taken one; NULL */
+    double chances, taken;
+};
+
+static bool could_move(const struct balance *balance, const struct moment *ready, uint32_t to,
+                       uint64_t now_ns) {
+    return ready->home != to && ready->home < CPU_LIMIT && balance->running[ready->home] > 0 &&
+           ready->ran_ns + HOT_NS < now_ns;
+}
+
+/* The core is left by a thread that blocks. */
+static void note_idle(struct balance *balance, const struct moment *off) {
+    bool could = false;
+    balance->idle[off->cpu] = NULL;
+    for (size_t i = 0; i < balance->n_ready; i++) {
+        if (balance->ready[i]->home == off->cpu)
+            return; /* it has work of its own */
+        could |= could_move(balance, balance->ready[i], off->cpu, off->time_ns);
+    }
+    if (could)
+        balance->idle[off->cpu] = off;
+}
+
+static void note_start(struct balance *balance, const struct moment *on) {
+    const struct moment *off = balance->idle[on->cpu], *ready = NULL;
+    for (size_t i = 0; i < balance->n_ready; i++)
+        if (balance->ready[i]->thread == on->thread) {
+            ready = balance->ready[i];
+            balance->ready[i] = balance->ready[--balance->n_ready];
+            break;
+        }
+    balance->idle[on->cpu] = NULL;
+    if (!off)
+        return;
+    balance->chances++;
+    balance->taken += ready && ready->time_ns < off->time_ns && ready->home != on->cpu &&
+                      on->time_ns - off->time_ns < PULL_LIMIT_NS;
+}
+
+/* How often a core that became idle took a thread from another one when it could have. */
+static double pull_share(const struct moments *moments, size_t n_threads) {
+    struct balance balance = {.ready = memory_alloc(n_threads, sizeof *balance.ready)};
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->cpu >= CPU_LIMIT)
+            continue;
+        if (moment->kind == MOMENT_READY) {
+            balance.ready[balance.n_ready++] = moment;
+        } else if (moment->kind == MOMENT_ON) {
+            note_start(&balance, moment);
+            balance.running[moment->cpu]++;
+        } else {
+            balance.running[moment->cpu]--;
+            if (!moment->preempted)
+                note_idle(&balance, moment);
+        }
+    }
+    free(balance.ready);
+    return balance.chances < ENOUGH ? USUAL_PULL_SHARE : balance.taken / balance.chances;
+}
+
+/* ---- what scheduling costs ---- */
 
 /* The kernel's sysctl_sched_base_slice: longer with more cores, up to eight. */
 static double base_slice_ns(int cores) {
@@ -181,7 +264,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
                        USUAL_WAKE_LATENCY_NS / 1e3);
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
-    machine->search_ns = USUAL_SEARCH_NS;
+    machine->pull_share = pull_share(&moments, trace->n_threads);
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;

@@ -5,16 +5,12 @@
 #include "simulator/cpu.h"
 
 /* The kernel's own constants. */
-#define LOAD_WINDOW_NS  46.2e6 /* load averages halve in 32 ms */
-#define HOT_NS          5e5  /* sysctl_sched_migration_cost: ran this recently, its cache is warm */
-#define BUSY_TICKS      16   /* sd->busy_factor: a busy core looks around this much less often */
-#define TOLERATED       1    /* sd->cache_nice_tries: then warm threads are moved too */
-#define IMBALANCE       1.17 /* sd->imbalance_pct */
-#define DICE            1024 /* sides */
-#define SCAN_LIMIT      32   /* sysctl_sched_nr_migrate */
-#define RATE_NS         0x1p22 /* per step of the ratio: rare searches cost nothing */
-#define LONGEST_IDLE_NS 1e6    /* twice sysctl_sched_migration_cost: the mean never gets longer */
-#define IDLE_MEMORY     8      /* idle times in the running mean */
+#define LOAD_WINDOW_NS 46.2e6 /* load averages halve in 32 ms */
+#define HOT_NS         5e5  /* sysctl_sched_migration_cost: ran this recently, its cache is warm */
+#define BUSY_TICKS     16   /* sd->busy_factor: a busy core looks around this much less often */
+#define TOLERATED      1    /* sd->cache_nice_tries: then warm threads are moved too */
+#define IMBALANCE      1.17 /* sd->imbalance_pct */
+#define SCAN_LIMIT     32   /* sysctl_sched_nr_migrate */
 
 static double average_at(struct average *average, double now_ns) {
     double passed = (now_ns - average->at_ns) / LOAD_WINDOW_NS;
@@ -22,15 +18,6 @@ static double average_at(struct average *average, double now_ns) {
     double kept = 1 / (1 + passed * (1 + passed / 2)); /* exp(-passed), nearly */
     average->value = average->level + (average->value - average->level) * kept;
     return average->value;
-}
-
-void balance_reset(struct engine *engine) {
-    for (int i = 0; i < engine->plan->cores; i++)
-        engine->cores[i].search = (struct search_record){.calls = DICE / 2.0,
-                                                         .successes = DICE / 4.0,
-                                                         .ratio = DICE / 2.0,
-                                                         .idle_since_ns = -1,
-                                                         .mean_idle_ns = LONGEST_IDLE_NS};
 }
 
 static void count_core(struct engine *engine, int index, int change) {
@@ -45,13 +32,6 @@ void balance_count(struct engine *engine, struct thread *thread, int index, int 
     count_core(engine, index, change);
     average_at(&thread->load, engine->now_ns);
     thread->load.level += change;
-    struct search_record *search = &engine->cores[index].search;
-    if (change > 0 && search->idle_since_ns >= 0) {
-        double idle_ns = engine->now_ns - search->idle_since_ns;
-        search->mean_idle_ns += (idle_ns - search->mean_idle_ns) / IDLE_MEMORY;
-        search->mean_idle_ns = fmin(search->mean_idle_ns, LONGEST_IDLE_NS);
-        search->idle_since_ns = -1;
-    }
 }
 
 /* The load of a core is that of the threads that belong there, asleep or not: it goes with them. */
@@ -173,35 +153,10 @@ static bool pull(struct engine *engine, int from, int to, bool even_hot) {
     return true;
 }
 
-/* The share of searches that found something decides how many are made. */
-static void record_search(struct engine *engine, struct search_record *search, double success) {
-    search->calls++;
-    search->successes += success;
-    if (search->calls < DICE)
-        return;
-    double rate = (engine->now_ns - search->since_ns) / RATE_NS;
-    search->since_ns = engine->now_ns;
-    search->ratio = fmin(DICE, search->successes + rate);
-    search->calls /= 2;
-    search->successes /= 2;
-}
-
 bool balance_newly_idle(struct engine *engine, int index) {
-    struct search_record *search = &engine->cores[index].search;
-    search->idle_since_ns = engine->now_ns;
     int from = busiest_core(engine, index);
-    if (from == PLAN_NONE || search->mean_idle_ns < engine->plan->search_ns)
-        return false;
-    double weight = 1 + search->ratio;
-    if (random_below(&engine->dice, DICE) > weight) {
-        record_search(engine, search, 0);
-        return false;
-    }
-    bool found = pull(engine, from, index, false);
-    record_search(engine, search, found ? DICE / weight : 0);
-    if (found)
-        search->idle_since_ns = -1;
-    return found;
+    return from != PLAN_NONE && random_unit(&engine->dice) < engine->plan->pull_share &&
+           pull(engine, from, index, false);
 }
 
 static void balance_core(struct engine *engine, int index) {

@@ -3,16 +3,14 @@
  *
  * It is not work-conserving, and with short waits that decides the running time: a thread queues on
  * the core where it last ran unless that is busy and another one is known to idle, a core that
- * becomes idle for a moment hardly looks around, and the tick that would mend it comes every few
- * milliseconds. Modelled after kernel/sched/fair.c as of Linux 6.18: select_idle_sibling(),
- * sched_balance_newidle() with its dice, sched_balance_domains(), can_migrate_task(). All cores
- * count as sharing their last-level cache. */
+ * becomes idle takes another one's work only now and then, and the tick that would mend it comes
+ * every few milliseconds. Modelled after kernel/sched/fair.c as of Linux 6.18:
+ * select_idle_sibling(), sched_balance_domains(), can_migrate_task(). All cores count as sharing
+ * their last-level cache. */
 #ifndef PERSIK_SIMULATOR_BALANCE_H
 #define PERSIK_SIMULATOR_BALANCE_H
 
 #include "simulator/engine.h"
-
-void balance_reset(struct engine *engine);
 
 /* The core where `thread`, which is being woken or begins, is to run or to queue. `waker` is the
  * core of the thread that wakes it, PLAN_NONE for a timer or a device. */

@@ -91,7 +91,6 @@ void cpu_reset(struct engine *engine) {
         heap_clear(&engine->queues[i].delayed);
         put_idle(engine, i);
     }
-    balance_reset(engine);
 }
 
 static void charge(struct engine *engine, struct core *core) {

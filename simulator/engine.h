@@ -82,13 +82,6 @@ struct thread {
     double *numbers; /* held of each order, until passed; INFINITY: none */
 };
 
-/* What a core knows about its searches for work when it became idle, as the kernel keeps count. */
-struct search_record {
-    double calls, successes, ratio, since_ns;
-    double idle_since_ns; /* negative: a wake-up has ended it */
-    double mean_idle_ns;
-};
-
 struct core {
     struct thread *running;
     struct thread *last;
@@ -98,7 +91,6 @@ struct core {
     double done_ns; /* when `running`'s demand is served */
     uint32_t idle_position;
     struct average load, use; /* runnable threads; whether there are any */
-    struct search_record search;
     int balance_failures;
 };
 

@@ -303,7 +303,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->n_nodes = (int)model->n_nodes;
     plan->quantum_ns = model->machine.quantum_ns;
     plan->tick_ns = model->machine.tick_ns;
-    plan->search_ns = model->machine.search_ns;
+    plan->pull_share = model->machine.pull_share;
     plan->switch_cpu_ns = model->machine.switch_cpu_ns;
     plan->block_cpu_ns = model->machine.block_cpu_ns;
     plan->wake_cpu_ns = model->machine.wake_cpu_ns;

@@ -98,7 +98,7 @@ struct plan {
     int n_cards; /* per thread */
     int n_draws;
     size_t n_values;
-    double quantum_ns, tick_ns, search_ns, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
+    double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
     int wake_latency;  /* draw */
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;

@@ -1,0 +1,98 @@
+/* What scheduling costs and does, measured in traces written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/machine.h"
+#include "tests/unit/trace_builder.h"
+
+#define US 1000ULL
+#define MS 1000000ULL
+
+enum { ROUNDS = 40 };
+
+static void slice(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns, uint64_t on_ns,
+                  uint64_t off_ns, bool preempted) {
+    struct trace_thread *to = &trace->threads[thread];
+    to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
+}
+
+static struct trace *new_trace(void) {
+    struct trace *trace = builder_new(2);
+    trace->meta.has_wakes = true;
+    for (int i = 0; i < 3; i++)
+        builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
+    return trace;
+}
+
+static struct machine measure(struct trace *trace) {
+    struct model *model = memory_alloc(1, sizeof *model);
+    builder_finish(trace, (ROUNDS + 1) * 10 * MS);
+    machine_measure(trace, model);
+    struct machine machine = model->machine;
+    machine.wake_latency_ns.values = NULL;
+    model_free(model);
+    trace_free(trace);
+    return machine;
+}
+
+/* Thread 1 finds core 0 idle; thread 2 comes while 1 is on its way, runs after it, and is preempted
+ * and goes on. */
+static void only_wake_ups_on_idle_cores_show_the_latency(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    for (uint64_t at = 10 * MS; at <= ROUNDS * 10 * MS; at += 10 * MS) {
+        slice(trace, 1, 0, at, at + 10 * US, at + 100 * US, false);
+        slice(trace, 2, 0, at + 5 * US, at + 101 * US, at + 150 * US, true);
+        slice(trace, 2, 0, at + 150 * US, at + 190 * US, at + 200 * US, false);
+    }
+    struct machine machine = measure(trace);
+    assert_true(machine.wake_latency_ns.mean == 10 * US);
+}
+
+/* Threads 1 and 2 share core 0 while 0 leaves core 1 again and again. In every fourth round core 1
+ * takes thread 2. */
+static void what_idle_cores_take_is_counted(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    double taken = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint64_t at = round * 10 * MS;
+        bool takes = round % 4 == 1;
+        taken += takes;
+        slice(trace, 0, 1, at, at + 10 * US, at + 2 * MS, false);
+        slice(trace, 1, 0, 0, at, at + 5 * MS, true);
+        if (takes)
+            slice(trace, 2, 1, 0, at + 2 * MS + 3 * US, at + 4 * MS, true);
+        slice(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
+    }
+    struct machine machine = measure(trace);
+    /* in the first one 2 is not there yet; nobody sees how the last one goes on */
+    assert_true(machine.pull_share == taken / (ROUNDS - 2));
+}
+
+/* The same, but what is ready has just been running. */
+static void threads_with_warm_caches_are_no_chance(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    struct trace *few = new_trace();
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        uint64_t at = round * 10 * MS;
+        slice(trace, 0, 1, at, at + 10 * US, at + 300 * US, false);
+        slice(trace, 1, 0, 0, at, at + 5 * MS, true);
+        slice(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
+    }
+    assert_true(measure(trace).pull_share == measure(few).pull_share); /* the usual one */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
+        cmocka_unit_test(what_idle_cores_take_is_counted),
+        cmocka_unit_test(threads_with_warm_caches_are_no_chance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
