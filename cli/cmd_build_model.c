@@ -232,8 +232,10 @@ static int build(const struct build_options *options, const struct recording *re
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
-    if (status == 0)
-        status = save(model, options->common.directory, error);
+    struct error second;
+    /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
+    if (save(model, options->common.directory, status == 0 ? error : &second) != 0)
+        status = -1;
     if (status == 0 && options->explain) {
         status = explanation_print(model, options->explain, error);
     } else if (status == 0) {

@@ -672,6 +672,27 @@ static void prepare(struct writer *writer) {
     find_task_queues(writer);
 }
 
+/* A thread that the program's end stopped in the middle of a round, between what it had taken from
+ * a queue and the next: it has not left the loop, there was nothing more to be done. The round is
+ * taken for the one that finds nothing. */
+static void cut_last_round(struct writer *writer) {
+    struct step_list *list = &writer->list;
+    size_t last = 0, round = 0; /* the last one's first step; steps of the one before */
+    for (size_t s = 0; s < list->count; s++)
+        if (list->items[s].kind == NODE_GET && list->items[s].outcome == OUTCOME_YES) {
+            bool again = s > 0 && list->items[last].context == list->items[s].context;
+            round = again ? s - last : 0;
+            last = s;
+        }
+    if (list->count - last > round)
+        return; /* it had been elsewhere since */
+    list->items[last].outcome = OUTCOME_NO;
+    for (size_t s = last + 1; s < list->count; s++)
+        writer->last_step_record -= list->items[s].records; /* they count for the end */
+    list->count = last + 1;
+    writer->in_task = false;
+}
+
 static void write_thread(struct writer *writer, size_t t) {
     const struct trace_thread *thread = &writer->in->trace->threads[t];
     writer->thread = t;
@@ -689,6 +710,8 @@ static void write_thread(struct writer *writer, size_t t) {
         write_decision_after_work(writer, r);
     }
     writer->n_open = 0; /* the program ended in them */
+    if (!thread->end_seen && thread->creator >= 0)
+        cut_last_round(writer);
     if (writer->in_task)
         add_step(writer, NODE_TASK_END, thread->n_records, thread->end_ns, thread->end_ns);
     struct step *end =
