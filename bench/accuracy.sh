@@ -47,14 +47,13 @@ error_summary() {
              }'
 }
 
-# How much slower the machine was in the rounds than when the model was recorded: the running time in
-# the recorded configuration then and now.
+# How much slower the machine was in the rounds than when the model was recorded: what the recorded
+# configuration took then, as the model has it, and now.
 slowdown() {
-    local data=$1 base=$2 recorded
-    recorded=$(model_number "$data" measured_run_ns)
-    csv_columns "$data.csv" threads cores measured_run_ns |
-        awk -v base="$base" -v cores="${cores##*,}" -v recorded="$recorded" \
-            '$1 == base && $2 == cores { printf "%.6f", $3 / recorded }'
+    local data=$1 base=$2
+    csv_columns "$data.csv" threads cores measured_run_ns predicted_run_ns |
+        awk -v base="$base" -v cores="${cores##*,}" \
+            '$1 == base && $2 == cores { printf "%.6f", $3 / $4 }'
 }
 
 # The largest deviation among the lines of the model's self-check.
@@ -313,10 +312,9 @@ write_document() {
         echo "built three times from independent recordings, made between the rounds; all are shown."
         echo
         echo "A machine that others share changes its speed from one minute to the next. \"At equal"
-        echo "speed\" is the error after every prediction has been multiplied by one number per model: the"
-        echo "running time in the recorded configuration during the rounds, divided by that in the"
-        echo "recorded run. It shows how well the model tells configurations apart; what the probes cost"
-        echo "is not in it."
+        echo "speed\" is the error after every prediction has been multiplied by one number per model, which"
+        echo "makes it right for the recorded configuration. It shows how well the model tells"
+        echo "configurations apart."
         echo
         write_overview "${done[@]}"
         for name in "${done[@]}"; do

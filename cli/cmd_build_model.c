@@ -185,6 +185,8 @@ static void print_summary(const struct model *model) {
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
     if (isfinite(model->perturbation))
         printf("; probes cost %+.1f %%", 100 * model->perturbation);
+    if (model->cpu_correction != 1)
+        printf("; CPU demands %+.1f %%, as in the median run", 100 * (model->cpu_correction - 1));
     printf("\n");
     print_waiting(model);
     printf("\n");
@@ -232,6 +234,7 @@ static int build(const struct build_options *options, const struct recording *re
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
+    modelgen_correct(model, recording->trace);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status == 0 ? error : &second) != 0)

@@ -34,7 +34,7 @@ enum {
 #define OPTION_PLAIN_RUNS                                                                          \
     {                                                                                              \
         "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
-            "runs without probes, to measure what the probes cost (1)", 1                          \
+            "runs without probes, to measure what the probes cost (2)", 1                          \
     }
 #define OPTION_FOLLOW                                                                              \
     { "follow", KEY_FOLLOW, NULL, 0, "record child processes too", 1 }

@@ -295,6 +295,7 @@ struct model {
     double explained_share; /* 0..1, design invariant 2 */
     double perturbation;    /* traced / untraced running time - 1; NaN unknown */
     double probe_ns;        /* measured cost of one record */
+    double cpu_correction;  /* of all CPU demands, already in them; 1: none */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;

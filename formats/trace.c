@@ -24,6 +24,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->build_id);
     free(meta->host);
     free(meta->date);
+    free(meta->untraced_cpu_ns);
 }
 
 void trace_free(struct trace *trace) {

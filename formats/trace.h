@@ -114,8 +114,11 @@ struct trace_meta {
     uint64_t run_ns;             /* from start to exit */
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */
-    double probe_ns;             /* cost of one untimed record, measured at start */
-    double timed_probe_ns;       /* cost of one timed (two clock reads) record */
+    uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
+    size_t n_untraced;
+    uint64_t *untraced_cpu_ns; /* the same of each plain run */
+    double probe_ns;           /* cost of one untimed record, measured at start */
+    double timed_probe_ns;     /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;
     uint64_t records, bytes; /* as recorded, before compression */
     bool has_slices, has_wakes, has_blocks;

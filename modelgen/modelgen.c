@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "modelgen/correction.h"
 #include "modelgen/draft.h"
 #include "modelgen/hand_made.h"
 #include "modelgen/machine.h"
@@ -131,6 +132,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
         return NULL;
     }
     struct model *model = memory_alloc(1, sizeof *model);
+    model->cpu_correction = 1;
     struct teams teams = teams_unfold(recorded, model);
     struct trace view = *teams.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
@@ -196,6 +198,21 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
         return NULL;
     }
     return model;
+}
+
+static bool has_spinning(const struct model *model) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].spins || model->objects[o].kind == OBJECT_SPIN)
+            return true;
+    for (size_t p = 0; p < model->n_pools; p++)
+        if (model->pools[p].awake)
+            return true;
+    return false;
+}
+
+void modelgen_correct(struct model *model, const struct trace *trace) {
+    if (!has_spinning(model))
+        correction_apply(model, correction_find(trace));
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -26,6 +26,11 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error);
 
+/* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
+ * run itself comes before. Where threads wait spinning, their CPU time says nothing: left as it is.
+ */
+void modelgen_correct(struct model *model, const struct trace *trace);
+
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);
 

@@ -34,11 +34,11 @@ struct collection {
     struct sched sched;
     struct block block;
     struct launch launch; /* of the traced run */
-    struct {
+    struct times {
         size_t count, capacity;
         uint64_t *items;
-    } plain_ns;
-    bool stopped; /* no more plain runs */
+    } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
+    bool stopped;             /* no more plain runs */
 };
 
 /* ---- plain runs ---- */
@@ -55,6 +55,7 @@ static void run_plainly(struct collection *collection) {
         collection->stopped = true;
     } else {
         *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
+        *VECTOR_ADD(&collection->plain_cpu_ns) = launch.cpu_ns;
     }
 }
 
@@ -75,8 +76,12 @@ static int compare_ns(const void *left, const void *right) {
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
     size_t n = collection->plain_ns.count;
     uint64_t *runs_ns = collection->plain_ns.items;
+    meta->cpu_ns = collection->launch.cpu_ns;
     if (n == 0)
         return;
+    meta->n_untraced = n;
+    meta->untraced_cpu_ns = collection->plain_cpu_ns.items;
+    collection->plain_cpu_ns = (struct times){0};
     qsort(runs_ns, n, sizeof *runs_ns, compare_ns);
     meta->untraced_run_ns = (runs_ns[(n - 1) / 2] + runs_ns[n / 2]) / 2;
     meta->untraced_spread_ns = runs_ns[n - 1] - runs_ns[0];
@@ -290,6 +295,7 @@ int tracer_run(const struct tracer_options *options, struct error *error) {
     free(collection.lacks.items);
     free(collection.timebase.items);
     free(collection.plain_ns.items);
+    free(collection.plain_cpu_ns.items);
     free(collection.raw);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +85,10 @@ static void give_signals_back(const struct sigaction *before) {
         sigaction(forwarded[i], &before[i], NULL);
 }
 
+static uint64_t ns_of(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
 int launch_finish(struct launch *launch, struct error *error) {
     struct sigaction before[N_FORWARDED];
     child = launch->pid;
@@ -93,10 +98,12 @@ int launch_finish(struct launch *launch, struct error *error) {
     ssize_t started = write(launch->go, "g", 1);
     int cause = 0;
     ssize_t told = read(launch->failed, &cause, sizeof cause); /* 0 bytes: the exec closed it */
-    while (waitpid(launch->pid, &launch->status, 0) < 0 && errno == EINTR)
+    struct rusage usage = {0};
+    while (wait4(launch->pid, &launch->status, 0, &usage) < 0 && errno == EINTR)
         ;
     launch->end_mono_ns = timebase_mono_ns();
     give_signals_back(before);
+    launch->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
     launch->signal = passed_on;
     close(launch->go);
     close(launch->failed);

@@ -77,6 +77,8 @@ static struct trace *make_trace(size_t n_records) {
                                 .run_ns = 123456789,
                                 .untraced_run_ns = 120000000,
                                 .untraced_spread_ns = 7,
+                                .cpu_ns = 222,
+                                .n_untraced = 2,
                                 .probe_ns = 18.5,
                                 .timed_probe_ns = 30.25,
                                 .lost_records = 1,
@@ -89,6 +91,9 @@ static struct trace *make_trace(size_t n_records) {
     meta->args = memory_alloc(2, sizeof *meta->args);
     meta->args[0] = memory_strdup("./program");
     meta->args[1] = memory_strdup("na\xefve"); /* not UTF-8 */
+    meta->untraced_cpu_ns = memory_alloc(2, sizeof *meta->untraced_cpu_ns);
+    meta->untraced_cpu_ns[0] = 211;
+    meta->untraced_cpu_ns[1] = 1ull << 40;
     meta->lacks = memory_alloc(1, sizeof *meta->lacks);
     meta->lacks[0] = memory_strdup("wake-up times: only root may see them");
     meta->directory = memory_strdup("/source");
@@ -175,6 +180,9 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(meta->run_ns, 123456789);
     assert_int_equal(meta->untraced_run_ns, 120000000);
     assert_int_equal(meta->untraced_spread_ns, 7);
+    assert_int_equal(meta->cpu_ns, 222);
+    assert_int_equal(meta->n_untraced, 2);
+    assert_true(meta->untraced_cpu_ns[0] == 211 && meta->untraced_cpu_ns[1] == 1ull << 40);
     assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
     assert_int_equal(meta->lost_records, 1);
     assert_int_equal(meta->lost_events, 2);

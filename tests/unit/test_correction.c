@@ -1,0 +1,71 @@
+/* CPU demands made to fit the runs without probes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/correction.h"
+#include "tests/unit/trace_builder.h"
+
+enum { THREAD_CPU = 1000, OUTSIDE = 100, PROBE = 10, RECORDS = 20, DEMAND = 800 };
+
+/* One thread that computed DEMAND and paid for its records; `n` plain runs. */
+static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1);
+    builder_slice(trace, thread, 0, THREAD_CPU);
+    for (uint64_t i = 0; i < RECORDS; i++)
+        builder_record(trace, thread, "pthread_mutex_lock", i, 0, 0x1000, TRACE_NO_CONTEXT, 0);
+    builder_finish(trace, THREAD_CPU);
+    trace->meta.probe_ns = PROBE;
+    trace->meta.cpu_ns = THREAD_CPU + OUTSIDE;
+    trace->meta.n_untraced = n;
+    trace->meta.untraced_cpu_ns = memory_alloc(n + 1, sizeof(uint64_t));
+    memcpy(trace->meta.untraced_cpu_ns, plain_cpu_ns, n * sizeof(uint64_t));
+    return trace;
+}
+
+static double find(struct trace *trace) {
+    double factor = correction_find(trace);
+    trace_free(trace);
+    return factor;
+}
+
+static void the_median_of_all_runs_counts(void **state) {
+    (void)state;
+    assert_true(find(new_trace(1, (uint64_t[]){600 + OUTSIDE})) == (0.75 + 1) / 2);
+    assert_true(find(new_trace(2, (uint64_t[]){700 + OUTSIDE, 720 + OUTSIDE})) == 0.9);
+    assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
+}
+
+static void without_comparable_runs_nothing_is_corrected(void **state) {
+    (void)state;
+    assert_true(find(new_trace(0, NULL)) == 1);
+    assert_true(find(new_trace(2, (uint64_t[]){90, 100})) == 1); /* did something else */
+    struct trace *killed = new_trace(2, (uint64_t[]){700, 720});
+    killed->meta.complete = false;
+    assert_true(find(killed) == 1);
+}
+
+static void all_demands_are_multiplied(void **state) {
+    (void)state;
+    double values[] = {1, 2, 6};
+    struct edge edge = {.cpu_ns = {DIST_EMPIRICAL, 3, 3, values}};
+    struct node node = {.cpu_ns = {DIST_CONSTANT, 8, 0, NULL}, .n_edges = 1, .edges = &edge};
+    struct model model = {.cpu_correction = 1, .n_nodes = 1, .nodes = &node};
+    correction_apply(&model, 0.5);
+    assert_true(model.cpu_correction == 0.5);
+    assert_true(node.cpu_ns.mean == 4 && edge.cpu_ns.mean == 1.5);
+    assert_true(values[0] == 0.5 && values[1] == 1 && values[2] == 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_median_of_all_runs_counts),
+        cmocka_unit_test(without_comparable_runs_nothing_is_corrected),
+        cmocka_unit_test(all_demands_are_multiplied),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
