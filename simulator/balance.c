@@ -10,6 +10,7 @@
 #define BUSY_TICKS     16   /* sd->busy_factor: a busy core looks around this much less often */
 #define TOLERATED      1    /* sd->cache_nice_tries: then warm threads are moved too */
 #define IMBALANCE      1.17 /* sd->imbalance_pct */
+#define HALVING_NS     1e9  /* HZ jiffies */
 #define SCAN_LIMIT     32   /* sysctl_sched_nr_migrate */
 
 static double average_at(struct average *average, double now_ns) {
@@ -78,11 +79,34 @@ static int scan_width(struct engine *engine) {
     return busy < 1 ? (int)(engine->plan->cores * (1 - busy * busy)) : 0;
 }
 
-static int place_woken(struct engine *engine, struct thread *thread, int waker) {
+static void record_wake(const struct engine *engine, struct thread *waker,
+                        const struct thread *woken) {
+    struct wake_record *wakes = &waker->wakes;
+    if (engine->now_ns > wakes->halved_ns + HALVING_NS) {
+        wakes->flips = floor(wakes->flips / 2);
+        wakes->halved_ns = engine->now_ns;
+    }
+    wakes->flips += wakes->last != (int)woken->id;
+    wakes->last = (int)woken->id;
+}
+
+/* Does one of the two wake many others, and far more than the other? Whom it wakes then keeps to
+ * its own core. */
+static bool wakes_widely(const struct engine *engine, const struct thread *waker,
+                         const struct thread *woken) {
+    double more = fmax(waker->wakes.flips, woken->wakes.flips);
+    double less = fmin(waker->wakes.flips, woken->wakes.flips);
+    return less >= engine->plan->cores && more >= less * engine->plan->cores;
+}
+
+static int place_woken(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core;
     int target = previous;
-    if (waker != PLAN_NONE && waker != previous && !is_idle(engine, previous))
-        target = less_loaded(engine, thread, waker, previous);
+    if (waker)
+        record_wake(engine, waker, thread);
+    if (waker && waker->core != previous && !is_idle(engine, previous) &&
+        !wakes_widely(engine, waker, thread))
+        target = less_loaded(engine, thread, waker->core, previous);
     int recent = thread->recent_core;
     thread->recent_core = previous;
     if (is_idle(engine, target))
@@ -100,7 +124,7 @@ static int place_woken(struct engine *engine, struct thread *thread, int waker) 
     return target;
 }
 
-int balance_place(struct engine *engine, struct thread *thread, int waker) {
+int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core, index;
     if (previous == PLAN_NONE) {
         index = place_new(engine);

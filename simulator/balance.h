@@ -5,16 +5,17 @@
  * the core where it last ran unless that is busy and another one is known to idle, a core that
  * becomes idle takes another one's work only now and then, and the tick that would mend it comes
  * every few milliseconds. Modelled after kernel/sched/fair.c as of Linux 6.18:
- * select_idle_sibling(), sched_balance_domains(), can_migrate_task(). All cores count as sharing
+ * select_idle_sibling(),
+ * wake_wide(), sched_balance_domains(), can_migrate_task(). All cores count as sharing
  * their last-level cache. */
 #ifndef PERSIK_SIMULATOR_BALANCE_H
 #define PERSIK_SIMULATOR_BALANCE_H
 
 #include "simulator/engine.h"
 
-/* The core where `thread`, which is being woken or begins, is to run or to queue. `waker` is the
- * core of the thread that wakes it, PLAN_NONE for a timer or a device. */
-int balance_place(struct engine *engine, struct thread *thread, int waker);
+/* The core where `thread`, which is being woken or begins, is to run or to queue. `waker`: the
+ * thread that wakes it, NULL for a timer or a device. */
+int balance_place(struct engine *engine, struct thread *thread, struct thread *waker);
 
 /* Core `index` has nothing left to run. True: a thread has been moved to its queue. */
 bool balance_newly_idle(struct engine *engine, int index);

@@ -321,15 +321,14 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index,
     heap_set(&engine->clock, core_event(engine, index), engine->now_ns + latency);
 }
 
-void cpu_wake(struct engine *engine, struct thread *thread, const struct thread *waker) {
+void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker) {
     bool begins = thread->state == THREAD_UNBORN;
     bool slept = !thread->is_awake;
     thread->is_awake = false;
     bool is_ideal = is_shared(engine);
-    int index = is_ideal ? idle_core(engine, thread)
-                : thread->is_delayed
-                    ? thread->last_core
-                    : balance_place(engine, thread, waker ? waker->core : PLAN_NONE);
+    int index = is_ideal             ? idle_core(engine, thread)
+                : thread->is_delayed ? thread->last_core
+                                     : balance_place(engine, thread, waker);
     int queue_core = index == PLAN_NONE ? 0 : index;
     struct ready_queue *queue = queue_of(engine, queue_core);
     bool is_counted = thread->is_delayed;

@@ -19,7 +19,7 @@ void cpu_end(struct engine *engine, struct thread *thread);
 
 /* A thread that is blocked or not yet begun goes on as soon as it gets a core. `waker` is the
  * running thread that wakes it; NULL for a timer or a device. */
-void cpu_wake(struct engine *engine, struct thread *thread, const struct thread *waker);
+void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker);
 
 /* The running thread burns CPU until cpu_stop_spinning(). */
 void cpu_spin(struct engine *engine, struct thread *thread);

@@ -47,6 +47,13 @@ struct average {
     double value, level, at_ns;
 };
 
+/* How a thread wakes others, as the kernel keeps count. */
+struct wake_record {
+    int last;         /* thread that it woke last; PLAN_NONE: none yet */
+    double flips;     /* how often that was another one than before, lately */
+    double halved_ns; /* when the count was halved last */
+};
+
 struct thread {
     uint32_t id; /* also its event source and its place in the ready queue */
     int pool;
@@ -54,12 +61,13 @@ struct thread {
     enum thread_state state;
     enum thread_phase phase, after_retake;
     enum outcome granted;
-    bool is_spinning;    /* burns CPU until it gets what it waits for */
-    bool is_awake;       /* will go on without having slept: see struct plan_pool */
-    int core;            /* while RUNNING, or chosen and about to */
-    int last_core;       /* or where it queues; PLAN_NONE before the first */
-    int recent_core;     /* last_core at the last wake-up but one */
-    double ran_ns;       /* when it last left a core */
+    bool is_spinning; /* burns CPU until it gets what it waits for */
+    bool is_awake;    /* will go on without having slept: see struct plan_pool */
+    int core;         /* while RUNNING, or chosen and about to */
+    int last_core;    /* or where it queues; PLAN_NONE before the first */
+    int recent_core;  /* last_core at the last wake-up but one */
+    double ran_ns;    /* when it last left a core */
+    struct wake_record wakes;
     struct average load; /* the share of time it is runnable */
     double remaining_ns; /* CPU to be served before the walk goes on */
     double debt_ns;      /* CPU spent waking others, served with the next demand */
