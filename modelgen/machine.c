@@ -199,8 +199,8 @@ static void note_start(struct balance *balance, const struct moment *on) {
 }
 
 /* How often a core that became idle took a thread from another one when it could have. */
-static double pull_share(const struct moments *moments, size_t n_threads) {
-    struct balance balance = {.ready = memory_alloc(n_threads, sizeof *balance.ready)};
+static double pull_share(const struct moments *moments) {
+    struct balance balance = {.ready = memory_alloc(moments->count, sizeof *balance.ready)};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
         if (moment->cpu >= CPU_LIMIT)
@@ -264,7 +264,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
                        USUAL_WAKE_LATENCY_NS / 1e3);
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
-    machine->pull_share = pull_share(&moments, trace->n_threads);
+    machine->pull_share = pull_share(&moments);
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
