@@ -795,14 +795,77 @@ static void remove_steps(struct builder *builder, size_t t, size_t from, size_t 
     stream->n_steps = from + rest;
 }
 
+/* The only other pool that takes from the queue; -1: none, or several, or not only one thread puts.
+ */
+static int consumers_of(const struct builder *builder, size_t producer, int queue) {
+    const struct thread_pools *pools = builder->in->pools;
+    int own = pools->pool_of[producer], consumers = -1;
+    for (size_t n = 0; n < builder->nodes.count; n++) {
+        const struct node *node = &builder->model->nodes[n];
+        int pool = builder->nodes.items[n].pool;
+        if (node->object != queue || (node->kind != NODE_PUT && node->kind != NODE_GET))
+            continue;
+        bool may = node->kind == NODE_PUT ? pool == own && pools->pools[own].n_threads == 1
+                                          : pool != own && (consumers < 0 || consumers == pool);
+        if (!may)
+            return -1;
+        consumers = node->kind == NODE_GET ? pool : consumers;
+    }
+    return consumers;
+}
+
+static bool joins_later(const struct stream *stream, size_t from, int pool) {
+    for (size_t s = from; s < stream->n_steps; s++)
+        if (stream->steps[s].kind == NODE_JOIN && stream->steps[s].target_pool == pool)
+            return true;
+    return false;
+}
+
+/* Puts another step in the place of step `s`. */
+static struct step *replace_step(struct builder *builder, size_t t, size_t s, enum node_kind kind,
+                                 const struct step *like) {
+    struct step *step = &builder->in->streams->streams[t].steps[s];
+    *step = (struct step){.start_ns = like->end_ns,
+                          .end_ns = like->end_ns,
+                          .kind = kind,
+                          .object = MODEL_NONE,
+                          .mutex = MODEL_NONE,
+                          .target_pool = MODEL_NONE,
+                          .timeout_ns = -1,
+                          .context = like->context,
+                          .records = step->records};
+    return step;
+}
+
+/* Who is about to end the program waits for what he has put and others have not done yet, whatever
+ * he does meanwhile: for the end of those who take it, who find nothing more. Gives the number of
+ * steps between the last put and `out` that this needs. */
+static size_t wait_for_consumers(struct builder *builder, size_t t, size_t last, size_t out) {
+    struct stream *stream = &builder->in->streams->streams[t];
+    const struct step put = stream->steps[last];
+    int consumers = consumers_of(builder, t, put.object);
+    if (consumers < 0 || out < last + 3 || joins_later(stream, out, consumers))
+        return 0;
+    struct step *close = replace_step(builder, t, last + 1, NODE_CLOSE, &put);
+    close->object = put.object;
+    struct step *join = replace_step(builder, t, last + 2, NODE_JOIN, &put);
+    join->target_pool = consumers;
+    int pool = builder->in->pools->pool_of[t];
+    builder->node_of[t][last + 1] = new_node(builder, close, pool);
+    builder->node_of[t][last + 2] = new_node(builder, join, pool);
+    return 2;
+}
+
 /* A loop that produces work and retries failed attempts goes round more or less often with
  * other numbers of threads; what stays the same is how much it produces. So it ends with its last
  * put: what the thread did in the loop after that (waiting for what is still under way) is taken
- * out, and the put becomes the place that leaves the loop. */
-static void end_loop_with_last_put(struct builder *builder, size_t t, const bool *can_reach) {
+ * out, and the put becomes the place that leaves the loop. `can_reach` is of the first `n` nodes.
+ */
+static void end_loop_with_last_put(struct builder *builder, size_t t, const bool *can_reach,
+                                   size_t n) {
     struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
-    size_t n = builder->model->n_nodes, last = stream->n_steps;
+    size_t last = stream->n_steps;
     bool retries = false;
     for (size_t s = 0; s < stream->n_steps; s++)
         retries |= stream->steps[s].retrying;
@@ -817,14 +880,15 @@ static void end_loop_with_last_put(struct builder *builder, size_t t, const bool
     while (out < stream->n_steps && can_reach[(size_t)node_of[out] * n + (size_t)node_of[last]])
         out++;
     if (out < stream->n_steps && out > last + 1)
-        remove_steps(builder, t, last + 1, out);
+        remove_steps(builder, t, last + 1 + wait_for_consumers(builder, t, last, out), out);
 }
 
 static void find_leaving_edges(struct builder *builder) {
     find_edges(builder);
     bool *can_reach = find_reachable(builder);
+    size_t n_nodes = builder->model->n_nodes;
     for (size_t t = 0; t < builder->in->trace->n_threads; t++)
-        end_loop_with_last_put(builder, t, can_reach);
+        end_loop_with_last_put(builder, t, can_reach, n_nodes);
     free(can_reach);
     find_edges(builder);
     can_reach = find_reachable(builder);
