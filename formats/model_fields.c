@@ -75,6 +75,7 @@ static const struct field object_fields[] = {
     FLAG(object, bounded),
     FLAG(object, spins),
     FLAG(object, writers_first),
+    FLAG(object, wakes_all),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/classes.h"
+#include "modelgen/commands.h"
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
 
@@ -471,30 +472,46 @@ static void find_proposed_guards(struct monitors *monitors, const struct section
     }
 }
 
+/* How well the place of an operation is that of the class: where it locks, or with its line where
+ * it is called from. */
+static double match_of(const struct trace *trace, const struct section_class *class,
+                       const struct facts_place *place) {
+    double match = 0;
+    if (class->context == TRACE_NO_CONTEXT)
+        return match;
+    const struct trace_context *calls = &trace->contexts[class->context];
+    for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
+        if (strcmp(calls->frames[f].function, place->function) != 0)
+            continue;
+        bool same_line = calls->frames[f].line == place->line;
+        match = fmax(match, same_line ? 1 : f == 0 ? 0.5 : 0);
+    }
+    return match;
+}
+
 /* The same structure may be of several mutexes; the functions that lock this one tell. */
-static double count_operations(const struct monitors *monitors, int mutex,
-                               const struct facts_monitor *proposal) {
+static double count_operations(const struct trace *trace, const struct monitors *monitors,
+                               int mutex, const struct facts_monitor *proposal) {
     double matches = 0;
     for (size_t c = 0; c < monitors->n_classes; c++) {
-        const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex)
-            continue;
         double best = 0;
+        if (monitors->classes[c].mutex != mutex)
+            continue;
         for (size_t i = 0; i < proposal->n_operations; i++)
-            if (strcmp(proposal->operations[i].place.function, class->function) == 0)
-                best = fmax(best, proposal->operations[i].place.line == class->line ? 1 : 0.5);
+            best =
+                fmax(best, match_of(trace, &monitors->classes[c], &proposal->operations[i].place));
         matches += best;
     }
     return matches;
 }
 
-static void find_proposals(struct monitors *monitors, const struct sections *sections,
-                           const struct facts *facts) {
+static void find_proposals(const struct trace *trace, const struct sections *sections,
+                           const struct facts *facts, struct monitors *monitors) {
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
     for (size_t o = 0; facts && o < sections->n_objects; o++) {
         double best = 0;
         for (size_t m = 0; sections->objects[o].kind == ON_MUTEX && m < facts->n_monitors; m++) {
-            double matches = count_operations(monitors, (int)o, &facts->monitors[m]);
+            double matches = count_operations(trace, monitors, (int)o, &facts->monitors[m]);
             if (matches > best)
                 monitors->proposal_of[o] = &facts->monitors[m];
             best = fmax(best, matches);
@@ -563,7 +580,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
         monitors.condition_explained[o] = sections->objects[o].kind == ON_CONDITION;
     find_threads(trace, sections, &monitors);
     monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
-    find_proposals(&monitors, sections, facts);
+    find_proposals(trace, sections, facts, &monitors);
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++)

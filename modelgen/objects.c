@@ -266,6 +266,22 @@ static struct linear pattern_amount(const struct writer *writer, const struct pa
     return result;
 }
 
+/* Is whoever passes heard by all who wait, by a broadcast on the one condition that they share? */
+static bool passes_by_broadcast(const struct writer *writer, const struct pattern *pattern) {
+    const struct sections *sections = writer->in->sections;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (!(pattern->acts[s] & ACT_PASS))
+            continue;
+        for (size_t i = 0; i < section->n_signals; i++) {
+            const struct section_signal *signal = &sections->signals[section->first_signal + i];
+            if (signal->broadcast && sections->objects[signal->condition].alone)
+                return true;
+        }
+    }
+    return false;
+}
+
 int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (pattern->object != MODEL_NONE)
         return pattern->object;
@@ -279,6 +295,7 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (kind == OBJECT_BARRIER)
         object->amount = pattern_amount(writer, pattern);
     object->writers_first = pattern->writers_first;
+    object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
     object->evidence =
         memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
                       pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);

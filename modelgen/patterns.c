@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/commands.h"
 
 #define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
 #define UNSEEN_SHARE                                                                               \
@@ -76,7 +77,7 @@ static void judge(struct pattern *pattern, size_t section, uint64_t time_ns, boo
 }
 
 static bool holds(const struct pattern *pattern) {
-    return pattern->tally.waited > 0 &&
+    return (pattern->tally.waited > 0 || pattern->is_proposed) &&
            pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5;
 }
 
@@ -471,7 +472,10 @@ static bool add_passages(const struct finder *finder, const struct passages *pas
     return add_pattern(finder, *pattern);
 }
 
+/* `condition` -1: any. */
 static bool class_announces(const struct section_class *class, int condition) {
+    if (condition < 0)
+        return class->n_signals > 0;
     for (size_t i = 0; i < class->n_signals; i++)
         if (class->signals[i] == condition)
             return true;
@@ -511,16 +515,39 @@ static int compare_passages(const void *a, const void *b) {
     return (x->passed_ns > y->passed_ns) - (x->passed_ns < y->passed_ns);
 }
 
-static bool find_turns(const struct finder *finder) {
+/* Does the source say that the class waits for its turn? */
+static bool is_proposed_turn(const struct finder *finder, const struct section_class *class) {
+    const struct facts_monitor *proposal = finder->monitors->proposal_of[finder->mutex];
+    if (!proposal || proposal->kind != MONITOR_HAND_OVER)
+        return false;
+    if (class->context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &finder->trace->contexts[class->context];
+    for (size_t i = 0; i < proposal->n_operations; i++)
+        for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
+            const struct facts_place *place = &proposal->operations[i].place;
+            if (proposal->operations[i].role == FACTS_WAIT &&
+                place->line == calls->frames[f].line &&
+                strcmp(place->function, calls->frames[f].function) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* Where nobody had to wait for his turn, the source and the order of the passages tell. */
+static bool find_turns(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
-        if (class->mutex != finder->mutex || class->waits == 0 ||
-            finder->monitors->condition_explained[class->waits_on])
+        if (class->mutex != finder->mutex ||
+            (is_proposed
+                 ? !is_proposed_turn(finder, class)
+                 : class->waits == 0 || finder->monitors->condition_explained[class->waits_on]))
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)
             qsort(passages.items, passages.count, sizeof *passages.items, compare_passages);
         struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
+        pattern.is_proposed = is_proposed;
         bool found = add_passages(finder, &passages, false, &pattern);
         free(passages.items);
         if (found)
@@ -645,14 +672,19 @@ static bool has_unexplained_wait(const struct finder *finder) {
     return false;
 }
 
+static bool has_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++)
+        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+            return true;
+    return false;
+}
+
 static void find_in_mutex(struct finder *finder, bool before_guards) {
     finder->history = in_order(finder->sections, finder->mutex, -1);
-    if (before_guards ? finder->history.count > 0 : has_unexplained_wait(finder)) {
-        if (before_guards)
-            (void)(find_barrier(finder) || find_rwlock(finder));
-        else
-            find_turns(finder);
-    }
+    if (before_guards && finder->history.count > 0)
+        (void)(find_barrier(finder) || find_rwlock(finder));
+    else if (!before_guards && (has_unexplained_wait(finder) || !has_wait(finder)))
+        find_turns(finder, !has_wait(finder));
     free(finder->history.items);
 }
 

@@ -26,6 +26,7 @@ struct pattern {
     unsigned char *acts;      /* per section */
     int parties;              /* barrier */
     bool writers_first;       /* rwlock */
+    bool is_proposed;         /* nobody ever waited: the source says what it is */
     bool
         draws_when_passing; /* a thread has its next number when it is started and when it passed */
     struct tally_of_replay {

@@ -321,18 +321,22 @@ static double cpu_between(const struct builder *builder, size_t t, const struct 
     return cpu > 0 ? cpu : 0;
 }
 
-/* Which loops of the source the graph has steps in, and in which calls a round of another loop
- * shows, whose rounds may be shared out. */
+/* Which loops of the source the graph has steps in that come again, and in which calls a round of
+ * another loop shows, whose rounds may be shared out. */
 static void find_visible_loops(struct builder *builder) {
     const struct trace *trace = builder->in->trace;
     const struct facts *facts = builder->in->facts;
     bool *has_step = memory_alloc(trace->n_contexts, sizeof(bool));
+    size_t *last_thread = memory_alloc(trace->n_contexts, sizeof *last_thread); /* + 1 */
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t s = 0; s < builder->in->streams->streams[t].n_steps; s++) {
-            const struct step *step = &builder->in->streams->streams[t].steps[s];
-            if (step->context != TRACE_NO_CONTEXT)
-                has_step[step->context] = true;
+            uint32_t context = builder->in->streams->streams[t].steps[s].context;
+            if (context == TRACE_NO_CONTEXT)
+                continue;
+            has_step[context] |= last_thread[context] == t + 1; /* comes again */
+            last_thread[context] = t + 1;
         }
+    free(last_thread);
     builder->loop_is_visible = memory_alloc(facts ? facts->n_loops : 0, sizeof(bool));
     builder->is_in_share = memory_alloc(trace->n_contexts, sizeof(bool));
     for (size_t c = 0; c < trace->n_contexts; c++)

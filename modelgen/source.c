@@ -217,6 +217,18 @@ static void weigh(const struct source *source, const struct stretch *stretch, co
     }
 }
 
+/* A stretch that begins inside a loop that the graph does not show, and leads out of it, holds the
+ * rest of the loop's rounds, and so all of its lines. */
+static void widen(const struct source *source, struct stretch *stretch) {
+    for (size_t i = 0; i < source->facts->n_loops; i++) {
+        const struct facts_loop *loop = &source->facts->loops[i];
+        if (!source->loop_is_visible[i] && strcmp(loop->function, stretch->function) == 0 &&
+            loop->first_line <= stretch->after && loop->last_line >= stretch->after &&
+            loop->last_line < stretch->before)
+            stretch->after = loop->first_line - 1;
+    }
+}
+
 #define ENOUGH_SAMPLES 10
 
 struct source_split source_split_between(const struct source *source, const char *root,
@@ -226,6 +238,8 @@ struct source_split source_split_between(const struct source *source, const char
     struct stretch stretch;
     if (!facts || !find_stretch(source->trace, facts, root, from, to, &stretch))
         return split;
+    if (!stretch.wraps)
+        widen(source, &stretch);
     bool parts[3] = {false};
     for (size_t i = 0; i < facts->n_loops; i++)
         if (strcmp(facts->loops[i].function, stretch.function) == 0 &&

@@ -75,6 +75,7 @@ struct plan_object {
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */
+    bool wakes_all;            /* order */
     int order;                 /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
 };

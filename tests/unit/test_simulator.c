@@ -572,6 +572,31 @@ static void test_barrier_parties_follow_the_thread_count(void **state) {
     assert_close(run_ns(model, (struct sim_config){.pool_threads = threads}), 1 * MS, 1e-9);
 }
 
+/* Three threads go through one by one. Going to sleep costs 1 ms of CPU. */
+static double cpu_of_three_in_order(bool wakes_all) {
+    struct model *model = build_model(4);
+    model->machine.block_cpu_ns = 1 * MS;
+    int order = build_object(model, OBJECT_ORDER, 0);
+    model->objects[order].wakes_all = wakes_all;
+    int pool = build_pool(model, 3, true);
+    int draw = build_next(model, model->pools[pool].entry, constant(0), NODE_DRAW, order);
+    int turn = build_next(model, draw, constant(0), NODE_TURN, order);
+    int pass = build_next(model, turn, constant(10 * MS), NODE_PASS, order);
+    end_after(model, pass, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    double cpu_ns = 3 * result.pools[0].cpu_ns.mean;
+    assert_close(result.run_ns.mean, 32 * MS, 1e-9); /* the second and the third slept before */
+    sim_result_free(&result);
+    model_free(model);
+    return cpu_ns;
+}
+
+static void test_a_broadcast_wakes_also_those_whose_turn_it_is_not(void **state) {
+    (void)state;
+    assert_close(cpu_of_three_in_order(false), 32 * MS, 1e-9);
+    assert_close(cpu_of_three_in_order(true), 33 * MS, 1e-9); /* the third one twice */
+}
+
 static void test_a_signal_is_kept_until_one_wait_uses_it(void **state) {
     (void)state;
     struct model *model = build_model(4);
@@ -1171,6 +1196,7 @@ int main(void) {
         cmocka_unit_test(test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again),
         cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
+        cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
