@@ -244,12 +244,19 @@ static struct attempt attempt_of(const struct monitors *monitors, size_t success
     return attempt;
 }
 
-/* Does the class, and no other of its entry, take from the guard without waiting for it? */
-static bool takes_alone(const struct monitors *monitors, const struct guard *guard, size_t class) {
-    for (size_t d = 0; d < monitors->n_classes; d++)
-        if (monitors->classes[d].entry == monitors->classes[class].entry &&
-            (guard->waits[d] || (guard->weight[d] < 0) != (d == class)))
+/* Does a successful attempt, told by what it signals or by what comes next, add to the guard or
+ * take from it, and none that failed does? */
+static bool changes_alone(const struct monitors *monitors, const struct guard *guard,
+                          size_t success, bool told_by_signal) {
+    int sign = told_by_signal ? 1 : -1;
+    for (size_t d = 0; d < monitors->n_classes; d++) {
+        const struct section_class *class = &monitors->classes[d];
+        bool changes = sign * guard->weight[d] > 0;
+        bool succeeds = d == success || (told_by_signal && class->n_signals > 0);
+        if (class->entry == monitors->classes[success].entry &&
+            (guard->waits[d] || (d == success && !changes) || (changes && !succeeds)))
             return false;
+    }
     return true;
 }
 
@@ -269,8 +276,7 @@ static void find_trying_guards(struct monitors *monitors, const struct sections 
         bool is_known = false;
         for (size_t g = 0; g < list->count && !is_known; g++) {
             const struct guard *guard = &list->items[g];
-            is_known = told_by_signal ? guard->weight[c] > 0
-                                      : guard->mutex == mutex && takes_alone(monitors, guard, c);
+            is_known = guard->mutex == mutex && changes_alone(monitors, guard, c, told_by_signal);
         }
         search.success = told_by_signal ? -1 : (int)c;
         if (is_known && search_attempts(&search, history, mutex, monitors->classes[c].entry))
