@@ -367,9 +367,23 @@ static bool acts_at(const struct facts_monitor *proposal, enum facts_role role,
     return found;
 }
 
-static void try_proposal(struct monitors *monitors, const struct sections *sections, int mutex,
+/* Does the source say that who takes waits until something is there? */
+static bool takers_wait(const struct trace *trace, const struct monitors *monitors,
+                        const struct guard *guard) {
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct facts_section *commands =
+            guard->waits[c] ? commands_section(trace, monitors->classes[c].context, guard->proposal)
+                            : NULL;
+        for (size_t i = 0; commands && i < commands->n_steps; i++)
+            if (commands->steps[i].kind == STEP_WAIT)
+                return true;
+    }
+    return false;
+}
+
+static void try_proposal(const struct trace *trace, const struct sections *sections, int mutex,
                          const struct facts_monitor *proposal, const struct history *history,
-                         struct guard_list *list) {
+                         struct monitors *monitors, struct guard_list *list) {
     struct guard guard = guard_empty(monitors, sections, mutex);
     bool puts = false, gets = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -401,9 +415,10 @@ static void try_proposal(struct monitors *monitors, const struct sections *secti
         return;
     }
     guard.evaluations = yes + no;
-    /* Without a close, "empty" itself is the answer: the caller does not wait. Where it never was
-     * the answer, nothing shows what the caller would do then, so it waits. */
-    guard.tries = guard.close_class < 0 && no > 0;
+    /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
+     * knows better. Where it never was the answer, nothing shows what the caller would do then, so
+     * it waits. */
+    guard.tries = guard.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
     *VECTOR_ADD(list) = guard;
 }
 
@@ -448,9 +463,9 @@ static void try_proposed_tokens(struct monitors *monitors, const struct sections
     *VECTOR_ADD(list) = guard;
 }
 
-static void find_proposed_guards(struct monitors *monitors, const struct sections *sections,
+static void find_proposed_guards(const struct trace *trace, const struct sections *sections,
                                  int mutex, const struct history *history,
-                                 struct guard_list *list) {
+                                 struct monitors *monitors, struct guard_list *list) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
     if (!proposal)
         return;
@@ -466,7 +481,7 @@ static void find_proposed_guards(struct monitors *monitors, const struct section
     case MONITOR_UNBOUNDED_QUEUE:
     case MONITOR_THREAD_POOL:
         if (!has_items)
-            try_proposal(monitors, sections, mutex, proposal, history, list);
+            try_proposal(trace, sections, mutex, proposal, history, monitors, list);
         break;
     case MONITOR_SEMAPHORE:
     case MONITOR_TOKEN_POOL:
@@ -545,13 +560,13 @@ static bool has_unexplained(const struct monitors *monitors, int mutex) {
     return false;
 }
 
-static void find_in_mutex(struct monitors *monitors, const struct sections *sections, int mutex,
-                          struct guard_list *list) {
+static void find_in_mutex(const struct trace *trace, const struct sections *sections, int mutex,
+                          struct monitors *monitors, struct guard_list *list) {
     struct history history = history_of(sections, monitors, mutex);
     size_t first = list->count;
     if (history.count) {
         find_waiting_guards(monitors, sections, mutex, &history, list);
-        find_proposed_guards(monitors, sections, mutex, &history, list);
+        find_proposed_guards(trace, sections, mutex, &history, monitors, list);
         find_trying_guards(monitors, sections, mutex, &history, list);
         for (size_t g = list->count; g-- > first;)
             find_first_comer(monitors, sections, g, &history, list);
@@ -592,7 +607,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
             !is_ignored(&monitors, (int)o))
-            find_in_mutex(&monitors, sections, (int)o, &list);
+            find_in_mutex(trace, sections, (int)o, &monitors, &list);
     for (size_t c = 0; c < monitors.n_classes; c++)
         if (monitors.classes[c].waits > 0 && (!sections->objects[monitors.classes[c].mutex].alone ||
                                               is_ignored(&monitors, monitors.classes[c].mutex)))

@@ -612,6 +612,29 @@ static struct edge *add_edge(struct node *node) {
     return &node->edges[node->n_edges++];
 }
 
+/* Do threads leave the loop when the queue answers that there is no more? */
+static bool ends_by_answer(const struct builder *builder, int node) {
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *edge = &builder->edges.items[e];
+        if (edge->from == node && edge->leaves && edge->when == OUTCOME_NO)
+            return builder->model->nodes[node].kind == NODE_GET;
+    }
+    return false;
+}
+
+/* One that left with something, the last of all, could as well have been answered: it is not by
+ * counting that threads know when to leave. */
+static bool is_farewell(const struct builder *builder, const struct draft_edge *draft) {
+    return draft->leaves && draft->when == OUTCOME_YES && alternatives(builder, draft, false) > 0 &&
+           ends_by_answer(builder, draft->from);
+}
+
+static void drop_edge(struct draft_edge *draft) {
+    free(draft->cpu_ns.items);
+    free(draft->runs.items);
+    free(draft->passes.items);
+}
+
 static void write_edge(struct builder *builder, struct draft_edge *draft) {
     const struct thread_pools *pools = builder->in->pools;
     struct node *node = &builder->model->nodes[draft->from];
@@ -642,10 +665,18 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
 }
 
 static void write_edges(struct builder *builder) {
-    for (size_t n = 0; n < builder->nodes.count; n++)
+    for (size_t n = 0; n < builder->nodes.count; n++) {
+        if (ends_by_answer(builder, (int)n))
+            builder->nodes.items[n].stays.count = 0;
         builder->model->nodes[n].stays = take_dist(&builder->nodes.items[n].stays);
-    for (size_t e = 0; e < builder->edges.count; e++)
-        write_edge(builder, &builder->edges.items[e]);
+    }
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        struct draft_edge *draft = &builder->edges.items[e];
+        if (is_farewell(builder, draft))
+            drop_edge(draft);
+        else
+            write_edge(builder, draft);
+    }
 }
 
 static bool takes_part(const struct node *node) {
