@@ -103,6 +103,7 @@ set_xz_command() {
 set_graphicsmagick_command() {
     local gm picture=$work/graphicsmagick.ppm
     gm=$("$root/bench/graphicsmagick-fetch") || return $?
+    export MAGICK_CONFIGURE_PATH=$work/graphicsmagick/source/config # it is not installed
     if [ ! -s "$picture" ]; then
         "$gm" convert -size 1500x1200 plasma:red-blue "$picture.new" || return 1
         mv "$picture.new" "$picture"

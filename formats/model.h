@@ -238,7 +238,8 @@ struct node {
     int mutex;  /* of kinds that wait for a monitor, ACQUIRE, GET, BARRIER ...: a mutex this thread
                  * holds, given up while  waiting and taken again before going on; else MODEL_NONE */
     int target_pool; /* CREATE, JOIN */
-    double count;    /* ACQUIRE, RELEASE: how many; SIGNAL: how many waiters; 0 is 1 */
+    double count;    /* ACQUIRE, RELEASE: how many; PUT: how many items, more than one only where
+                      * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
     double timeout_ns; /* negative: wait for ever; 0: try; else limit */
     struct dist stays; /* how often it is left by edges that do not leave, before one that does */

@@ -392,6 +392,9 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
     if (node->timeout_ns > 0 && !node_rules[node->kind].may_time_out)
         return violation(timeout, error, "a %s node cannot time out", node_kind_name(node->kind));
     bool may_subtract = node->kind == NODE_RELEASE && isfinite(node->count);
+    if (node->kind == NODE_PUT && node->count > 1 && model->objects[node->object].bounded)
+        return violation(PLACE_KEY(place, "count"), error,
+                         "more than one item at once into a bounded queue");
     if ((!may_subtract && check_amount(node->count, "count", place, error)) ||
         check_scaling(model, &node->count_scaling, "count_scaling", place, error) ||
         check_dist(&node->stays, "stays", place, error) ||

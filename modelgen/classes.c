@@ -35,16 +35,22 @@ static void collect_signals(const struct sections *sections, const struct sectio
         const struct section_signal *signal = &sections->signals[section->first_signal + i];
         int condition = sections_first_like(sections, signal->condition);
         class->broadcasts |= signal->broadcast;
+        bool early = section->n_waits > 0 &&
+                     signal->record < sections->waits[section->first_wait].record;
         size_t at = 0;
         while (at < class->n_signals && class->signals[at] < condition)
             at++;
-        if (at < class->n_signals && class->signals[at] == condition)
+        if (at < class->n_signals && class->signals[at] == condition) {
+            class->early[at] |= early;
             continue;
+        }
         if (class->n_signals == sizeof class->signals / sizeof *class->signals)
             continue;
-        memmove(&class->signals[at + 1], &class->signals[at],
-                (class->n_signals - at) * sizeof *class->signals);
+        size_t after = class->n_signals - at;
+        memmove(&class->signals[at + 1], &class->signals[at], after * sizeof *class->signals);
+        memmove(&class->early[at + 1], &class->early[at], after * sizeof *class->early);
         class->signals[at] = condition;
+        class->early[at] = early;
         class->n_signals++;
     }
 }
@@ -53,6 +59,16 @@ bool class_signals(const struct section_class *class, int condition) {
     for (size_t i = 0; i < class->n_signals; i++)
         if (class->signals[i] == condition)
             return true;
+    return false;
+}
+
+bool entry_signals_early(const struct monitors *monitors, int entry, int condition) {
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        for (size_t i = 0; class->entry == entry && i < class->n_signals; i++)
+            if (class->early[i] && (condition < 0 || class->signals[i] == condition))
+                return true;
+    }
     return false;
 }
 
@@ -111,6 +127,8 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
         struct section_class *known = &list.items[index];
         known->count++;
         known->broadcasts |= class.broadcasts;
+        for (size_t i = 0; i < class.n_signals; i++) /* the key has them: they are the same */
+            known->early[i] |= class.early[i];
         if (section->acquire_ns < known->first_ns)
             known->first_ns = section->acquire_ns;
         note_waits(sections, section, known);

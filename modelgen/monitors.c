@@ -25,6 +25,7 @@ static struct guard guard_empty(const struct monitors *monitors, const struct se
                           .object = -1,
                           .take = 1,
                           .weight = memory_alloc(monitors->n_classes, sizeof(int)),
+                          .early = memory_alloc(monitors->n_classes, sizeof(bool)),
                           .waits = memory_alloc(monitors->n_classes, sizeof(bool)),
                           .outcome = memory_alloc(sections->n_sections, sizeof(enum outcome))};
 }
@@ -58,7 +59,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
         bool waiter = guard->waits[event->class_index];
         enum outcome *outcome = &guard->outcome[event->section];
         double counter = counters[event->instance];
-        if (event->kind == EVENT_EFFECT) {
+        if (event_changes(event, guard->early[event->class_index])) {
             if (!waiter || *outcome == OUTCOME_YES)
                 counters[event->instance] += weight;
             guard->most = fmax(guard->most, counters[event->instance]);
@@ -69,7 +70,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
             if (*outcome == OUTCOME_YES && counter < guard->take - 0.5)
                 note_contradiction(guard, event, counter);
-        } else if (waiter) {
+        } else if (waiter && event->kind == EVENT_WAITS) {
             *outcome = OUTCOME_NO; /* unless it goes on */
             if (counter >= guard->take - 0.5 && event->time_ns < closed_ns)
                 note_contradiction(guard, event, counter);
@@ -86,6 +87,7 @@ static bool same_weights(const struct monitors *monitors, const struct guard *a,
 
 static void guard_free(struct guard *guard) {
     free(guard->weight);
+    free(guard->early);
     free(guard->waits);
     free(guard->outcome);
 }
@@ -100,9 +102,10 @@ static double contradictions_with(const struct monitors *monitors, const struct 
         const struct event *event = &history->items[i];
         int c = event->class_index;
         bool there = counters[event->instance] > guard->take - 0.5;
-        if (event->kind == EVENT_EFFECT)
+        if (event_changes(event, guard->early[c]))
             counters[event->instance] += guard->weight[c];
-        else if ((guard->waits[c] || other->waits[c]) && event->time_ns < closed_ns)
+        else if (event_decides(event) && (guard->waits[c] || other->waits[c]) &&
+                 event->time_ns < closed_ns)
             wrong += there == (event->kind == EVENT_WAITS);
     }
     free(counters);
@@ -158,6 +161,7 @@ static void add_found(struct monitors *monitors, const struct sections *sections
     guard.initial = guard.take - 1 - (double)search->best_verdict.threshold;
     for (int i = 0; i < search->n_classes; i++) {
         guard.weight[search->classes[i]] = best->weight[i];
+        guard.early[search->classes[i]] = best->early[i];
         guard.waits[search->classes[i]] =
             monitors->classes[search->classes[i]].entry == best->waiter_entry;
     }
@@ -301,7 +305,7 @@ static bool goes_on_to_add(const struct monitors *monitors, const struct section
 static size_t first_look(const struct sections *sections, const struct guard *guard,
                          const struct history *history) {
     for (size_t i = 0; i < history->count; i++)
-        if (history->items[i].kind != EVENT_EFFECT && guard->waits[history->items[i].class_index])
+        if (event_decides(&history->items[i]) && guard->waits[history->items[i].class_index])
             return history->items[i].section;
     return sections->n_sections;
 }

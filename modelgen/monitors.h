@@ -32,6 +32,7 @@ struct section_class {
     bool mixed_waits;  /* waits on several conditions */
     size_t n_signals;
     int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
+    bool early[4];  /* ... before the section waited */
     bool broadcasts;
 };
 
@@ -60,6 +61,7 @@ struct guard {
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
     double initial;  /* tokens at the start */
     int *weight;     /* per class (index into monitors.classes): what a section adds */
+    bool *early;     /* per class: it does so before it waits for something else itself */
     bool *waits;     /* per class: evaluates the guard */
     int close_class; /* closes it for good; -1 none */
     const struct facts_monitor *proposal; /* NULL: found in the trace alone */

@@ -72,9 +72,18 @@ static bool created_per_thread(const struct trace *trace, const struct facts *fa
     return false;
 }
 
+/* Is `pool` more likely than `other` what --threads means? A lone helper may well compute more
+ * than a whole pool. */
+static bool more_likely_asked_for(const struct thread_pool *pool, const struct thread_pool *other) {
+    if ((pool->size > 1) != (other->size > 1))
+        return pool->size > 1;
+    return pool->cpu_ns > other->cpu_ns;
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
- * those as large as the one that computes most. */
+ * those as large as the one that computes most, of those with more than one thread if there are
+ * any. */
 static void decide_scaling(const struct trace *trace, const struct facts *facts,
                            struct thread_pools *pools) {
     const struct thread_pool *busiest = NULL;
@@ -88,7 +97,7 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         struct thread_pool *pool = &pools->pools[i];
         bool candidate =
             pool->creator >= 0 && (!any_from_source || created_per_thread(trace, facts, pool));
-        if (candidate && (!busiest || pool->cpu_ns > busiest->cpu_ns))
+        if (candidate && (!busiest || more_likely_asked_for(pool, busiest)))
             busiest = pool;
     }
     pools->guessed = !any_from_source;

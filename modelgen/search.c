@@ -12,11 +12,12 @@
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 40000 /* events of one mutex that are replayed in the search */
 #define RECALL      0.8   /* of the waits, and of the passes, must be explained */
+#define SUPPLIES    3     /* batches added at once, to be taken for such */
 #define DEBT        1.5   /* how complex it is that something is owed at the start, in classes */
 
 /* ---- the history of one mutex ---- */
 
-/* Within one moment a thread first evaluates, then changes the state. */
+/* Within one moment a thread's events are in the order of their kinds. */
 static int compare_events(const void *a, const void *b) {
     const struct event *x = a, *y = b;
     if (x->time_ns != y->time_ns)
@@ -40,7 +41,10 @@ struct history history_of(const struct sections *sections, const struct monitors
             map_put(&instance_of, (uint64_t)section->mutex, instance);
         }
         int class_index = monitors->class_of[s];
-        struct event event = {section->acquire_ns, EVENT_WAITS, class_index, s, (size_t)instance};
+        struct event event = {section->acquire_ns, EVENT_EARLY_EFFECT, class_index, s,
+                              (size_t)instance};
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_WAITS;
         for (size_t w = 0; w < section->n_waits; w++) {
             *VECTOR_ADD(&history) = event;
             event.time_ns = sections->waits[section->first_wait + w].end_ns;
@@ -62,7 +66,7 @@ struct history history_of(const struct sections *sections, const struct monitors
 
 static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
                    const struct event *event) {
-    return event->kind != EVENT_EFFECT && event->time_ns < hypothesis->closed_ns &&
+    return event_decides(event) && event->time_ns < hypothesis->closed_ns &&
            monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
 }
 
@@ -78,7 +82,7 @@ static void replay(const struct monitors *monitors, const struct hypothesis *hyp
         int slot = table->slot[event->class_index];
         int weight = slot < 0 ? 0 : hypothesis->weight[slot];
         long counter = table->counters[event->instance];
-        if (event->kind == EVENT_EFFECT) {
+        if (event_changes(event, slot >= 0 && hypothesis->early[slot])) {
             table->counters[event->instance] += weight;
         } else if (judges(monitors, hypothesis, event)) {
             bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
@@ -179,6 +183,20 @@ static long whole_batch(const struct search *search) {
     return passes > 0 ? lround(added / passes) : 0;
 }
 
+/* How many whoever adds must add at once if nothing is ever left over: passes per adding. 0: it was
+ * not added often enough to tell. */
+static long whole_supply(const struct search *search) {
+    double adding = 0, passes = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (search->current.weight[i] > 0)
+            adding += class->count;
+        else if (class->entry == search->current.waiter_entry)
+            passes += class->count;
+    }
+    return adding >= SUPPLIES ? lround(passes / adding) : 0;
+}
+
 /* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
 static bool is_balanced(const struct search *search) {
     double added = 0, taken = 0;
@@ -195,7 +213,18 @@ static bool is_same_operation(const struct section_class *a, const struct sectio
     return a->line == b->line && strcmp(a->function, b->function) == 0;
 }
 
-/* Judges the chosen weights, then the same with the waiter taking a whole batch. */
+/* Judges the chosen weights with those that add adding `supply` at once. */
+static void judge_supply(struct search *search, long supply, double complexity) {
+    struct hypothesis *current = &search->current, single = *current;
+    for (int i = 0; i < search->n_classes; i++)
+        if (current->weight[i] > 0)
+            current->weight[i] = (int)supply;
+    judge_current(search, complexity);
+    *current = single;
+}
+
+/* Judges the chosen weights, then the same with the waiter taking a whole batch, or with a batch
+ * being added at once. */
 static void judge_weights(struct search *search) {
     struct hypothesis *current = &search->current;
     int complexity = 0, producers = 0;
@@ -217,8 +246,12 @@ static void judge_weights(struct search *search) {
         judge_current(search, complexity + 0.25);
     else
         judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
-    long batch = whole_batch(search);
-    if (current->tries || batch < 2 || !hypothesis_takes(search->monitors, current))
+    if (current->tries || !hypothesis_takes(search->monitors, current))
+        return;
+    long batch = whole_batch(search), supply = whole_supply(search);
+    if (supply >= 2)
+        judge_supply(search, supply, complexity + 0.5);
+    if (batch < 2)
         return;
     struct hypothesis single = *current;
     current->take = batch;
@@ -355,8 +388,12 @@ static bool search_run(struct search *search, const struct history *history, int
     search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
     for (size_t c = 0; c < monitors->n_classes; c++)
         search->table.slot[c] = -1;
-    for (int i = 0; i < search->n_classes; i++)
+    for (int i = 0; i < search->n_classes; i++) {
+        int entry = monitors->classes[search->classes[i]].entry;
         search->table.slot[search->classes[i]] = i;
+        search->current.early[i] =
+            entry != waiter_entry && entry_signals_early(monitors, entry, condition);
+    }
     bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);

@@ -11,8 +11,9 @@
 #define CLASS_LIMIT     9    /* classes per mutex that take part in a hypothesis */
 #define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
 
-/* A section decides to wait, or to go on; when it ends it has changed the state. */
-enum event_kind { EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
+/* A section may change the state at once; decides to wait, or to go on; when it ends it has changed
+ * the state. */
+enum event_kind { EVENT_EARLY_EFFECT, EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
 
 struct event {
     uint64_t time_ns;
@@ -36,6 +37,7 @@ struct hypothesis {
     const int *classes; /* that take part */
     int n_classes;
     int weight[CLASS_LIMIT];
+    bool early[CLASS_LIMIT]; /* the class adds its weight before it waits itself */
     int waiter_entry;   /* whose evaluations count */
     bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
     long take;          /* what a waiter takes at once */
@@ -47,6 +49,16 @@ struct verdict {
     double wrong_waits, wrong_passes;
     long threshold; /* waits while the counter is at or below it */
 };
+
+/* Is this where a class adds its weight? `early`: if it does so before it waits itself. */
+static inline bool event_changes(const struct event *event, bool early) {
+    return event->kind == (early ? EVENT_EARLY_EFFECT : EVENT_EFFECT);
+}
+
+/* Is it a decision to wait or to go on? */
+static inline bool event_decides(const struct event *event) {
+    return event->kind == EVENT_WAITS || event->kind == EVENT_PASSES;
+}
 
 /* Do its waiters take what they wait for? */
 bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *hypothesis);

@@ -185,17 +185,19 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     }
 }
 
+/* `early`: what the section changes before it waits, else what it has changed when it ends. */
 static void write_effects(struct writer *writer, size_t record, int section_index,
-                          enum outcome answer) {
+                          enum outcome answer, bool early) {
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
-    uint64_t time = writer->in->sections->sections[section_index].release_ns;
+    const struct section *section = &writer->in->sections->sections[section_index];
+    uint64_t time = early ? section->acquire_ns : section->release_ns;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
         int weight = guard->weight[class_index];
         enum farewell farewell = farewells_of(&writer->farewells, g, (size_t)section_index);
         bool closes = guard->close_class == class_index || farewell == FAREWELL_FIRST;
-        if (farewell == FAREWELL_OTHER)
+        if (farewell == FAREWELL_OTHER || guard->early[class_index] != early)
             continue;
         if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
             continue;
@@ -211,7 +213,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
             add_step(writer, NODE_TASK_BEGIN, record, time, time);
         struct step *step = add_step(writer, kind, record, time, time);
         step->object = object;
-        step->count = kind == NODE_RELEASE ? weight : 0;
+        step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
         if (kind == NODE_PUT) {
             step->settles = writer->succeeded;
             writer->succeeded = false;
@@ -276,6 +278,7 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
         return;
     if (writer->n_open < OPEN_LIMIT)
         writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
+    write_effects(writer, index, section, OUTCOME_ANY, true);
     write_pattern(writer, index, section, mutex, false);
     write_takes(writer, index, section, mutex);
 }
@@ -288,7 +291,7 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
         while (at >= 0 && writer->open[at].section != section)
             at--;
         enum outcome answer = at >= 0 ? writer->open[at].answer : OUTCOME_ANY;
-        write_effects(writer, index, section, answer);
+        write_effects(writer, index, section, answer, false);
         write_pattern(writer, index, section, MODEL_NONE, true);
     }
     int mutex = objects_lock(writer, sync_object);

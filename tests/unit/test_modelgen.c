@@ -340,6 +340,24 @@ static void all_pools_that_meet_at_a_barrier_are_its_parties(void **state) {
     trace_free(trace);
 }
 
+static void a_lone_helper_that_computes_most_does_not_scale(void **state) {
+    (void)state;
+    struct trace *trace = barrier_trace();
+    int helper = builder_thread(trace, "helper", 0);
+    builder_slice(trace, helper, 0, 30000); /* the two workers: 12000 */
+    builder_finish(trace, 30000);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(model->n_pools, 3);
+    assert_string_equal(model->pools[1].name, "worker");
+    assert_true(model->pools[1].scales);
+    assert_string_equal(model->pools[2].name, "helper");
+    assert_false(model->pools[2].scales);
+    model_free(model);
+    trace_free(trace);
+}
+
 static void a_pool_whose_rounds_are_split_says_so(void **state) {
     (void)state;
     struct trace *trace = barrier_trace();
@@ -439,6 +457,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
+        cmocka_unit_test(a_lone_helper_that_computes_most_does_not_scale),
         cmocka_unit_test(a_pool_whose_rounds_are_split_says_so),
     };
     return cmocka_run_group_tests_name("modelgen", tests, NULL, NULL);

@@ -89,6 +89,8 @@ static void add_node(struct model *model, struct random_stream *random) {
     if (can_time_out(kind))
         node->timeout_ns = below(random, 3) * 150.0 - 150;
     node->count = below(random, 4) / 2.0;
+    if (kind == NODE_PUT && model->objects[object].bounded && node->count > 1)
+        node->count = 1;
     node->cpu_ns = random_dist(random, 20);
     node->wait_ns = random_dist(random, 200);
     node->operations = random_dist(random, 1.5);
