@@ -114,6 +114,7 @@ static void free_monitor(struct hand_made *monitor) {
 static void free_object(struct object *object) {
     free(object->name);
     free(object->amount.terms);
+    free(object->refilled_after.terms);
     free(object->service_ns.values);
     free(object->interarrival_ns.values);
     free(object->evidence);

@@ -90,10 +90,14 @@ struct object {
     /* tokens: initial count; queue: capacity (ignored unless bounded); barrier: parties;
      * others: unused. Rounded to the nearest integer when evaluated. */
     struct linear amount;
+    /* tokens only: after so many attempts in vain (once all threads have found that there is
+     * nothing left) the initial count is there again; 0: never. */
+    struct linear refilled_after;
     bool bounded;       /* queue only */
     bool spins;         /* tokens, queue, flag, barrier: waiting burns CPU */
     bool writers_first; /* rwlock only: a waiting writer keeps readers out */
-    bool wakes_all; /* order only: all who wait are woken at each pass, to look for themselves */
+    bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
+                     * look for themselves */
     double initial_items;        /* queue only: items already there at the start of the run */
     struct dist service_ns;      /* disk only: of one request on one server */
     double servers;              /* disk only: requests served at once; 0 = all that come */

@@ -199,6 +199,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
         return violation(PLACE_KEY(place, "initial_items"), error, "%g is more than %g",
                          object->initial_items, MAX_INITIAL_ITEMS);
     if (check_linear(model, &object->amount, "amount", place, error) ||
+        check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
         check_amount(object->arrivals, "arrivals", place, error) ||
         check_dist(&object->service_ns, "service_ns", place, error))

@@ -72,6 +72,7 @@ static const struct field object_fields[] = {
     NEEDED(object, name, FIELD_TEXT),
     NAME(object, kind, model_object_kinds),
     LINEAR(object, amount),
+    LINEAR(object, refilled_after),
     FLAG(object, bounded),
     FLAG(object, spins),
     FLAG(object, writers_first),

@@ -17,12 +17,6 @@ static double lowest(const struct engine *engine, const struct shared *object) {
     return low;
 }
 
-static void wake_all(struct engine *engine, struct thread *waker, struct shared *object) {
-    for (int side = SIDE_FIRST; side <= SIDE_SECOND; side++)
-        while (object->waiters[side].head)
-            wait_wake(engine, waker, object->waiters[side].head);
-}
-
 static void wake_ready(struct engine *engine, struct thread *waker, struct shared *object) {
     double low = lowest(engine, object);
     struct thread *next;
@@ -53,10 +47,12 @@ enum progress order_turn(struct engine *engine, struct thread *thread, struct sh
 enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object) {
     shared_touch(engine, object);
     *number_of(engine, thread, object) = INFINITY;
-    if (engine->plan->objects[object - engine->objects].wakes_all)
-        wake_all(engine, thread, object);
-    else
+    if (!engine->plan->objects[object - engine->objects].wakes_all) {
         wake_ready(engine, thread, object);
+        return PROGRESS_YES;
+    }
+    wait_wake_all(engine, thread, object, SIDE_FIRST);
+    wait_wake_all(engine, thread, object, SIDE_SECOND);
     return PROGRESS_YES;
 }
 

@@ -212,6 +212,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     *compiled = (struct plan_object){
         .kind = object->kind,
         .amount = nearbyint(linear_value(&object->amount, builder->pool_threads)),
+        .refilled_after = linear_value(&object->refilled_after, builder->pool_threads),
         .spins = object->spins,
         .initial_items = lround(object->initial_items),
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
@@ -222,6 +223,8 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),
     };
+    if (compiled->refilled_after <= 0)
+        compiled->refilled_after = INFINITY;
     if (object->kind == OBJECT_BARRIER && compiled->amount < 1)
         return error_set(error, "barrier %s would have %.0f parties: use more threads",
                          object->name, compiled->amount);

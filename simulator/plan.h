@@ -69,13 +69,14 @@ struct plan_node {
 
 struct plan_object {
     enum object_kind kind;
-    double amount; /* tokens; capacity (INFINITY unless bounded); parties */
+    double amount;         /* tokens; capacity (INFINITY unless bounded); parties */
+    double refilled_after; /* attempts in vain; INFINITY: never */
     bool spins;
     long initial_items;
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */
-    bool wakes_all;            /* order */
+    bool wakes_all;            /* order, tokens, queue: whoever waits to take */
     int order;                 /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
 };

@@ -17,13 +17,26 @@ static enum progress lack(struct engine *engine, struct thread *thread, struct s
     return wait_for(engine, thread, object, side, PHASE_RETRY);
 }
 
+/* Everybody has found that there is nothing left: what comes next starts anew. */
+static void count_in_vain(const struct engine *engine, struct shared *tokens) {
+    const struct plan_object *planned = &engine->plan->objects[tokens - engine->objects];
+    if (++tokens->in_vain < planned->refilled_after)
+        return;
+    tokens->in_vain = 0;
+    tokens->amount = planned->amount;
+}
+
 enum progress tokens_acquire(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
     if (thread->phase != PHASE_RETRY)
         thread->wanted = random_round(&thread->random, node_of(engine, thread)->count);
     wait_drop_claim(thread, object, SIDE_TAKERS);
-    if (object->amount < thread->wanted)
-        return lack(engine, thread, object, SIDE_TAKERS);
+    if (object->amount < thread->wanted) {
+        enum progress progress = lack(engine, thread, object, SIDE_TAKERS);
+        if (progress == PROGRESS_NO)
+            count_in_vain(engine, object);
+        return progress;
+    }
     shared_touch(engine, object);
     object->amount -= thread->wanted;
     return PROGRESS_YES;

@@ -137,9 +137,19 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
         waker->debt_ns += engine->plan->wake_cpu_ns;
 }
 
+void wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object, int side) {
+    shared_touch(engine, object);
+    while (object->waiters[side].head)
+        wait_wake(engine, waker, object->waiters[side].head);
+}
+
 void wait_announce(struct engine *engine, struct thread *waker, struct shared *object, int side,
                    double available) {
     struct wait_list *list = &object->waiters[side];
+    if (engine->plan->objects[object - engine->objects].wakes_all && side == SIDE_TAKERS) {
+        wait_wake_all(engine, waker, object, side);
+        return;
+    }
     while (list->head && available - object->announced[side] >= list->head->wanted) {
         struct thread *sleeper = list->head;
         shared_touch(engine, object);

@@ -38,8 +38,11 @@ void wait_drop_claim(struct thread *thread, struct shared *object, int side);
 /* Wakes a waiting thread. `waker` pays for it; NULL when no thread does. */
 void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleeper);
 
-/* Announces up to `available` units to waiters on `side`, first come first served, and wakes them.
- */
+/* Wakes all that wait on `side`, to look for themselves. */
+void wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object, int side);
+
+/* Announces up to `available` units to waiters on `side`, first come first served, and wakes them;
+ * or all who wait to take, where the object is one that wakes all. */
 void wait_announce(struct engine *engine, struct thread *waker, struct shared *object, int side,
                    double available);
 

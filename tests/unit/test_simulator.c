@@ -400,6 +400,56 @@ static void test_a_shared_budget_of_tokens_splits_the_work(void **state) {
     }
 }
 
+/* For each of three fillings every thread comes once, takes until nothing is left, and waits for
+ * the others. */
+static void test_a_supply_is_filled_again_when_all_have_found_it_empty(void **state) {
+    (void)state;
+    enum { FILLINGS = 3, TOKENS = 5, THREADS = 2 };
+    struct model *model = build_shared_work(8, THREADS, TOKENS);
+    model->objects[0].refilled_after.base = THREADS;
+    int take = 1, end = (int)model->n_nodes - 1;
+    assert_int_equal(model->nodes[take].kind, NODE_ACQUIRE);
+    int barrier = build_node(model, NODE_BARRIER, build_object(model, OBJECT_BARRIER, THREADS));
+    for (size_t e = 0; e < model->nodes[take].n_edges; e++)
+        if (model->nodes[take].edges[e].when == OUTCOME_NO)
+            model->nodes[take].edges[e].to = barrier;
+    build_edge(model, barrier, take);
+    build_edge(model, barrier, end)->leaves = true;
+    model->nodes[barrier].stays = constant(FILLINGS - 1);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, FILLINGS * TOKENS, 1e-12);
+    assert_close(result.run_ns.mean, FILLINGS * 3.0 * MS, 1e-9); /* 3 and 2 of five */
+    sim_result_free(&result);
+    model_free(model);
+}
+
+/* Going to sleep and coming back costs 1 ms. Of three that are woken for one token, two go to sleep
+ * again. */
+static void test_those_woken_for_nothing_wait_again(void **state) {
+    (void)state;
+    for (int wakes_all = 0; wakes_all <= 1; wakes_all++) {
+        struct model *model = build_model(8);
+        model->machine.block_cpu_ns = 1 * MS;
+        int tokens = build_object(model, OBJECT_TOKENS, 0);
+        model->objects[tokens].wakes_all = wakes_all;
+        int waiters = build_pool(model, 3, true);
+        int take =
+            build_next(model, model->pools[waiters].entry, constant(0), NODE_ACQUIRE, tokens);
+        end_after(model, take, constant(0));
+        int giver = build_pool(model, 1, true);
+        int give = model->pools[giver].entry;
+        for (int i = 0; i < 3; i++)
+            give = build_next(model, give, constant(10 * MS), NODE_RELEASE, tokens);
+        end_after(model, give, constant(0));
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, 31 * MS, 1e-9);
+        assert_close(3 * result.pools[waiters].cpu_ns.mean, (wakes_all ? 3 + 2 + 1 : 3) * MS, 1e-9);
+        assert_close(result.objects[tokens].waits.mean, 3, 1e-12);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 static void test_a_semaphore_admits_as_many_as_it_has_permits(void **state) {
     (void)state;
     struct model *model = build_model(8);
@@ -488,6 +538,19 @@ static void test_every_item_is_consumed_before_a_closed_queue_says_no(void **sta
             model_free(model);
         }
     }
+}
+
+static void test_several_items_are_put_at_once(void **state) {
+    (void)state;
+    struct model *model = build_producer(8, 2, 2, 0, false);
+    for (size_t i = 0; i < model->n_nodes; i++)
+        if (model->nodes[i].kind == NODE_PUT)
+            model->nodes[i].count = 5;
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.tasks.mean, 10, 1e-12);
+    assert_close(result.run_ns.mean, (1 + 5 * 3) * MS, 1e-9); /* two at a time, from 1 ms on */
+    sim_result_free(&result);
+    model_free(model);
 }
 
 static void test_a_bounded_queue_never_holds_more_than_its_capacity(void **state) {
@@ -1188,9 +1251,12 @@ int main(void) {
         cmocka_unit_test(test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged),
         cmocka_unit_test(test_a_timed_lock_that_is_freed_in_time_succeeds),
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
+        cmocka_unit_test(test_a_supply_is_filled_again_when_all_have_found_it_empty),
+        cmocka_unit_test(test_those_woken_for_nothing_wait_again),
         cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
         cmocka_unit_test(test_fractional_token_counts_are_rounded_without_bias),
         cmocka_unit_test(test_every_item_is_consumed_before_a_closed_queue_says_no),
+        cmocka_unit_test(test_several_items_are_put_at_once),
         cmocka_unit_test(test_a_bounded_queue_never_holds_more_than_its_capacity),
         cmocka_unit_test(test_an_items_birth_time_travels_through_the_queue),
         cmocka_unit_test(test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again),
