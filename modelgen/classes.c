@@ -35,8 +35,8 @@ static void collect_signals(const struct sections *sections, const struct sectio
         const struct section_signal *signal = &sections->signals[section->first_signal + i];
         int condition = sections_first_like(sections, signal->condition);
         class->broadcasts |= signal->broadcast;
-        bool early = section->n_waits > 0 &&
-                     signal->record < sections->waits[section->first_wait].record;
+        bool early =
+            section->n_waits > 0 && signal->record < sections->waits[section->first_wait].record;
         size_t at = 0;
         while (at < class->n_signals && class->signals[at] < condition)
             at++;

@@ -119,8 +119,8 @@ static bool is_same_guard(const struct monitors *monitors, const struct guard *k
     if (same_weights(monitors, known, guard))
         return true;
     if (known->mutex != guard->mutex || known->condition < 0 ||
-        known->condition != guard->condition || known->kind == GUARD_LEVEL ||
-        guard->kind == GUARD_LEVEL || known->tries || guard->tries)
+        known->condition != guard->condition || known->kind == GUARD_LEVEL || known->tries ||
+        guard->tries)
         return false;
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (guard->waits[c] && known->weight[c] >= 0)
@@ -129,19 +129,29 @@ static bool is_same_guard(const struct monitors *monitors, const struct guard *k
     return contradictions_with(monitors, known, guard, history) <= limit;
 }
 
+/* `guard` stands for what `other` waits for, too. Ends the other one. */
+static void join_guard(const struct monitors *monitors, struct guard *guard, struct guard *other) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        guard->waits[c] |= other->waits[c];
+    guard->evaluations += other->evaluations;
+    guard->waited += other->waited;
+    guard->violations += other->violations;
+    guard_free(other);
+}
+
 /* Adds a guard, or joins it with one that stands for the same thing. */
 static void add_guard(struct monitors *monitors, struct guard_list *list, struct guard guard,
                       const struct history *history) {
     for (size_t g = 0; g < list->count; g++) {
         struct guard *known = &list->items[g];
-        if (!is_same_guard(monitors, known, &guard, history))
+        if (is_same_guard(monitors, known, &guard, history)) {
+            join_guard(monitors, known, &guard);
+        } else if (is_same_guard(monitors, &guard, known, history)) {
+            join_guard(monitors, &guard, known);
+            *known = guard;
+        } else {
             continue;
-        for (size_t c = 0; c < monitors->n_classes; c++)
-            known->waits[c] |= guard.waits[c];
-        known->evaluations += guard.evaluations;
-        known->waited += guard.waited;
-        known->violations += guard.violations;
-        guard_free(&guard);
+        }
         fill_outcomes(monitors, known, history);
         return;
     }

@@ -217,6 +217,24 @@ static bool amount_of_source(const struct writer *writer, const struct guard *gu
     return false;
 }
 
+/* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
+static bool added_by_broadcast(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    double broadcasts = 0, signals = 0;
+    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++) {
+        const struct section *section = &sections->sections[s];
+        if (guard->weight[writer->in->monitors->class_of[s]] <= 0)
+            continue;
+        for (size_t i = 0; i < section->n_signals; i++) {
+            const struct section_signal *signal = &sections->signals[section->first_signal + i];
+            if (sections_first_like(sections, signal->condition) != guard->condition)
+                continue;
+            *(signal->broadcast ? &broadcasts : &signals) += 1;
+        }
+    }
+    return broadcasts > signals;
+}
+
 int objects_guard(struct writer *writer, struct guard *guard) {
     if (guard->object != -1)
         return guard->object;
@@ -246,6 +264,7 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     } else if (guard->kind == GUARD_FIRST) {
         object->amount = draft_constant(1);
     }
+    object->wakes_all = added_by_broadcast(writer, guard);
     guard->object = result;
     return result;
 }

@@ -391,8 +391,10 @@ static uint64_t drawn_ns(const struct finder *finder, const struct passages *pas
     if (entry < 0)
         return after;
     *section = last_before(finder, passage->thread, entry, after, passage->passed_ns);
-    return *section < finder->sections->n_sections ? passed_ns(finder, section_at(finder, *section))
-                                                   : UINT64_MAX;
+    if (*section == finder->sections->n_sections)
+        return UINT64_MAX;
+    const struct section *drawn = section_at(finder, *section);
+    return *section == passage->wait_section ? drawn->acquire_ns : passed_ns(finder, drawn);
 }
 
 /* Numbers that were drawn out of order, or not at all. The first of each thread may be late:

@@ -10,7 +10,7 @@
 
 #define LEFT_OVER   0.1   /* of what was added may never be taken */
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
-#define EVENT_LIMIT 40000 /* events of one mutex that are replayed in the search */
+#define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define RECALL      0.8   /* of the waits, and of the passes, must be explained */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
 #define DEBT        1.5   /* how complex it is that something is owed at the start, in classes */
@@ -402,6 +402,34 @@ static bool search_run(struct search *search, const struct history *history, int
     return good;
 }
 
+/* The same operation, called at another place, waits for the same: does what was found say when it
+ * does there as well? */
+static bool holds_elsewhere(const struct search *search, const struct history *history,
+                            const struct section_class *class) {
+    const struct monitors *monitors = search->monitors;
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    double wrong = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    double all = search->best_verdict.waits + search->best_verdict.passes;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        const struct section_class *other = &monitors->classes[event->class_index];
+        int slot = 0;
+        while (slot < search->n_classes && search->classes[slot] != event->class_index)
+            slot++;
+        bool takes_part = slot < search->n_classes;
+        if (event_changes(event, takes_part && search->best.early[slot])) {
+            counters[event->instance] += takes_part ? search->best.weight[slot] : 0;
+        } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
+                   other->entry != class->entry && is_same_operation(other, class)) {
+            bool lacks = counters[event->instance] <= search->best_verdict.threshold;
+            all++;
+            wrong += lacks != (event->kind == EVENT_WAITS);
+        }
+    }
+    free(counters);
+    return wrong <= VIOLATION_SHARE * all + 0.5;
+}
+
 /* A program may wake its waiters for the last time at several places, and only one of them made
  * them go: the one that contradicts least. Of equals, whoever waits takes something. */
 static bool better_found(const struct search *a, const struct search *b) {
@@ -432,7 +460,7 @@ bool search_waits(struct search *search, const struct history *history,
         best = *search;
     }
     *search = best;
-    return good;
+    return good && holds_elsewhere(search, history, class);
 }
 
 bool search_attempts(struct search *search, const struct history *history, int mutex, int entry) {

@@ -38,10 +38,10 @@ struct hypothesis {
     int n_classes;
     int weight[CLASS_LIMIT];
     bool early[CLASS_LIMIT]; /* the class adds its weight before it waits itself */
-    int waiter_entry;   /* whose evaluations count */
-    bool tries;         /* waiters fail instead of waiting: a class of weight 0 has failed */
-    long take;          /* what a waiter takes at once */
-    uint64_t closed_ns; /* evaluations from here on are not judged; UINT64_MAX = never */
+    int waiter_entry;        /* whose evaluations count */
+    bool tries;              /* waiters fail instead of waiting: a class of weight 0 has failed */
+    long take;               /* what a waiter takes at once */
+    uint64_t closed_ns;      /* evaluations from here on are not judged; UINT64_MAX = never */
 };
 
 struct verdict {

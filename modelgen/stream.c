@@ -95,35 +95,45 @@ static bool passes_in(const struct writer *writer, const struct pattern *pattern
     return false;
 }
 
+/* Does a section that acts so draw a number, when it begins or at its end? If it also waits for a
+ * turn, that of the number that it has drawn. */
+static bool draws(const struct pattern *pattern, unsigned char acts, bool at_end) {
+    if (pattern->draws_when_passing)
+        return at_end && (acts & ACT_PASS);
+    return (acts & ACT_DRAW) && at_end == !(acts & ACT_TURN);
+}
+
 /* What a section does with its pattern's object when it begins, its waits included; and when it
  * ends. */
 static void write_pattern(struct writer *writer, size_t record, int section_index, int mutex,
-                          bool at_end) {
+                          bool at_end, uint64_t start) {
     static const struct {
         enum pattern_act act;
         enum node_kind kind;
         bool at_end;
-    } nodes[] = {{ACT_ARRIVE, NODE_BARRIER, false},  {ACT_READ, NODE_RDLOCK, false},
-                 {ACT_WRITE, NODE_WRLOCK, false},    {ACT_TURN, NODE_TURN, false},
-                 {ACT_COLLECT, NODE_COLLECT, false}, {ACT_UNLOCK, NODE_RWUNLOCK, true},
-                 {ACT_PASS, NODE_PASS, true},        {ACT_DRAW, NODE_DRAW, true}};
+    } nodes[] = {{ACT_DRAW, NODE_DRAW, false},      {ACT_ARRIVE, NODE_BARRIER, false},
+                 {ACT_READ, NODE_RDLOCK, false},    {ACT_WRITE, NODE_WRLOCK, false},
+                 {ACT_TURN, NODE_TURN, false},      {ACT_COLLECT, NODE_COLLECT, false},
+                 {ACT_UNLOCK, NODE_RWUNLOCK, true}, {ACT_PASS, NODE_PASS, true},
+                 {ACT_DRAW, NODE_DRAW, true}};
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
-    uint64_t start = at_end ? section->release_ns : section->acquire_ns, end = start;
+    uint64_t end = start;
     if (!at_end && section->n_waits)
         end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
         for (size_t n = 0; n < sizeof nodes / sizeof *nodes; n++) {
             bool does = pattern->acts[section_index] & nodes[n].act;
-            if (nodes[n].act == ACT_DRAW && pattern->draws_when_passing)
-                does = pattern->acts[section_index] & ACT_PASS;
+            if (nodes[n].act == ACT_DRAW)
+                does = draws(pattern, pattern->acts[section_index], at_end);
             if (!does || nodes[n].at_end != at_end)
                 continue;
             int object = objects_pattern(writer, pattern);
-            struct step *step = add_step(writer, nodes[n].kind, record, start, end);
+            uint64_t until = nodes[n].kind == NODE_DRAW ? start : end;
+            struct step *step = add_step(writer, nodes[n].kind, record, start, until);
             step->object = object;
-            if (!at_end)
+            if (!at_end && nodes[n].kind != NODE_DRAW)
                 step->mutex = mutex;
         }
     }
@@ -187,11 +197,9 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
 
 /* `early`: what the section changes before it waits, else what it has changed when it ends. */
 static void write_effects(struct writer *writer, size_t record, int section_index,
-                          enum outcome answer, bool early) {
+                          enum outcome answer, bool early, uint64_t time) {
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
-    const struct section *section = &writer->in->sections->sections[section_index];
-    uint64_t time = early ? section->acquire_ns : section->release_ns;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
         int weight = guard->weight[class_index];
@@ -224,16 +232,30 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
 }
 
 /* ---- loops whose rounds all threads share ---- */
-static void write_work_decision(struct writer *writer, size_t record, uint64_t time_ns) {
-    int loop = writer->pending_work;
-    writer->pending_work = -1;
+
+static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns, int loop,
+                                  bool succeeds) {
     struct step *step = add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
     step->object = writer->work_of_loop[loop];
     step->timeout_ns = 0;
+    step->outcome = succeeds ? OUTCOME_YES : OUTCOME_NO;
+    mark_task(writer, record, time_ns, step);
+}
+
+static void write_work_decision(struct writer *writer, size_t record, uint64_t time_ns) {
+    int loop = writer->pending_work;
+    writer->pending_work = -1;
     bool again = work_goes_on(writer, writer->thread, record, &writer->in->facts->loops[loop],
                               writer->header_of_loop[loop]);
-    step->outcome = again ? OUTCOME_YES : OUTCOME_NO;
-    mark_task(writer, record, time_ns, step);
+    write_attempt_at_work(writer, record, time_ns, loop, again);
+}
+
+/* Where a loop is entered for each new supply, the first attempt comes before it. */
+static void write_entrance(struct writer *writer, size_t index, const struct trace_record *record) {
+    int loop = work_entered_after(writer, record);
+    if (loop >= 0)
+        write_attempt_at_work(writer, index, record->start_ns + record->duration_ns, loop,
+                              work_is_inside(writer, index + 1, loop));
 }
 
 /* Where every round is work, the decision on the next one follows it. */
@@ -277,10 +299,38 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     if (section < 0)
         return;
     if (writer->n_open < OPEN_LIMIT)
-        writer->open[writer->n_open++] = (struct open_section){section, OUTCOME_ANY};
-    write_effects(writer, index, section, OUTCOME_ANY, true);
-    write_pattern(writer, index, section, mutex, false);
+        writer->open[writer->n_open++] = (struct open_section){.section = section};
+    uint64_t acquire_ns = writer->in->sections->sections[section].acquire_ns;
+    write_effects(writer, index, section, OUTCOME_ANY, true, acquire_ns);
+    write_pattern(writer, index, section, mutex, false, acquire_ns);
     write_takes(writer, index, section, mutex);
+}
+
+/* What a section has changed when it ends, at the unlock's place in the code. */
+static void write_changes(struct writer *writer, int section, enum outcome answer,
+                          uint64_t time_ns) {
+    size_t unlock = writer->in->sections->sections[section].unlock_record;
+    write_effects(writer, unlock, section, answer, false, time_ns);
+    write_pattern(writer, unlock, section, MODEL_NONE, true, time_ns);
+}
+
+/* Who is woken while the section goes on finds its mutex taken. */
+static void write_signal(struct writer *writer, size_t index, const struct trace_record *record) {
+    const struct sections *sections = writer->in->sections;
+    for (int at = writer->n_open - 1; at >= 0; at--) {
+        struct open_section *open = &writer->open[at];
+        const struct section *section = &sections->sections[open->section];
+        for (size_t i = 0; i < section->n_signals && !open->is_told; i++) {
+            size_t signal = sections->signals[section->first_signal + i].record;
+            bool waits_later =
+                section->n_waits > 0 &&
+                signal < sections->waits[section->first_wait + section->n_waits - 1].record;
+            if (signal != index || waits_later)
+                continue;
+            write_changes(writer, open->section, open->answer, record->start_ns);
+            open->is_told = true;
+        }
+    }
 }
 
 static void write_unlock(struct writer *writer, size_t index, const struct trace_record *record,
@@ -290,9 +340,9 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
         int at = writer->n_open - 1;
         while (at >= 0 && writer->open[at].section != section)
             at--;
-        enum outcome answer = at >= 0 ? writer->open[at].answer : OUTCOME_ANY;
-        write_effects(writer, index, section, answer, false);
-        write_pattern(writer, index, section, MODEL_NONE, true);
+        if (at < 0 || !writer->open[at].is_told)
+            write_changes(writer, section, at >= 0 ? writer->open[at].answer : OUTCOME_ANY,
+                          record->start_ns);
     }
     int mutex = objects_lock(writer, sync_object);
     if (mutex != MODEL_NONE) {
@@ -502,6 +552,7 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:
+        write_signal(writer, index, record);
         if (object >= 0 && writer->is_flag[object]) {
             int flag = objects_flag(writer, object);
             struct step *step =
@@ -636,6 +687,7 @@ static void prepare(struct writer *writer) {
     writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
     writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
     writer->works_at_last = memory_alloc(n_loops, sizeof(bool));
+    writer->entrance_of_loop = memory_alloc(n_loops, sizeof *writer->entrance_of_loop);
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
@@ -711,6 +763,7 @@ static void write_thread(struct writer *writer, size_t t) {
         write_record(writer, r, &thread->records[r]);
         write_known_close(writer, r, &thread->records[r]);
         write_decision_after_work(writer, r);
+        write_entrance(writer, r, &thread->records[r]);
     }
     writer->n_open = 0; /* the program ended in them */
     if (!thread->end_seen && thread->creator >= 0)
@@ -776,6 +829,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.work_of_loop);
     free(writer.header_of_loop);
     free(writer.works_at_last);
+    free(writer.entrance_of_loop);
     free(writer.created);
     free(writer.joined);
     free(writer.feeds_tasks);

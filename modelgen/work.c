@@ -6,6 +6,8 @@
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
 
+#define UNLIKE_SHARE 0.1 /* of the fillings of a supply may be of another size */
+
 static bool pool_is_parallel(const struct thread_pool *pool) {
     return pool->scales || pool->size > 1;
 }
@@ -100,6 +102,153 @@ static bool last_round_works(const struct rounds_seen *seen) {
     return seen->rest_cpu_ns / seen->visits > seen->round_cpu_ns / seen->rounds / 2;
 }
 
+/* ---- supplies that are filled again and again ---- */
+
+/* What the threads of a pool do with one filling. */
+struct filling {
+    double rounds;
+    uint64_t first_ns, last_ns; /* when the first thread comes and the last one leaves */
+};
+
+struct fillings {
+    struct filling *items;
+    size_t count, capacity;
+};
+
+static bool is_at(const struct writer *writer, const struct trace_record *record,
+                  const struct work_entrance *entrance) {
+    return record->api == entrance->api && writer_place(writer, record) == entrance->place;
+}
+
+/* The call before the loop's first one. */
+static struct work_entrance find_entrance(const struct writer *writer,
+                                          const struct thread_pool *pool, const bool *in_loop) {
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
+        for (size_t r = 1; r < thread->n_records; r++) {
+            uint32_t context = thread->records[r].context;
+            if (context != TRACE_NO_CONTEXT && in_loop[context])
+                return (struct work_entrance){writer_place(writer, &thread->records[r - 1]),
+                                              (enum api)thread->records[r - 1].api};
+        }
+    }
+    return (struct work_entrance){.place = TRACE_NO_CONTEXT};
+}
+
+/* Adds what one thread does with each filling, in their order. False: it also enters the loop
+ * elsewhere. */
+static bool add_visits(const struct writer *writer, const struct trace_thread *thread,
+                       const bool *in_loop, const struct work_entrance *entrance, uint32_t header,
+                       struct fillings *fillings, size_t *n_visits) {
+    bool inside = false;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        uint64_t end_ns = record->start_ns + record->duration_ns;
+        bool here = record->context != TRACE_NO_CONTEXT && in_loop[record->context];
+        if (here && !inside && (r == 0 || !is_at(writer, record - 1, entrance)))
+            return false;
+        inside = here;
+        if (!here && !is_at(writer, record, entrance))
+            continue;
+        if (!here && ++*n_visits > fillings->count)
+            *VECTOR_ADD(fillings) = (struct filling){.first_ns = end_ns};
+        if (*n_visits == 0)
+            return false;
+        struct filling *filling = &fillings->items[*n_visits - 1];
+        if (!here && end_ns < filling->first_ns)
+            filling->first_ns = end_ns;
+        if (end_ns > filling->last_ns)
+            filling->last_ns = end_ns;
+        filling->rounds += here && api_catalog[record->api].op == OP_LOCK &&
+                           writer_place(writer, record) == header;
+    }
+    return true;
+}
+
+/* All threads come for every filling, which is as large as the one before and is used up before the
+ * next one is there. */
+static bool are_fillings(const struct fillings *fillings) {
+    double different = 0;
+    for (size_t f = 1; f < fillings->count; f++) {
+        if (fillings->items[f].first_ns < fillings->items[f - 1].last_ns)
+            return false;
+        different += fillings->items[f].rounds != fillings->items[0].rounds;
+    }
+    return fillings->count >= 2 && different <= UNLIKE_SHARE * (double)fillings->count;
+}
+
+/* Rounds of each filling; 0: there are no such. Sets the entrance. */
+static double find_fillings(const struct writer *writer, const struct thread_pool *pool,
+                            const bool *in_loop, uint32_t header, struct work_entrance *entrance) {
+    struct fillings fillings = {0};
+    *entrance = find_entrance(writer, pool, in_loop);
+    bool good = entrance->place != TRACE_NO_CONTEXT;
+    for (size_t i = 0; i < pool->n_threads && good; i++) {
+        size_t n_visits = 0;
+        good = add_visits(writer, &writer->in->trace->threads[pool->threads[i]], in_loop, entrance,
+                          header, &fillings, &n_visits) &&
+               n_visits == fillings.count;
+    }
+    double rounds = good && are_fillings(&fillings) ? fillings.items[0].rounds : 0;
+    free(fillings.items);
+    return rounds;
+}
+
+/* ---- all loops ---- */
+
+static void add_work(struct writer *writer, size_t l, uint32_t header, struct linear amount,
+                     char *evidence) {
+    const struct facts_loop *loop = &writer->in->facts->loops[l];
+    int object = draft_object(
+        writer->model, OBJECT_TOKENS,
+        memory_format("work of the loop in %s (line %d)", loop->function, loop->first_line));
+    writer->model->objects[object].amount = amount;
+    writer->model->objects[object].evidence = evidence;
+    writer->work_of_loop[l] = object;
+    writer->header_of_loop[l] = header;
+}
+
+/* True: the pool's threads come to the loop for a new supply again and again. */
+static bool find_refilled(struct writer *writer, size_t l, int pool_index, const bool *in_loop,
+                          uint32_t header) {
+    const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
+    struct work_entrance entrance;
+    double rounds = find_fillings(writer, pool, in_loop, header, &entrance);
+    if (rounds < 1)
+        return false;
+    const char *why = writer->in->facts->loops[l].why;
+    add_work(writer, l, header, draft_constant(rounds),
+             memory_format("%.0f rounds by %zu threads, again and again; source: %s", rounds,
+                           pool->n_threads, why ? why : "shared"));
+    writer->model->objects[writer->work_of_loop[l]].refilled_after =
+        pool->scales ? draft_per_thread(0, pool_index, 1) : draft_constant(pool->size);
+    writer->works_at_last[l] = true;
+    writer->entrance_of_loop[l] = entrance;
+    return true;
+}
+
+/* True: the pool's threads go through the loop once, and share its rounds. */
+static bool find_supply(struct writer *writer, size_t l, int pool_index, const bool *in_loop,
+                        uint32_t header) {
+    const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
+    struct rounds_seen seen = {0};
+    for (size_t i = 0; i < pool->n_threads; i++)
+        count_rounds(writer, pool->threads[i], in_loop, header, &seen);
+    if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
+        return false; /* its rounds are scaled instead (peg.c) */
+    /* where each round is one of the total, every thread's first takes no token */
+    bool works = last_round_works(&seen);
+    const char *why = writer->in->facts->loops[l].why;
+    add_work(writer, l, header,
+             works && pool->scales ? draft_per_thread(seen.rounds + seen.visits, pool_index, -1)
+                                   : draft_constant(seen.rounds),
+             memory_format("%.0f rounds by %zu threads; source: %s",
+                           seen.rounds + (works ? seen.visits : 0), pool->n_threads,
+                           why ? why : "shared"));
+    writer->works_at_last[l] = works;
+    return true;
+}
+
 void work_find(struct writer *writer, bool *loop_is_tokens) {
     const struct facts *facts = writer->in->facts;
     const struct trace *trace = writer->in->trace;
@@ -108,6 +257,7 @@ void work_find(struct writer *writer, bool *loop_is_tokens) {
         const struct facts_loop *loop = &facts->loops[l];
         writer->work_of_loop[l] = MODEL_NONE;
         writer->header_of_loop[l] = TRACE_NO_CONTEXT;
+        writer->entrance_of_loop[l].place = TRACE_NO_CONTEXT;
         if (loop->bound != BOUND_SHARED || !loop->has_fragments)
             continue;
         bool *in_loop = memory_alloc(trace->n_contexts, sizeof(bool));
@@ -116,30 +266,14 @@ void work_find(struct writer *writer, bool *loop_is_tokens) {
         for (size_t p = 0; p < pools->n_pools; p++) {
             const struct thread_pool *pool = &pools->pools[p];
             uint32_t header = TRACE_NO_CONTEXT;
-            struct rounds_seen seen = {0};
             for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
                 header = find_header(writer, pool->threads[i], in_loop);
             if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
                 header_has_answer(writer, pool, loop, header))
                 continue;
-            for (size_t i = 0; i < pool->n_threads; i++)
-                count_rounds(writer, pool->threads[i], in_loop, header, &seen);
-            if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
-                continue; /* refilled in between: its rounds are scaled instead (peg.c) */
-            int object = draft_object(writer->model, OBJECT_TOKENS,
-                                      memory_format("work of the loop in %s (line %d)",
-                                                    loop->function, loop->first_line));
-            /* where each round is one of the total, every thread's first takes no token */
-            bool works = last_round_works(&seen);
-            writer->model->objects[object].amount =
-                works && pool->scales ? draft_per_thread(seen.rounds + seen.visits, (int)p, -1)
-                                      : draft_constant(seen.rounds);
-            writer->model->objects[object].evidence = memory_format(
-                "%.0f rounds by %zu threads; source: %s", seen.rounds + (works ? seen.visits : 0),
-                pool->n_threads, loop->why ? loop->why : "shared");
-            writer->work_of_loop[l] = object;
-            writer->header_of_loop[l] = header;
-            writer->works_at_last[l] = works;
+            if (!find_supply(writer, l, (int)p, in_loop, header) &&
+                !find_refilled(writer, l, (int)p, in_loop, header))
+                continue;
             loop_is_tokens[l] = true;
             break;
         }
@@ -153,6 +287,22 @@ int work_decided_by(const struct writer *writer, uint32_t context) {
         if (writer->header_of_loop[l] == context && writer->work_of_loop[l] >= 0)
             return (int)l;
     return -1;
+}
+
+int work_entered_after(const struct writer *writer, const struct trace_record *record) {
+    const struct facts *facts = writer->in->facts;
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        if (writer->entrance_of_loop[l].place != TRACE_NO_CONTEXT &&
+            is_at(writer, record, &writer->entrance_of_loop[l]))
+            return (int)l;
+    return -1;
+}
+
+bool work_is_inside(const struct writer *writer, size_t record, int loop) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
+    return record < thread->n_records &&
+           source_context_in_loop(writer->in->trace, thread->records[record].context,
+                                  &writer->in->facts->loops[loop]);
 }
 
 bool work_ends_round(const struct writer *writer, size_t record, int loop) {

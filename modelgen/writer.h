@@ -20,26 +20,34 @@ struct step_list {
 struct open_section {
     int section;
     enum outcome answer; /* of the guard evaluated in it */
+    bool is_told;        /* what it changes has been written, with its first signal */
+};
+
+/* The call after which a thread enters a loop that is entered again and again, or passes it by. */
+struct work_entrance {
+    uint32_t place; /* TRACE_NO_CONTEXT: none */
+    enum api api;
 };
 
 struct writer {
     const struct stream_input *in;
     struct model *model;
-    double life_ns;            /* of all threads */
-    int *object_of;            /* per sync object: model object, MODEL_NONE, UNDECIDED */
-    bool *is_shared;           /* per sync object: used by several threads */
-    bool *is_multiplied;       /* per sync object: used by threads that --threads multiplies */
-    bool *is_flag;             /* per sync object: a condition modelled as a flag */
-    int **section_of_unlock;   /* per thread and record */
-    int *work_of_loop;         /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
-    uint32_t *header_of_loop;  /* per facts loop: context of the deciding lock */
-    bool *works_at_last;       /* per facts loop: its last round is work like the others */
-    struct map kept_sites;     /* (context, api) of timed calls worth keeping */
-    struct map device_of_site; /* of those that reached a block device */
-    struct map disk_of;        /* device -> model object */
-    struct map share_of;       /* supply of a team -> model object */
-    bool *feeds_tasks;         /* per guard: the task pool takes from it */
-    struct items items;        /* queues that functions of the program's own work on */
+    double life_ns;           /* of all threads */
+    int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
+    bool *is_shared;          /* per sync object: used by several threads */
+    bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
+    bool *is_flag;            /* per sync object: a condition modelled as a flag */
+    int **section_of_unlock;  /* per thread and record */
+    int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
+    uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
+    bool *works_at_last;      /* per facts loop: its last round is work like the others */
+    struct work_entrance *entrance_of_loop; /* per facts loop */
+    struct map kept_sites;                  /* (context, api) of timed calls worth keeping */
+    struct map device_of_site;              /* of those that reached a block device */
+    struct map disk_of;                     /* device -> model object */
+    struct map share_of;                    /* supply of a team -> model object */
+    bool *feeds_tasks;                      /* per guard: the task pool takes from it */
+    struct items items;                     /* queues that functions of the program's own work on */
     struct farewells farewells;
     int *created, *joined; /* per pool, to find the first of each generation */
     int task_pool;

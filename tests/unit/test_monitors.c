@@ -244,6 +244,97 @@ static void rare_sections_that_wait_and_wake_take_part(void **state) {
     trace_free(trace);
 }
 
+/* ---- batches ---- */
+
+enum { JOBS = CONDITION, ALL_DONE, ROUNDS = 4, JOBS_EACH = 4 };
+
+/* A section that tells a condition (0: none) before it waits for another one (0: not at all). */
+static void tell_and_wait(struct trace *trace, int thread, const char *function, uint64_t start,
+                          uint64_t told, uint64_t awaited, uint64_t woken) {
+    uint32_t context = builder_context(trace, function, 10, "thread", 100);
+    uint32_t inside = builder_context(trace, function, 12, "thread", 100);
+    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
+    if (told)
+        builder_record(trace, thread, "pthread_cond_broadcast", start + 1, 0, told, inside, 0);
+    if (awaited)
+        builder_record(trace, thread, "pthread_cond_wait", start + 2, woken - start - 2, awaited,
+                       inside, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", awaited ? woken + 1 : start + 3, 0, MUTEX,
+                   inside, 0);
+}
+
+/* Main gives out four jobs at once and waits until all are done. Workers report a job, and wait for
+ * the next, in one section. */
+static struct trace *batches(void) {
+    struct trace *trace = new_trace();
+    for (int worker = 1; worker <= 2; worker++)
+        tell_and_wait(trace, worker, "start", 100 * (uint64_t)worker, 0, JOBS,
+                      1000 + 10 * (uint64_t)worker);
+    for (uint64_t at = 1000; at <= ROUNDS * 1000; at += 1000) {
+        tell_and_wait(trace, 0, "execute", at, JOBS, ALL_DONE, at + 330);
+        tell_and_wait(trace, 1, "run", at + 100, 0, 0, 0);
+        tell_and_wait(trace, 2, "run", at + 120, 0, 0, 0);
+        tell_and_wait(trace, 1, "run", at + 200, 0, JOBS, at + 1010);
+        tell_and_wait(trace, 2, "run", at + 320, ALL_DONE, JOBS, at + 1020);
+    }
+    tell_and_wait(trace, 0, "finish", (ROUNDS + 1) * 1000, JOBS, 0, 0);
+    builder_finish(trace, 9000);
+    return trace;
+}
+
+static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void **state) {
+    (void)state;
+    struct trace *trace = batches();
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 2);
+    for (int g = 0; g < 2; g++) {
+        const struct guard *guard = &monitors.guards[g];
+        bool of_jobs = guard->take == 1;
+        assert_true(guard->violations == 0);
+        assert_int_equal(guard->kind, of_jobs ? GUARD_QUEUE : GUARD_TOKENS);
+        assert_true(guard->take == (of_jobs ? 1 : JOBS_EACH));
+        for (size_t c = 0; c < monitors.n_classes; c++) {
+            bool adds = strcmp(monitors.classes[c].function, of_jobs ? "execute" : "run") == 0;
+            assert_int_equal(guard->weight[c] > 0, adds);
+            assert_true(!adds || guard->early[c]);
+            assert_true(!adds || guard->weight[c] == (of_jobs ? JOBS_EACH : 1));
+        }
+    }
+    assert_true(monitors.guards[0].take != monitors.guards[1].take);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+/* The same code waits for one condition at two places. What explains the few waits at one of them
+ * by chance is not believed against the many at the other. */
+static void what_is_found_must_hold_wherever_the_operation_is_called(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    uint32_t inside = builder_context(trace, "fetch", 12, "thread", 100);
+    for (uint64_t i = 0; i < 30; i++) { /* waits though two have been stored, twice of three */
+        uint64_t at = 1000 * (i + 1);
+        bool last = i >= 27;
+        uint32_t context = builder_context(trace, "fetch", 10, "main", last ? 200 : 150);
+        section(trace, 1, "store", 20, 0, at, 0, true);
+        if (!last)
+            section(trace, 2, "store", 20, 0, at + 20, 0, true);
+        bool waits = !last && i % 3 > 0;
+        builder_record(trace, 0, "pthread_mutex_lock", at + 100, 0, MUTEX, context, 0);
+        if (waits || last)
+            builder_record(trace, 0, "pthread_cond_wait", at + 101, 98, CONDITION, inside, 0);
+        builder_record(trace, 0, "pthread_mutex_unlock", at + 205, 0, MUTEX, inside, 0);
+    }
+    builder_finish(trace, 40000);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 0);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 /* ---- names ---- */
 
 static void namesakes_are_told_apart_by_who_makes_them(void **state) {
@@ -280,6 +371,8 @@ int main(void) {
         cmocka_unit_test(what_comes_next_tells_what_was_found),
         cmocka_unit_test(who_comes_first_tries_and_the_others_wait),
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
+        cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),
+        cmocka_unit_test(what_is_found_must_hold_wherever_the_operation_is_called),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
