@@ -12,6 +12,7 @@
 #include "modelgen/machine.h"
 #include "modelgen/partition.h"
 #include "modelgen/peg.h"
+#include "modelgen/pipes.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
 #include "modelgen/wrappers.h"
@@ -136,10 +137,13 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     struct teams teams = teams_unfold(recorded, model);
     struct trace view = *teams.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
+    struct trace_thread *threads = pipes_as_queues(teams.trace);
+    if (threads)
+        view.threads = threads;
     size_t n_records = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         n_records += trace->threads[t].n_records;
-    view.contexts = wrappers_skipped(teams.trace);
+    view.contexts = wrappers_skipped(trace);
     struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
     double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -190,6 +194,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
         timeline_free(&timelines[t]);
     free(timelines);
     free(cpu_ns);
+    pipes_free(threads, trace->n_threads);
     free(view.contexts);
     if (model_check(model, error)) {
         error_prefix(error, "the model built from this trace is not sound (%zu records)",

@@ -132,6 +132,33 @@ static void wrap_around(const struct facts *facts, struct stretch *stretch) {
     }
 }
 
+/* At this depth the second chain is not behind the first one: does a loop of the function lead
+ * there? */
+static bool goes_round(const struct facts *facts, const struct trace_context *a,
+                       const struct trace_context *b, size_t depth) {
+    const struct trace_frame *x = outer_frame(a, depth), *y = outer_frame(b, depth);
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        const struct facts_loop *loop = &facts->loops[i];
+        if (strcmp(loop->function, x->function) == 0 && loop->first_line <= y->line &&
+            loop->last_line >= x->line)
+            return true;
+    }
+    return false;
+}
+
+/* A call that comes again without a loop around it in its own function comes from a loop further
+ * out. */
+static size_t round_depth(const struct facts *facts, const struct trace_context *a,
+                          const struct trace_context *b, size_t common) {
+    for (size_t depth = common + 1; depth-- > 0;) {
+        if (outer_frame(b, depth)->line > outer_frame(a, depth)->line)
+            break;
+        if (goes_round(facts, a, b, depth))
+            return depth;
+    }
+    return common;
+}
+
 static bool find_stretch(const struct trace *trace, const struct facts *facts, const char *root,
                          uint32_t from, uint32_t to, struct stretch *stretch) {
     *stretch = (struct stretch){.function = root, .after = 0, .before = INT_MAX};
@@ -144,7 +171,7 @@ static bool find_stretch(const struct trace *trace, const struct facts *facts, c
         int common = common_depth(a, b);
         if (common < 0)
             return false;
-        depth = (size_t)common;
+        depth = round_depth(facts, a, b, (size_t)common);
     }
     const struct trace_frame *x = a ? outer_frame(a, depth) : NULL;
     const struct trace_frame *y = b ? outer_frame(b, depth) : NULL;

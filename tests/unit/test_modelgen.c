@@ -340,6 +340,61 @@ static void all_pools_that_meet_at_a_barrier_are_its_parties(void **state) {
     trace_free(trace);
 }
 
+/* Main writes five items into a pipe, a worker reads them; the last item has `last_bytes`. The
+ * descriptors have been those of a file before. */
+static struct trace *pipe_trace(int last_bytes) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int worker = builder_thread(trace, "worker", 0);
+    uint32_t setup = builder_context(trace, "main", 900, "main", 900);
+    uint32_t sends = builder_context(trace, "send", 10, "main", 910);
+    uint32_t takes = builder_context(trace, "take", 20, "worker", 100);
+    builder_record(trace, main_thread, "read", 1, 1, 3, setup, 100);
+    builder_record(trace, main_thread, "close", 3, 1, 3, setup, 0);
+    builder_record(trace, main_thread, "pipe", 5, 0, 0, setup, 3 | 4 << 16);
+    builder_record(trace, main_thread, "pthread_create", 7, 1, 0, setup, 1);
+    uint64_t after = 10;
+    for (uint64_t i = 0; i < 5; i++) {
+        int bytes = i < 4 ? 8 : last_bytes;
+        uint64_t at = 100000 * (i + 1);
+        builder_record(trace, main_thread, "write", at, 10, 4, sends, bytes);
+        builder_record(trace, worker, "read", after, at + 20 - after, 3, takes, bytes);
+        after = at + 50000;
+    }
+    builder_record(trace, main_thread, "close", 600000, 10, 4, setup, 0);
+    builder_record(trace, worker, "read", after, 600020 - after, 3, takes, 0);
+    for (int t = main_thread; t <= worker; t++)
+        builder_slice(trace, t, 0, 700000);
+    builder_finish(trace, 700000);
+    return trace;
+}
+
+static double count_nodes(const struct model *model, enum node_kind kind) {
+    double n = 0;
+    for (size_t i = 0; i < model->n_nodes; i++)
+        n += model->nodes[i].kind == kind;
+    return n;
+}
+
+static void a_pipe_between_threads_is_a_queue(void **state) {
+    (void)state;
+    for (int last_bytes = 8; last_bytes >= 4; last_bytes -= 4) {
+        bool is_queue = last_bytes == 8;
+        struct trace *trace = pipe_trace(last_bytes);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        assert_true(count_nodes(model, NODE_PUT) == is_queue);
+        assert_true(count_nodes(model, NODE_GET) == is_queue);
+        assert_true(count_nodes(model, NODE_CLOSE) == is_queue);
+        for (size_t o = 0; o < model->n_objects; o++)
+            assert_true(model->objects[o].bounded && model->objects[o].amount.base == 65536 / 8);
+        assert_int_equal(model->n_objects, is_queue);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 static void a_lone_helper_that_computes_most_does_not_scale(void **state) {
     (void)state;
     struct trace *trace = barrier_trace();
@@ -457,6 +512,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
+        cmocka_unit_test(a_pipe_between_threads_is_a_queue),
         cmocka_unit_test(a_lone_helper_that_computes_most_does_not_scale),
         cmocka_unit_test(a_pool_whose_rounds_are_split_says_so),
     };

@@ -62,6 +62,12 @@ static inline int32_t clamp(int64_t value) {
 }
 #define CLAMP(value) clamp((int64_t)(value))
 
+/* Both ends of a pipe, the one to read from in the low 16 bits; -1 where they do not fit. */
+static inline int32_t pipe_ends(int result, const int ends[2]) {
+    bool fits = result == 0 && ends[0] <= UINT16_MAX && ends[1] <= INT16_MAX;
+    return fits ? ends[0] | ends[1] << 16 : -1;
+}
+
 /* fileno without its errno. NULL is every stream's fflush. */
 static inline uint64_t stream_descriptor(uint64_t address) {
     const FILE *stream = (const FILE *)address;
