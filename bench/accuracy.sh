@@ -23,7 +23,6 @@ bases=(2 4)
 builds=(1 2 3)
 runs=${RUNS:-5}
 kept=$work/accuracy
-disturbed=0.1 # cost of the probes, as a share of the running time
 document=$root/docs/accuracy.md
 
 threads_of() {
@@ -77,13 +76,6 @@ waiting_shares() {
 
 # Is the file there, and newer than the program?
 is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
-
-# Not with so much for the probes: then something else took the machine while one of the runs was made.
-is_undisturbed() {
-    local cost
-    cost=$(model_number "$1" perturbation)
-    [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
-}
 
 record() {
     local base=$1 build=$2 data=$folder/base$1-$2 try

@@ -15,6 +15,7 @@ sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 # shellcheck disable=SC2034
 real_programs=(zstd pbzip2 xz graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
+disturbed=0.1               # cost of the probes, as a share of the running time
 
 say() { echo "$(basename "$0"): $*" >&2; }
 fail() {
@@ -142,6 +143,14 @@ model_number() {
     local value
     value=$(sed -n "s/^    \"$2\": \([-+.0-9e]*\),\{0,1\}\$/\1/p" "$1/model.json")
     echo "${value:--}"
+}
+
+# Not with so much for the probes: then something else took the machine while one of the runs was
+# made. is_undisturbed FOLDER, with a model.
+is_undisturbed() {
+    local cost
+    cost=$(model_number "$1" perturbation)
+    [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
 }
 
 # The named columns of a CSV file with a header, separated by spaces: csv_columns FILE KEY...

@@ -11,7 +11,8 @@
 #
 # Results are kept per program in bench/work/recognition/NAME/, so that they can be renewed in parts;
 # the table always shows all that is kept. A kept profile is used again while it is newer than its
-# program: source analysis and model are always made anew.
+# program: source analysis and model are always made anew. One during which something else took the
+# machine is made again, at most twice.
 # $RUNS (default 3): runs of the real program per configuration, interleaved; the median counts.
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -29,14 +30,19 @@ document=$root/docs/recognition.md
 # ---- one program ----
 
 build_model() {
-    local name=$1 folder=$kept/$1 data=$kept/$1/data program=$built/monitors/$1
+    local name=$1 folder=$kept/$1 data=$kept/$1/data program=$built/monitors/$1 try
+    local build=(timeout "$limit_s" "$persik" build-model -i "$data")
     mkdir -p "$folder"
     if [ -z "$profile_again" ] && [ "$data/trace.persik" -nt "$program" ]; then
-        timeout "$limit_s" "$persik" analyze -o "$data" "$program"
-    else
-        timeout "$limit_s" "$persik" profile -o "$data" -- "$program" --threads $profiled_threads
-    fi >"$folder/log" 2>&1 &&
-        timeout "$limit_s" "$persik" build-model -i "$data" >>"$folder/log" 2>&1
+        timeout "$limit_s" "$persik" analyze -o "$data" "$program" >"$folder/log" 2>&1 &&
+            "${build[@]}" >>"$folder/log" 2>&1 && is_undisturbed "$data" && return
+    fi
+    for try in 1 2 3; do
+        [ "$try" = 1 ] || say "$name: profiled again: disturbed by something else"
+        timeout "$limit_s" "$persik" profile -o "$data" -- "$program" --threads $profiled_threads \
+            >"$folder/log" 2>&1 && "${build[@]}" >>"$folder/log" 2>&1 || return 1
+        is_undisturbed "$data" && return
+    done
 }
 
 predict() {
