@@ -5,19 +5,15 @@
 
 #include "base/memory.h"
 #include "modelgen/commands.h"
+#include "modelgen/finder.h"
+#include "modelgen/results.h"
 
 #define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
-#define UNSEEN_SHARE                                                                               \
-    0.15             /* of the numbers may seem out of order where their drawing is not seen       \
-                      */
-#define SITE_LIMIT 8 /* call sites that lock a read-write lock */
+/* Of the numbers may seem out of order where their drawing is not seen. */
+#define UNSEEN_SHARE 0.15
+#define SITE_LIMIT   8 /* call sites that lock a read-write lock */
 
 /* ---- the sections of one or several mutexes, in the order of their acquire times ---- */
-
-struct order_list {
-    size_t *items;
-    size_t count, capacity;
-};
 
 static int compare_sections(const void *a, const void *b, void *context) {
     const struct section *sections = context;
@@ -40,31 +36,8 @@ static struct order_list in_order(const struct sections *sections, int mutex, in
     return list;
 }
 
-struct finder {
-    const struct trace *trace;
-    const struct sections *sections;
-    struct monitors *monitors;
-    int mutex;
-    struct order_list history;
-};
-
-static const struct section *section_at(const struct finder *finder, size_t index) {
-    return &finder->sections->sections[index];
-}
-
-static const struct section_class *class_at(const struct finder *finder, size_t index) {
-    return &finder->monitors->classes[finder->monitors->class_of[index]];
-}
-
-/* When the thread went on: after its last wait. */
-static uint64_t passed_ns(const struct finder *finder, const struct section *section) {
-    if (section->n_waits == 0)
-        return section->acquire_ns;
-    return finder->sections->waits[section->first_wait + section->n_waits - 1].end_ns;
-}
-
-static void judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
-                  bool is_right) {
+void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
+                   bool is_right) {
     struct tally_of_replay *tally = &pattern->tally;
     tally->replayed++;
     tally->waited += waited;
@@ -76,12 +49,12 @@ static void judge(struct pattern *pattern, size_t section, uint64_t time_ns, boo
             (struct contradiction){time_ns, section, waited, 0};
 }
 
-static bool holds(const struct pattern *pattern) {
+bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
            pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5;
 }
 
-static struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
+struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
     return (struct pattern){.kind = kind,
                             .mutex = finder->mutex,
                             .n_objects = 1,
@@ -90,7 +63,7 @@ static struct pattern pattern_empty(const struct finder *finder, enum hand_made_
                             .object = MODEL_NONE};
 }
 
-static bool add_pattern(const struct finder *finder, struct pattern pattern) {
+bool pattern_add(const struct finder *finder, struct pattern pattern) {
     struct monitors *monitors = finder->monitors;
     monitors->patterns =
         memory_resize(monitors->patterns, monitors->n_patterns + 1, sizeof *monitors->patterns);
@@ -135,7 +108,7 @@ static void judge_round(const struct finder *finder, const struct order_list *ro
         bool is_right = has_size && (!waited || (passed_ns(finder, section) >= complete_ns &&
                                                  class_at(finder, index)->n_signals == 0));
         pattern->acts[index] = ACT_ARRIVE;
-        judge(pattern, index, section->acquire_ns, waited, is_right);
+        pattern_judge(pattern, index, section->acquire_ns, waited, is_right);
     }
 }
 
@@ -176,8 +149,8 @@ static bool find_barrier_at(const struct finder *finder, const struct section_cl
     struct pattern pattern = pattern_empty(finder, HAND_MADE_BARRIER);
     walk_rounds(finder, site, parties, &pattern, NULL);
     pattern.parties = (int)parties;
-    if (holds(&pattern))
-        return add_pattern(finder, pattern);
+    if (pattern_holds(&pattern))
+        return pattern_add(finder, pattern);
     free(pattern.acts);
     return false;
 }
@@ -279,7 +252,7 @@ static void replay_lock(const struct finder *finder, const struct lock_event *ev
     case LOCK_WAITS: {
         bool behind_writer = !writes && state->waiting_writers > 0 && state->readers > 0;
         state->kept_out += !busy && behind_writer;
-        judge(pattern, event->section, event->time_ns, true, busy || behind_writer);
+        pattern_judge(pattern, event->section, event->time_ns, true, busy || behind_writer);
         if (writes && !*waiting) {
             *waiting = 1;
             state->waiting_writers++;
@@ -288,7 +261,7 @@ static void replay_lock(const struct finder *finder, const struct lock_event *ev
     }
     case LOCK_PASSES:
         state->let_in += !writes && state->waiting_writers > 0 && state->readers > 0;
-        judge(pattern, event->section, event->time_ns, false, !busy);
+        pattern_judge(pattern, event->section, event->time_ns, false, !busy);
         if (*waiting)
             state->waiting_writers--;
         *waiting = 0;
@@ -325,7 +298,7 @@ static bool find_rwlock(const struct finder *finder) {
         free(state.waiting);
         pattern.writers_first = state.kept_out > state.let_in;
         bool better = !found || pattern.tally.violations < best.tally.violations;
-        if (holds(&pattern) && state.shared && better) {
+        if (pattern_holds(&pattern) && state.shared && better) {
             free(best.acts);
             best = pattern;
             found = true;
@@ -334,25 +307,10 @@ static bool find_rwlock(const struct finder *finder) {
         }
     }
     free(events.items);
-    return found && add_pattern(finder, best);
+    return found && pattern_add(finder, best);
 }
 
 /* ---- turns: numbers are drawn at one place and go through in their order at another ---- */
-
-/* A number's way through. */
-struct passage {
-    size_t wait_section; /* that waited for it */
-    size_t pass_section; /* in which it passed */
-    int thread;          /* that held it */
-    uint64_t asked_ns;   /* when somebody wanted to go on by it */
-    uint64_t passed_ns;
-    uint64_t after_ns; /* the passage before it by the same mutex */
-};
-
-struct passages {
-    struct passage *items;
-    size_t count, capacity;
-};
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
  * of a thread stand together, in the order of their unlocks. */
@@ -436,9 +394,8 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
     return -2;
 }
 
-/* Waiting must end with the passage before it (turns), or with its own (results). */
-static void judge_passages(const struct finder *finder, const struct passages *passages,
-                           bool of_own, struct pattern *pattern) {
+void passages_judge(const struct finder *finder, const struct passages *passages, bool of_own,
+                    struct pattern *pattern) {
     for (size_t i = 0; i < passages->count; i++) {
         const struct passage *passage = &passages->items[i];
         if (!of_own && i == 0)
@@ -447,17 +404,17 @@ static void judge_passages(const struct finder *finder, const struct passages *p
         const struct section *section = section_at(finder, passage->wait_section);
         bool waited = section->n_waits > 0;
         bool went_on = passed_ns(finder, section) >= free_ns;
-        judge(pattern, passage->wait_section, passage->asked_ns, waited,
-              went_on && waited == (passage->asked_ns < free_ns));
+        pattern_judge(pattern, passage->wait_section, passage->asked_ns, waited,
+                      went_on && waited == (passage->asked_ns < free_ns));
     }
 }
 
-static bool add_passages(const struct finder *finder, const struct passages *passages, bool of_own,
-                         struct pattern *pattern) {
+bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
+                  struct pattern *pattern) {
     int entry = passages->count >= 3 ? find_drawing_entry(finder, passages) : -2;
     if (entry > -2)
-        judge_passages(finder, passages, of_own, pattern);
-    if (entry == -2 || !holds(pattern)) {
+        passages_judge(finder, passages, of_own, pattern);
+    if (entry == -2 || !pattern_holds(pattern)) {
         free(pattern->acts);
         return false;
     }
@@ -471,7 +428,7 @@ static bool add_passages(const struct finder *finder, const struct passages *pas
         pattern->acts[passages->items[i].wait_section] |= of_own ? ACT_COLLECT : ACT_TURN;
         pattern->acts[passages->items[i].pass_section] |= ACT_PASS;
     }
-    return add_pattern(finder, *pattern);
+    return pattern_add(finder, *pattern);
 }
 
 /* `condition` -1: any. */
@@ -512,7 +469,7 @@ static struct passages turns_of(const struct finder *finder, const struct sectio
     return passages;
 }
 
-static int compare_passages(const void *a, const void *b) {
+int passages_compare(const void *a, const void *b) {
     const struct passage *x = a, *y = b;
     return (x->passed_ns > y->passed_ns) - (x->passed_ns < y->passed_ns);
 }
@@ -547,118 +504,15 @@ static bool find_turns(const struct finder *finder, bool is_proposed) {
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)
-            qsort(passages.items, passages.count, sizeof *passages.items, compare_passages);
+            qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
         struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
         pattern.is_proposed = is_proposed;
-        bool found = add_passages(finder, &passages, false, &pattern);
+        bool found = passages_add(finder, &passages, false, &pattern);
         free(passages.items);
         if (found)
             return true;
     }
     return false;
-}
-
-/* ---- results that one thread fetches in order, each with a mutex of its own ---- */
-
-/* The thread that waits; -1 when several do. */
-static int only_waiter(const struct finder *finder) {
-    int waiter = -1;
-    for (size_t i = 0; i < finder->history.count; i++) {
-        const struct section *section = section_at(finder, finder->history.items[i]);
-        if (section->n_waits == 0)
-            continue;
-        if (waiter >= 0 && waiter != section->thread)
-            return -1;
-        waiter = section->thread;
-    }
-    return waiter;
-}
-
-/* The last signalling section of another thread on the same mutex in (after, before]. */
-static size_t result_before(const struct finder *finder, int mutex, int waiter, size_t before,
-                            uint64_t after_ns) {
-    for (size_t i = before; i-- > 0;) {
-        size_t index = finder->history.items[i];
-        const struct section *section = section_at(finder, index);
-        if (section->mutex != mutex || section->thread == waiter)
-            continue;
-        if (section->release_ns <= after_ns)
-            break;
-        if (class_at(finder, index)->n_signals > 0)
-            return index;
-    }
-    return finder->sections->n_sections;
-}
-
-static uint64_t site_key(const struct section_class *class) {
-    return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
-}
-
-/* Call sites at which somebody waits, at one mutex or another. */
-static struct map waiting_sites(const struct finder *finder) {
-    struct map sites = MAP_EMPTY;
-    for (size_t i = 0; i < finder->history.count; i++)
-        if (section_at(finder, finder->history.items[i])->n_waits > 0)
-            map_put(&sites, site_key(class_at(finder, finder->history.items[i])), 1);
-    return sites;
-}
-
-/* The waiter's visits: sections in a row on one mutex. Each ends with that mutex' result. */
-static struct passages visits_of(const struct finder *finder, int waiter) {
-    struct passages passages = {0};
-    struct map last_visit = MAP_EMPTY; /* of a mutex: passage number */
-    struct map waiting = waiting_sites(finder);
-    for (size_t i = 0; i < finder->history.count; i++) {
-        size_t index = finder->history.items[i];
-        const struct section *section = section_at(finder, index);
-        if (section->thread != waiter || !map_get(&waiting, site_key(class_at(finder, index)), 0))
-            continue;
-        int mutex = section->mutex, known = map_get(&last_visit, (uint64_t)mutex, -1);
-        bool same = known >= 0 && (size_t)known + 1 == passages.count;
-        /* the result may come while the section waits: look from the end of its waits on */
-        size_t from = i;
-        while (from < finder->history.count &&
-               section_at(finder, finder->history.items[from])->acquire_ns <=
-                   passed_ns(finder, section))
-            from++;
-        uint64_t after = known < 0 ? 0
-                         : same    ? passages.items[known].after_ns
-                                   : passages.items[known].passed_ns;
-        size_t result = result_before(finder, mutex, waiter, from, after);
-        if (result == finder->sections->n_sections)
-            continue;
-        const struct section *by = section_at(finder, result);
-        struct passage visit = {index,          result, by->thread, section->acquire_ns,
-                                by->release_ns, after};
-        if (!same) {
-            *VECTOR_ADD(&passages) = visit;
-            map_put(&last_visit, (uint64_t)mutex, (int)passages.count - 1);
-            continue;
-        }
-        struct passage *open = &passages.items[known];
-        open->pass_section = result;
-        open->thread = by->thread;
-        open->passed_ns = by->release_ns;
-        if (section_at(finder, open->wait_section)->n_waits == 0) {
-            open->wait_section = index;
-            open->asked_ns = section->acquire_ns;
-        }
-    }
-    map_free(&last_visit);
-    map_free(&waiting);
-    return passages;
-}
-
-static bool find_results(const struct finder *finder, size_t n_objects) {
-    int waiter = only_waiter(finder);
-    if (waiter < 0)
-        return false;
-    struct passages visits = visits_of(finder, waiter);
-    struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
-    pattern.n_objects = n_objects;
-    bool found = add_passages(finder, &visits, true, &pattern);
-    free(visits.items);
-    return found;
 }
 
 /* ---- all mutexes ---- */
@@ -685,8 +539,10 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
     finder->history = in_order(finder->sections, finder->mutex, -1);
     if (before_guards && finder->history.count > 0)
         (void)(find_barrier(finder) || find_rwlock(finder));
-    else if (!before_guards && (has_unexplained_wait(finder) || !has_wait(finder)))
-        find_turns(finder, !has_wait(finder));
+    else if (!before_guards && has_unexplained_wait(finder))
+        (void)(find_turns(finder, false) || results_find(finder));
+    else if (!before_guards && !has_wait(finder))
+        find_turns(finder, true);
     free(finder->history.items);
 }
 
@@ -697,7 +553,7 @@ static void find_in_array(struct finder *finder) {
         members += finder->sections->objects[o].class_id == class_id;
     finder->history = in_order(finder->sections, finder->mutex, class_id);
     if (members > 1 && has_unexplained_wait(finder))
-        find_results(finder, members);
+        results_find_in_array(finder, members);
     free(finder->history.items);
 }
 

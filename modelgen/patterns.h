@@ -29,6 +29,7 @@ struct pattern {
     bool is_proposed;         /* nobody ever waited: the source says what it is */
     bool
         draws_when_passing; /* a thread has its next number when it is started and when it passed */
+    const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */
     struct tally_of_replay {
         double replayed, waited, violations;
         size_t n_contradictions;

@@ -151,6 +151,21 @@ static void write_first_draws(struct writer *writer, uint64_t time_ns) {
     }
 }
 
+/* Threads that draw a number when they take their work from elsewhere. */
+static void write_draws_after(struct writer *writer, size_t index,
+                              const struct trace_record *record) {
+    uint64_t end = record->start_ns + record->duration_ns;
+    for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
+        struct pattern *pattern = &writer->in->monitors->patterns[p];
+        const struct trace_record *like = pattern->drawn_after;
+        if (!like || like->api != record->api ||
+            writer_place(writer, like) != writer_place(writer, record))
+            continue;
+        int object = objects_pattern(writer, pattern);
+        add_step(writer, NODE_DRAW, index, end, end)->object = object;
+    }
+}
+
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
@@ -761,6 +776,7 @@ static void write_thread(struct writer *writer, size_t t) {
     write_first_draws(writer, thread->start_ns);
     for (size_t r = 0; r < thread->n_records; r++) {
         write_record(writer, r, &thread->records[r]);
+        write_draws_after(writer, r, &thread->records[r]);
         write_known_close(writer, r, &thread->records[r]);
         write_decision_after_work(writer, r);
         write_entrance(writer, r, &thread->records[r]);

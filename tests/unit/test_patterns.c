@@ -183,6 +183,48 @@ static void results_fetched_in_order_are_told_apart(void **state) {
     found_free(&found);
 }
 
+/* ---- results under one mutex ---- */
+
+/* Two workers take jobs from a semaphore; the second one is quicker. Main fetches the results in
+ * the order of the jobs, and is woken in vain by the one that comes too early. */
+static void results_under_one_mutex_are_numbered_where_work_is_taken(void **state) {
+    (void)state;
+    enum { PAIRS = 8 };
+    struct trace *trace = new_trace(2);
+    uint32_t take = builder_context(trace, "take", 50, "worker", 100);
+    uint32_t waits = builder_context(trace, "fetch", 11, "thread", 100);
+    for (uint64_t at = 1000; at <= 1000 * PAIRS; at += 1000) {
+        for (int worker = 1; worker <= 2; worker++)
+            builder_record(trace, worker, "sem_wait", at + 10 * (uint64_t)worker, 0, 0x5000, take,
+                           0);
+        section(trace, 2, "store", 0, at + 300, 0, at + 310, true);
+        section(trace, 1, "store", 0, at + 600, 0, at + 610, true);
+        builder_record(trace, 0, "pthread_mutex_lock", at + 100, 0, MUTEX,
+                       builder_context(trace, "fetch", 10, "thread", 100), 0);
+        builder_record(trace, 0, "pthread_cond_wait", at + 101, 219, CONDITION, waits, 0);
+        builder_record(trace, 0, "pthread_cond_wait", at + 321, 299, CONDITION, waits, 0);
+        builder_record(trace, 0, "pthread_mutex_unlock", at + 630, 0, MUTEX,
+                       builder_context(trace, "fetch", 13, "thread", 100), 0);
+        section(trace, 0, "fetch", 0, at + 700, 0, at + 710, false);
+    }
+    struct found found = find(trace, 10000);
+    assert_int_equal(found.monitors.n_guards, 0);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    const struct pattern *pattern = found.monitors.patterns;
+    assert_int_equal(pattern->kind, HAND_MADE_EVENT);
+    assert_true(pattern->tally.violations == 0);
+    assert_non_null(pattern->drawn_after);
+    assert_string_equal(api_catalog[pattern->drawn_after->api].name, "sem_wait");
+    size_t fetched = 0, stored = 0;
+    for (size_t s = 0; s < found.sections.n_sections; s++) {
+        fetched += pattern->acts[s] == ACT_COLLECT;
+        stored += pattern->acts[s] == ACT_PASS;
+    }
+    assert_int_equal(fetched, 2 * PAIRS);
+    assert_int_equal(stored, 2 * PAIRS);
+    found_free(&found);
+}
+
 /* ---- the simulator's side ---- */
 
 /* Two threads compute for 1 ms each, then 4 ms in their turn: those 4 ms come one after the other,
@@ -221,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_reader_beside_a_writer_refutes_the_read_write_lock),
         cmocka_unit_test(threads_that_wait_for_each_other_take_turns),
         cmocka_unit_test(results_fetched_in_order_are_told_apart),
+        cmocka_unit_test(results_under_one_mutex_are_numbered_where_work_is_taken),
         cmocka_unit_test(a_turn_waits_for_the_number_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
