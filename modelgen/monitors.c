@@ -542,6 +542,7 @@ static double count_operations(const struct trace *trace, const struct monitors 
 
 static void find_proposals(const struct trace *trace, const struct sections *sections,
                            const struct facts *facts, struct monitors *monitors) {
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what the array holds */
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
     for (size_t o = 0; facts && o < sections->n_objects; o++) {
         double best = 0;

@@ -1,5 +1,6 @@
 #include "modelgen/pipes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,7 @@ static struct pipes find_pipes(const struct trace *trace, struct uses *uses) {
         use->end = map_get(&end_of, descriptor, -1);
         if (use->end < 0)
             continue;
+        assert(pipes.items); /* the map knows only what is in the list */
         note_use(&pipes.items[use->end / 2], record, use->end % 2);
         if (record->api == API_close)
             map_put(&end_of, descriptor, -1);

@@ -1,5 +1,6 @@
 #include "modelgen/results.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,6 +242,7 @@ static struct passages visits_of(const struct finder *finder, int waiter) {
                section_at(finder, finder->history.items[from])->acquire_ns <=
                    passed_ns(finder, section))
             from++;
+        assert(known < 0 || passages.items); /* the map knows only what is in the list */
         uint64_t after = known < 0 ? 0
                          : same    ? passages.items[known].after_ns
                                    : passages.items[known].passed_ns;

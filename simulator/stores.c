@@ -91,8 +91,8 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     thread->wanted = 1;
     if ((double)object->n_items >= object->amount)
         return lack(engine, thread, object, SIDE_PUTTERS);
-    double count = random_round(&thread->random, node_of(engine, thread)->count);
-    for (double i = 0; i < count; i++)
+    long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
+    for (long i = 0; i < count; i++)
         add_item(engine, object, isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns);
     announce_items(engine, thread, object);
     return PROGRESS_YES;

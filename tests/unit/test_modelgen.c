@@ -388,7 +388,7 @@ static void a_pipe_between_threads_is_a_queue(void **state) {
         assert_true(count_nodes(model, NODE_GET) == is_queue);
         assert_true(count_nodes(model, NODE_CLOSE) == is_queue);
         for (size_t o = 0; o < model->n_objects; o++)
-            assert_true(model->objects[o].bounded && model->objects[o].amount.base == 65536 / 8);
+            assert_true(model->objects[o].bounded && model->objects[o].amount.base == 8192);
         assert_int_equal(model->n_objects, is_queue);
         model_free(model);
         trace_free(trace);
@@ -449,20 +449,18 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     struct trace *trace = builder_new(2);
     int thread = builder_thread(trace, "main", -1);
     const struct {
-        const char *api, *function;
-        int line;
-        const char *caller;
-        int caller_line;
+        const char *api, *function, *caller;
+        int line, caller_line;
     } calls[] = {
-        {"pthread_mutex_lock", "safe_lock", 5, "put", 20},
-        {"pthread_mutex_lock", "safe_lock", 5, "get", 30},
-        {"pthread_mutex_lock", "add", 50, "producer", 70}, /* locks and unlocks: does something */
-        {"pthread_mutex_unlock", "add", 51, "producer", 70},
-        {"pthread_mutex_lock", "add", 50, "producer", 71},
-        {"pthread_mutex_unlock", "add", 51, "producer", 71},
-        {"pthread_mutex_lock", "enter", 60, "start", 80}, /* one place: may be the whole story */
-        {"nanosleep", "pass_time", 90, "producer", 72},
-        {"nanosleep", "pass_time", 90, "consumer", 82},
+        {"pthread_mutex_lock", "safe_lock", "put", 5, 20},
+        {"pthread_mutex_lock", "safe_lock", "get", 5, 30},
+        {"pthread_mutex_lock", "add", "producer", 50, 70}, /* locks and unlocks: does something */
+        {"pthread_mutex_unlock", "add", "producer", 51, 70},
+        {"pthread_mutex_lock", "add", "producer", 50, 71},
+        {"pthread_mutex_unlock", "add", "producer", 51, 71},
+        {"pthread_mutex_lock", "enter", "start", 60, 80}, /* one place: may be the whole story */
+        {"nanosleep", "pass_time", "producer", 90, 72},
+        {"nanosleep", "pass_time", "consumer", 90, 82},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
