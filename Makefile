@@ -143,7 +143,7 @@ check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
 	@ln -sf ../release/persik-analyze build/$*/persik-analyze
-	@tests/run --unit-only build/$*
+	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* # ten times slower is usual
 
 demo: ## zstd end to end: fetch, build, profile, predict, compare
 	@sh ./install-deps.sh

@@ -23,7 +23,8 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
     trace->meta.cpu_ns = THREAD_CPU + OUTSIDE;
     trace->meta.n_untraced = n;
     trace->meta.untraced_cpu_ns = memory_alloc(n + 1, sizeof(uint64_t));
-    memcpy(trace->meta.untraced_cpu_ns, plain_cpu_ns, n * sizeof(uint64_t));
+    if (n)
+        memcpy(trace->meta.untraced_cpu_ns, plain_cpu_ns, n * sizeof(uint64_t));
     return trace;
 }
 

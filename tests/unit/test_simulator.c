@@ -938,7 +938,9 @@ static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
     model->nodes[head].stays = constant(30);
     model->nodes[head].stays_scaling = (struct scaling){.share = 1, .pool = pool};
     const int alone[] = {1};
-    assert_close(simulate(model, (struct sim_config){0}).run_ns.mean, 2 * 35 * MS, 1e-9);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 2 * 35 * MS, 1e-9);
+    sim_result_free(&result);
     assert_close(run_ns(model, (struct sim_config){.pool_threads = alone}), 65 * MS, 1e-9);
 }
 
