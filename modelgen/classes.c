@@ -62,6 +62,10 @@ bool class_signals(const struct section_class *class, int condition) {
     return false;
 }
 
+bool class_is_same_operation(const struct section_class *a, const struct section_class *b) {
+    return a->line == b->line && strcmp(a->function, b->function) == 0;
+}
+
 bool entry_signals_early(const struct monitors *monitors, int entry, int condition) {
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];

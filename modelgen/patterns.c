@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/classes.h"
 #include "modelgen/commands.h"
 #include "modelgen/finder.h"
 #include "modelgen/results.h"
@@ -84,10 +85,6 @@ bool pattern_add(const struct finder *finder, struct pattern pattern) {
 
 /* ---- barriers: all but the last of each round wait, and the last wakes them ---- */
 
-static bool same_site(const struct section_class *a, const struct section_class *b) {
-    return a->line == b->line && strcmp(a->function, b->function) == 0;
-}
-
 static bool thread_met(const struct finder *finder, const struct order_list *round, int thread) {
     for (size_t i = 0; i < round->count; i++)
         if (section_at(finder, round->items[i])->thread == thread)
@@ -120,7 +117,7 @@ static size_t walk_rounds(const struct finder *finder, const struct section_clas
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         const struct section *section = section_at(finder, index);
-        if (!same_site(class_at(finder, index), site))
+        if (!class_is_same_operation(class_at(finder, index), site))
             continue;
         bool twice = thread_met(finder, &round, section->thread);
         *VECTOR_ADD(&round) = index;
@@ -173,7 +170,7 @@ struct lock_sites {
 
 static int site_of(struct lock_sites *sites, const struct section_class *class, bool add) {
     for (int i = 0; i < sites->count; i++)
-        if (same_site(sites->items[i], class))
+        if (class_is_same_operation(sites->items[i], class))
             return i;
     if (!add || sites->count == SITE_LIMIT)
         return -1;
@@ -435,10 +432,7 @@ bool passages_add(const struct finder *finder, const struct passages *passages, 
 static bool class_announces(const struct section_class *class, int condition) {
     if (condition < 0)
         return class->n_signals > 0;
-    for (size_t i = 0; i < class->n_signals; i++)
-        if (class->signals[i] == condition)
-            return true;
-    return false;
+    return class_signals(class, condition);
 }
 
 /* Sections of the call site that waits, each with the next one of the same thread that signals. */
@@ -446,12 +440,12 @@ static struct passages turns_of(const struct finder *finder, const struct sectio
     struct passages passages = {0};
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
-        if (!same_site(class_at(finder, index), site))
+        if (!class_is_same_operation(class_at(finder, index), site))
             continue;
         const struct section *section = section_at(finder, index);
         size_t pass = finder->sections->n_sections;
         for (size_t s = index; s < finder->monitors->first_of_thread[section->thread + 1]; s++) {
-            if (s > index && same_site(class_at(finder, s), site) &&
+            if (s > index && class_is_same_operation(class_at(finder, s), site) &&
                 section_at(finder, s)->mutex == finder->mutex)
                 break;
             if (section_at(finder, s)->mutex == finder->mutex &&

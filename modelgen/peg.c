@@ -275,6 +275,12 @@ static bool split_once(struct builder *builder) {
 
 /* ---- edges ---- */
 
+static void drop_edge(struct draft_edge *draft) {
+    free(draft->cpu_ns.items);
+    free(draft->runs.items);
+    free(draft->passes.items);
+}
+
 static int find_edge(struct builder *builder, int from, enum outcome when, int to) {
     uint64_t key = map_mix(map_mix(map_mix(17, (uint64_t)from), when), (uint64_t)to);
     int edge = map_get(&builder->edge_of, key, -1);
@@ -629,12 +635,6 @@ static bool is_farewell(const struct builder *builder, const struct draft_edge *
            ends_by_answer(builder, draft->from);
 }
 
-static void drop_edge(struct draft_edge *draft) {
-    free(draft->cpu_ns.items);
-    free(draft->runs.items);
-    free(draft->passes.items);
-}
-
 static void write_edge(struct builder *builder, struct draft_edge *draft) {
     const struct thread_pools *pools = builder->in->pools;
     struct node *node = &builder->model->nodes[draft->from];
@@ -803,11 +803,8 @@ static bool *find_reachable(const struct builder *builder) {
 }
 
 static void find_edges(struct builder *builder) {
-    for (size_t e = 0; e < builder->edges.count; e++) {
-        free(builder->edges.items[e].cpu_ns.items);
-        free(builder->edges.items[e].runs.items);
-        free(builder->edges.items[e].passes.items);
-    }
+    for (size_t e = 0; e < builder->edges.count; e++)
+        drop_edge(&builder->edges.items[e]);
     builder->edges.count = 0;
     map_free(&builder->edge_of);
     for (size_t t = 0; t < builder->in->trace->n_threads; t++) {

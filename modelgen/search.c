@@ -170,31 +170,21 @@ static void judge_current(struct search *search, double complexity) {
     }
 }
 
-/* How many the waiter takes at once if nothing is ever left over: what was added per pass. */
-static long whole_batch(const struct search *search) {
-    double added = 0, passes = 0;
-    for (int i = 0; i < search->n_classes; i++) {
-        const struct section_class *class = &search->monitors->classes[search->classes[i]];
-        if (search->current.weight[i] > 0)
-            added += class->count;
-        else if (class->entry == search->current.waiter_entry)
-            passes += class->count;
-    }
-    return passes > 0 ? lround(added / passes) : 0;
-}
+/* How often sections added under the chosen weights, and how often the waiter passed. */
+struct traffic {
+    double added, passes;
+};
 
-/* How many whoever adds must add at once if nothing is ever left over: passes per adding. 0: it was
- * not added often enough to tell. */
-static long whole_supply(const struct search *search) {
-    double adding = 0, passes = 0;
+static struct traffic count_traffic(const struct search *search) {
+    struct traffic traffic = {0};
     for (int i = 0; i < search->n_classes; i++) {
         const struct section_class *class = &search->monitors->classes[search->classes[i]];
         if (search->current.weight[i] > 0)
-            adding += class->count;
+            traffic.added += class->count;
         else if (class->entry == search->current.waiter_entry)
-            passes += class->count;
+            traffic.passes += class->count;
     }
-    return adding >= SUPPLIES ? lround(passes / adding) : 0;
+    return traffic;
 }
 
 /* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
@@ -206,11 +196,6 @@ static bool is_balanced(const struct search *search) {
         *(amount > 0 ? &added : &taken) += fabs(amount);
     }
     return fabs(added - taken) <= LEFT_OVER * added;
-}
-
-/* Wherever it is called. */
-static bool is_same_operation(const struct section_class *a, const struct section_class *b) {
-    return a->line == b->line && strcmp(a->function, b->function) == 0;
 }
 
 /* Judges the chosen weights with those that add adding `supply` at once. */
@@ -232,8 +217,9 @@ static void judge_weights(struct search *search) {
         const struct section_class *classes = search->monitors->classes;
         bool counted = false; /* the operation, by another class of it */
         for (int j = 0; j < i; j++)
-            counted |= current->weight[j] != 0 && is_same_operation(&classes[search->classes[j]],
-                                                                    &classes[search->classes[i]]);
+            counted |=
+                current->weight[j] != 0 &&
+                class_is_same_operation(&classes[search->classes[j]], &classes[search->classes[i]]);
         complexity += current->weight[i] != 0 && !counted;
         producers += current->weight[i] > 0;
     }
@@ -248,7 +234,10 @@ static void judge_weights(struct search *search) {
         judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
     if (current->tries || !hypothesis_takes(search->monitors, current))
         return;
-    long batch = whole_batch(search), supply = whole_supply(search);
+    /* What is taken or added at once if nothing is ever left over. */
+    struct traffic traffic = count_traffic(search);
+    long batch = traffic.passes > 0 ? lround(traffic.added / traffic.passes) : 0;
+    long supply = traffic.added >= SUPPLIES ? lround(traffic.passes / traffic.added) : 0;
     if (supply >= 2)
         judge_supply(search, supply, complexity + 0.5);
     if (batch < 2)
@@ -420,7 +409,7 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
         if (event_changes(event, takes_part && search->best.early[slot])) {
             counters[event->instance] += takes_part ? search->best.weight[slot] : 0;
         } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
-                   other->entry != class->entry && is_same_operation(other, class)) {
+                   other->entry != class->entry && class_is_same_operation(other, class)) {
             bool lacks = counters[event->instance] <= search->best_verdict.threshold;
             all++;
             wrong += lacks != (event->kind == EVENT_WAITS);

@@ -115,6 +115,12 @@ static bool line_in(const struct stretch *stretch, int line) {
            (line > stretch->after || line < stretch->before);
 }
 
+/* Does the loop lead from line `after` of the function back to `before`? */
+static bool leads_back(const struct facts_loop *loop, const char *function, int after, int before) {
+    return strcmp(loop->function, function) == 0 && loop->first_line <= before &&
+           loop->last_line >= after;
+}
+
 /* Finds the innermost loop around both lines for a backward step. */
 static void wrap_around(const struct facts *facts, struct stretch *stretch) {
     stretch->wraps = true;
@@ -122,10 +128,8 @@ static void wrap_around(const struct facts *facts, struct stretch *stretch) {
     stretch->loop_last = INT_MAX;
     for (size_t i = 0; i < facts->n_loops; i++) {
         const struct facts_loop *loop = &facts->loops[i];
-        bool around = strcmp(loop->function, stretch->function) == 0 &&
-                      loop->first_line <= stretch->before && loop->last_line >= stretch->after;
-        if (around && loop->first_line >= stretch->loop_first &&
-            loop->last_line <= stretch->loop_last) {
+        if (leads_back(loop, stretch->function, stretch->after, stretch->before) &&
+            loop->first_line >= stretch->loop_first && loop->last_line <= stretch->loop_last) {
             stretch->loop_first = loop->first_line;
             stretch->loop_last = loop->last_line;
         }
@@ -137,12 +141,9 @@ static void wrap_around(const struct facts *facts, struct stretch *stretch) {
 static bool goes_round(const struct facts *facts, const struct trace_context *a,
                        const struct trace_context *b, size_t depth) {
     const struct trace_frame *x = outer_frame(a, depth), *y = outer_frame(b, depth);
-    for (size_t i = 0; i < facts->n_loops; i++) {
-        const struct facts_loop *loop = &facts->loops[i];
-        if (strcmp(loop->function, x->function) == 0 && loop->first_line <= y->line &&
-            loop->last_line >= x->line)
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (leads_back(&facts->loops[i], x->function, x->line, y->line))
             return true;
-    }
     return false;
 }
 
