@@ -118,8 +118,15 @@ judge_model() {
 }
 
 measure_program() {
-    local name=$1 folder=$kept/$1 base build round
+    local name=$1 folder=$kept/$1 base build round runs=$runs
     mkdir -p "$folder"
+    if [ -n "$models_only" ]; then
+        runs=$(find "$folder" -name 'round*.csv' | wc -l)
+        [ "$runs" -gt 0 ] || {
+            say "$name: no rounds kept: measure it first, without --models"
+            return 1
+        }
+    fi
     for ((round = 1; round <= runs; round++)); do
         for base in "${bases[@]}"; do
             [ -n "$models_only" ] || [ "$round" -gt "${#builds[@]}" ] || record "$base" "$round" ||

@@ -1,10 +1,13 @@
 #include "modelgen/classes.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+
+#define ATTEMPTS 4 /* that end alike, to be taken for one of several ways */
 
 struct class_list {
     struct section_class *items;
@@ -110,8 +113,10 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
                                       .context = context,
                                       .waits_on = -1};
         collect_signals(sections, section, &class);
-        uint64_t entry = entry_key(trace, sections, section), key = entry;
-        if (split && split[section->mutex] && section->n_waits == 0 && class.n_signals == 0)
+        uint64_t key = entry_key(trace, sections, section);
+        class.entry = map_get(&entry_of_key, key, (int)entry_of_key.count);
+        map_put(&entry_of_key, key, class.entry);
+        if (split && split[class.entry] && section->n_waits == 0 && class.n_signals == 0)
             key = map_mix(key, key_of_next(trace, sections, s));
         for (size_t i = 0; i < class.n_signals; i++)
             key = map_mix(key, (uint64_t) class.signals[i]);
@@ -119,8 +124,6 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
         if (index < 0) {
             index = (int)list.count;
             map_put(&class_of_key, key, index);
-            class.entry = map_get(&entry_of_key, entry, (int)entry_of_key.count);
-            map_put(&entry_of_key, entry, class.entry);
             const struct trace_frame *frame = frame_at(trace, context, 0);
             class.function = frame->function;
             class.line = frame->line;
@@ -138,8 +141,29 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
         note_waits(sections, section, known);
         monitors->class_of[s] = index;
     }
+    monitors->n_entries = entry_of_key.count;
     map_free(&class_of_key);
     map_free(&entry_of_key);
     monitors->classes = list.items;
     monitors->n_classes = list.count;
+}
+
+void classes_mark_attempts(const struct trace *trace, const struct sections *sections,
+                           const struct monitors *monitors, bool *marked) {
+    struct map followed = MAP_EMPTY; /* (entry, what comes next) -> how often */
+    int *ways = memory_alloc(monitors->n_entries, sizeof *ways);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int entry = monitors->classes[monitors->class_of[s]].entry;
+        uint64_t key = map_mix(key_of_next(trace, sections, s), (uint64_t)entry);
+        int count = map_get(&followed, key, 0) + 1;
+        map_put(&followed, key, count);
+        ways[entry] += count == ATTEMPTS;
+    }
+    for (size_t e = 0; e < monitors->n_entries; e++)
+        marked[e] = ways[e] > 1;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].waits > 0 || monitors->classes[c].n_signals > 0)
+            marked[monitors->classes[c].entry] = false;
+    free(ways);
+    map_free(&followed);
 }

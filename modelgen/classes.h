@@ -5,10 +5,16 @@
 
 #include "modelgen/monitors.h"
 
-/* Sets classes, n_classes and class_of. `split`, per sync object, NULL: none: a mutex whose
- * sections are told apart by what comes next where neither a wait nor a signal tells. */
+/* Sets classes, n_classes, n_entries and class_of. `split`, per entry, NULL: none: its sections are
+ * told apart by what comes next where neither a wait nor a signal tells. Entries are numbered alike
+ * whatever is split. */
 void classes_find(const struct trace *trace, const struct sections *sections, const bool *split,
                   struct monitors *monitors);
+
+/* Marks the entries whose sections never wait nor signal, and whose threads go different ways
+ * afterwards: what they found may decide that. `monitors` is not split; `marked`: per entry. */
+void classes_mark_attempts(const struct trace *trace, const struct sections *sections,
+                           const struct monitors *monitors, bool *marked);
 
 bool class_signals(const struct section_class *class, int condition);
 

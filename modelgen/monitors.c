@@ -10,6 +10,8 @@
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
 
+#define CONVINCING 8 /* attempts that succeed, and as many that fail */
+
 /* ---- guards ---- */
 
 struct guard_list {
@@ -274,11 +276,38 @@ static bool changes_alone(const struct monitors *monitors, const struct guard *g
     return true;
 }
 
+/* Do only other threads add to what the attempts take, which fail exactly when nothing is left, and
+ * both often enough? */
+static bool is_beyond_doubt(const struct search *search, const struct sections *sections,
+                            size_t n_threads) {
+    const struct verdict *verdict = &search->best_verdict;
+    if (verdict->wrong_waits + verdict->wrong_passes > 0 || verdict->waits < CONVINCING ||
+        verdict->passes < CONVINCING)
+        return false;
+    const struct monitors *monitors = search->monitors;
+    bool *tries = memory_alloc(n_threads, sizeof *tries);
+    bool *adds = memory_alloc(n_threads, sizeof *adds);
+    for (size_t s = 0; s < sections->n_sections; s++)
+        for (int i = 0; i < search->n_classes; i++)
+            if (search->classes[i] == monitors->class_of[s]) {
+                int entry = monitors->classes[search->classes[i]].entry;
+                tries[sections->sections[s].thread] |= entry == search->best.waiter_entry;
+                adds[sections->sections[s].thread] |= search->best.weight[i] > 0;
+            }
+    bool apart = true;
+    for (size_t t = 0; t < n_threads; t++)
+        apart &= !tries[t] || !adds[t];
+    free(tries);
+    free(adds);
+    return apart;
+}
+
 /* Entries that never wait but sometimes signal and sometimes do not, or go different ways
  * afterwards: an attempt that can fail. Only believed where the success adds to a guard already
- * found; or, without a signal, takes from one. */
-static void find_trying_guards(struct monitors *monitors, const struct sections *sections,
-                               int mutex, const struct history *history, struct guard_list *list) {
+ * found; or, without a signal, takes from one or is beyond doubt. */
+static void find_trying_guards(const struct trace *trace, struct monitors *monitors,
+                               const struct sections *sections, int mutex,
+                               const struct history *history, struct guard_list *list) {
     struct search search = {.monitors = monitors};
     for (size_t c = 0; c < monitors->n_classes; c++) {
         if (monitors->classes[c].mutex != mutex)
@@ -293,7 +322,9 @@ static void find_trying_guards(struct monitors *monitors, const struct sections 
             is_known = guard->mutex == mutex && changes_alone(monitors, guard, c, told_by_signal);
         }
         search.success = told_by_signal ? -1 : (int)c;
-        if (is_known && search_attempts(&search, history, mutex, monitors->classes[c].entry))
+        if ((is_known || !told_by_signal) &&
+            search_attempts(&search, history, mutex, monitors->classes[c].entry) &&
+            (is_known || is_beyond_doubt(&search, sections, trace->n_threads)))
             add_found(monitors, sections, list, &search, mutex, -1, -1);
     }
 }
@@ -582,7 +613,7 @@ static void find_in_mutex(const struct trace *trace, const struct sections *sect
     if (history.count) {
         find_waiting_guards(monitors, sections, mutex, &history, list);
         find_proposed_guards(trace, sections, mutex, &history, monitors, list);
-        find_trying_guards(monitors, sections, mutex, &history, list);
+        find_trying_guards(trace, monitors, sections, mutex, &history, list);
         for (size_t g = list->count; g-- > first;)
             find_first_comer(monitors, sections, g, &history, list);
     }
@@ -663,24 +694,50 @@ static double unexplained_waits(const struct monitors *monitors, const struct se
     return wait_ns;
 }
 
+static size_t count_attempts(const struct monitors *monitors) {
+    size_t count = 0;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        count += monitors->guards[g].tries;
+    return count;
+}
+
+/* Looks again with some entries' sections told apart by what comes next. Kept if that explains more
+ * waits; or as many, and more attempts. True: it was. */
+static bool look_closer(const struct trace *trace, const struct sections *sections,
+                        const struct facts *facts, const bool *split, struct monitors *monitors) {
+    struct monitors finer = find_all(trace, sections, facts, split);
+    double now_ns = unexplained_waits(&finer, sections);
+    double before_ns = unexplained_waits(monitors, sections);
+    bool better = now_ns < before_ns ||
+                  (now_ns <= before_ns && count_attempts(&finer) > count_attempts(monitors));
+    monitors_free(better ? monitors : &finer);
+    if (better)
+        *monitors = finer;
+    return better;
+}
+
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
                               const struct facts *facts) {
     struct monitors monitors = find_all(trace, sections, facts, NULL);
-    bool *split = memory_alloc(sections->n_objects, sizeof *split);
-    bool any = false;
-    for (size_t o = 0; o < sections->n_objects; o++) {
-        split[o] = sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
-                   has_unexplained(&monitors, (int)o);
-        any |= split[o];
+    bool *split = memory_alloc(monitors.n_entries, sizeof *split);
+    bool *may_try = memory_alloc(monitors.n_entries, sizeof *may_try);
+    bool any_unexplained = false, any_may_try = false;
+    classes_mark_attempts(trace, sections, &monitors, may_try);
+    for (size_t c = 0; c < monitors.n_classes; c++) {
+        const struct section_class *class = &monitors.classes[c];
+        bool alone = sections->objects[class->mutex].alone;
+        split[class->entry] = alone && has_unexplained(&monitors, class->mutex);
+        may_try[class->entry] &= alone;
+        any_unexplained |= split[class->entry];
+        any_may_try |= may_try[class->entry] && !split[class->entry];
     }
-    if (any) {
-        struct monitors finer = find_all(trace, sections, facts, split);
-        bool better = unexplained_waits(&finer, sections) < unexplained_waits(&monitors, sections);
-        monitors_free(better ? &monitors : &finer);
-        if (better)
-            monitors = finer;
-    }
+    bool kept = any_unexplained && look_closer(trace, sections, facts, split, &monitors);
+    for (size_t e = 0; e < monitors.n_entries; e++)
+        split[e] = (kept && split[e]) || may_try[e];
+    if (any_may_try)
+        look_closer(trace, sections, facts, split, &monitors);
     free(split);
+    free(may_try);
     return monitors;
 }
 

@@ -79,6 +79,7 @@ struct monitors {
     size_t n_classes;
     struct section_class *classes;
     int *class_of; /* per section */
+    size_t n_entries;
     size_t n_guards;
     struct guard *guards;
     const struct facts_monitor *

@@ -192,6 +192,73 @@ static void what_comes_next_tells_what_was_found(void **state) {
     trace_free(trace);
 }
 
+/* As an encoder's main thread does: it takes a free worker if there is one and gives it a block;
+ * else it waits until any block is done. `workers_look`: so do the
+ * workers, in vain. */
+static struct trace *two_free_workers(int rounds, bool workers_look) {
+    struct trace *trace = new_trace();
+    for (int worker = 1; worker <= 2; worker++) { /* two that were never used are free */
+        section(trace, 0, "take_free", 10, 0, 100 * (uint64_t)worker, 0, false);
+        section(trace, 0, "give", 30, OTHER_MUTEX, 100 * (uint64_t)worker + 20, 0, false);
+    }
+    for (int i = 0; i < rounds; i++) {
+        uint64_t at = 1000 * (uint64_t)(i + 1);
+        section(trace, 0, "take_free", 10, 0, at, 0, false);
+        section(trace, 0, "wait_for_any", 20, 0, at + 20, at + 505, false);
+        if (workers_look)
+            section(trace, 1 + i % 2, "take_free", 10, 0, at + 450, 0, false);
+        section(trace, 1 + i % 2, "done", 40, 0, at + 500, 0, true);
+        section(trace, 0, "take_free", 10, 0, at + 600, 0, false);
+        section(trace, 0, "give", 30, OTHER_MUTEX, at + 620, 0, false);
+    }
+    builder_finish(trace, 1000 * (uint64_t)(rounds + 2));
+    return trace;
+}
+
+static size_t count_outcomes(const struct guard *guard, const struct sections *sections,
+                             enum outcome outcome) {
+    size_t count = 0;
+    for (size_t s = 0; s < sections->n_sections; s++)
+        count += guard->outcome[s] == outcome;
+    return count;
+}
+
+/* Waiting is for something else here: nothing but the attempts themselves speaks for the workers'
+ * being counted. */
+static void attempts_alone_are_believed_beyond_doubt(void **state) {
+    (void)state;
+    struct trace *trace = two_free_workers(12, false);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    assert_int_equal(monitors.n_guards, 2);
+    assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
+    const struct guard *free_workers = &monitors.guards[1];
+    assert_true(free_workers->tries);
+    assert_int_equal(free_workers->kind, GUARD_TOKENS);
+    assert_true(free_workers->initial == 2);
+    assert_true(free_workers->violations == 0);
+    assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_YES), 2 + 12);
+    assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_NO), 12);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
+/* Too few of them, or those who add look as well. */
+static void attempts_alone_are_doubted(void **state) {
+    (void)state;
+    for (int few = 0; few <= 1; few++) {
+        struct trace *trace = two_free_workers(few ? 6 : 12, !few);
+        struct sections sections = sections_find(trace, no_pools);
+        struct monitors monitors = monitors_find(trace, &sections, NULL);
+        for (size_t g = 0; g < monitors.n_guards; g++)
+            assert_false(monitors.guards[g].tries);
+        monitors_free(&monitors);
+        sections_free(&sections, trace);
+        trace_free(trace);
+    }
+}
+
 /* Worker 1 finds nothing made and makes it; worker 2 comes meanwhile and waits; then both go on. */
 static void who_comes_first_tries_and_the_others_wait(void **state) {
     (void)state;
@@ -369,6 +436,8 @@ int main(void) {
         cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
         cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
         cmocka_unit_test(what_comes_next_tells_what_was_found),
+        cmocka_unit_test(attempts_alone_are_believed_beyond_doubt),
+        cmocka_unit_test(attempts_alone_are_doubted),
         cmocka_unit_test(who_comes_first_tries_and_the_others_wait),
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
         cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),
