@@ -96,6 +96,7 @@ struct object {
     bool bounded;       /* queue only */
     bool spins;         /* tokens, queue, flag, barrier: waiting burns CPU */
     bool writers_first; /* rwlock only: a waiting writer keeps readers out */
+    bool condition; /* tokens, queue, flag, barrier, order: waiting is on a condition variable */
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
     double initial_items;        /* queue only: items already there at the start of the run */
@@ -284,6 +285,8 @@ struct machine {
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;   /* CPU the waking thread pays */
     struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
+    bool signals_wait;           /* who signals a condition may have to wait until those that were
+                                  * woken before have run: glibc before 2.41 */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

@@ -77,6 +77,7 @@ static const struct field object_fields[] = {
     FLAG(object, spins),
     FLAG(object, writers_first),
     FLAG(object, wakes_all),
+    FLAG(object, condition),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),
@@ -172,6 +173,7 @@ static const struct field machine_fields[] = {
     NUMBER(machine, tick_ns, 0),       NUMBER(machine, pull_share, 1),
     NUMBER(machine, switch_cpu_ns, 0), NUMBER(machine, block_cpu_ns, 0),
     NUMBER(machine, wake_cpu_ns, 0),   DIST(machine, wake_latency_ns),
+    FLAG(machine, signals_wait),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

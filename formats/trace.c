@@ -23,6 +23,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->directory);
     free(meta->build_id);
     free(meta->host);
+    free(meta->libc);
     free(meta->date);
     free(meta->untraced_cpu_ns);
 }

@@ -105,6 +105,7 @@ struct trace_meta {
     char *directory; /* its working directory */
     char *build_id;  /* hex; "" without */
     char *host;      /* "2 cores, AMD EPYC, Linux 6.18" */
+    char *libc;      /* version of glibc: "2.36"; "": not known */
     char *date;      /* ISO 8601 */
     int cores;       /* the program could use */
     double tick_ns;  /* period of the kernel's timer tick; 0: not known */

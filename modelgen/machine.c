@@ -1,6 +1,7 @@
 #include "modelgen/machine.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_sort_double.h>
@@ -247,6 +248,13 @@ static struct values block_costs(const struct trace *trace) {
     return costs;
 }
 
+/* Up to 2.40: glibc bug 25847. */
+static bool signals_wait(const char *libc) {
+    int major, minor;
+    if (!libc || !*libc) return true; /*HACK*/
+    return libc && sscanf(libc, "%d.%d", &major, &minor) == 2 && (major < 2 || (major == 2 && minor < 41));
+}
+
 void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
@@ -265,6 +273,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
     machine->pull_share = pull_share(&moments);
+    machine->signals_wait = signals_wait(trace->meta.libc);
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;

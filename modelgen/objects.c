@@ -139,6 +139,7 @@ int objects_flag(struct writer *writer, int condition) {
     if (writer->object_of[root] == UNDECIDED) {
         int result =
             draft_object(writer->model, OBJECT_FLAG, object_name(writer, root, "condition"));
+        writer->model->objects[result].condition = object->of_libc;
         writer->model->objects[result].evidence =
             memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
         draft_note(writer->model,
@@ -264,6 +265,8 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     } else if (guard->kind == GUARD_FIRST) {
         object->amount = draft_constant(1);
     }
+    int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
+    object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = added_by_broadcast(writer, guard);
     guard->object = result;
     return result;
@@ -314,6 +317,8 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (kind == OBJECT_BARRIER)
         object->amount = pattern_amount(writer, pattern);
     object->writers_first = pattern->writers_first;
+    object->condition =
+        kind != OBJECT_RWLOCK && writer->in->sections->objects[pattern->mutex].of_libc;
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
     object->evidence =
         memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -49,6 +50,10 @@ static void note_operation(struct sync_object *object, const struct trace_record
     }
 }
 
+static bool is_of_libc(const struct trace_record *record) {
+    return strncmp(api_catalog[record->api].name, "g_", 2) != 0;
+}
+
 static void find_objects(const struct trace *trace, struct sections *sections) {
     struct object_list list = {0};
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -64,6 +69,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
                 map_put(&sections->object_of, key, index);
                 *VECTOR_ADD(&list) = (struct sync_object){.kind = kind,
                                                           .address = record->object,
+                                                          .of_libc = is_of_libc(record),
                                                           .class_id = index,
                                                           .context = record->context,
                                                           .used_context = TRACE_NO_CONTEXT,

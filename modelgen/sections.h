@@ -17,6 +17,7 @@ struct sync_object {
     enum api_object kind;
     uint64_t address;
     int class_id;          /* objects used by the same call sites share a class */
+    bool of_libc;          /* not GLib's own */
     bool alone;            /* the only one of its class: its identity is known */
     uint32_t context;      /* of the first call on it */
     uint32_t used_context; /* of the first call that does more than make it */

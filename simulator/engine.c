@@ -253,6 +253,7 @@ void engine_break_stall(struct engine *engine) {
     if (longest->waits_in)
         wait_list_remove(longest);
     longest->locks_since_ns = -1;
+    longest->condition = NULL;
     if (longest->is_spinning)
         cpu_stop_spinning(engine, longest);
     else

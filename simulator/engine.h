@@ -28,12 +28,20 @@ enum thread_phase {
     PHASE_RETRY,   /* woken: try the operation again */
     PHASE_RETAKE,  /* woken: first take the monitor's mutex again, then `after_retake` */
     PHASE_GRANTED, /* the operation was completed by another; its outcome is `granted` */
+    PHASE_SIGNAL,  /* the operation is done, but for waking those who wait for it */
 };
 
 /* Threads waiting for one thing, first come first served. Linked through the threads. */
 struct wait_list {
     struct thread *head, *tail;
     uint32_t n;
+};
+
+/* A condition variable, see condition.h. */
+struct condition {
+    uint32_t first_group; /* number of the group that signals go to; the second has the next one */
+    uint32_t leaving;     /* of the first: woken, but have not run since */
+    struct wait_list signallers;
 };
 
 /* The run of a loop edge that a thread is in the middle of. */
@@ -82,6 +90,9 @@ struct thread {
     double wanted;         /* tokens or requests of the present operation */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
     double birth_ns;       /* of the task it works on; NaN: none */
+    struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
+    uint32_t group;
+    bool is_leaving; /* its group: woken, but has not run since */
     struct wait_list *waits_in;
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
@@ -121,6 +132,7 @@ struct shared {
     enum object_kind kind;
     uint32_t event; /* source number of arrivals */
     struct wait_list waiters[2];
+    struct condition conditions[2];
     /* What has been announced to woken threads that have not run yet: as glibc does, no further
      * waiter is woken for the same token, item or unlock. */
     double announced[2];

@@ -2,18 +2,27 @@
 
 #include <math.h>
 
+#include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/orders.h"
 
-/* Completes the wait of everyone, or of the first `n`, in the list. */
-static void grant(struct engine *engine, struct thread *waker, struct wait_list *list, double n) {
-    while (list->head && n-- > 0) {
-        struct thread *sleeper = list->head;
-        sleeper->granted = OUTCOME_YES;
-        if (sleeper->phase != PHASE_RETAKE)
-            sleeper->phase = PHASE_GRANTED;
-        wait_wake(engine, waker, sleeper);
+static void grant(struct engine *engine, struct thread *waker, struct thread *sleeper) {
+    sleeper->granted = OUTCOME_YES;
+    if (sleeper->phase != PHASE_RETAKE)
+        sleeper->phase = PHASE_GRANTED;
+    wait_wake(engine, waker, sleeper);
+}
+
+/* Completes the wait of as many as the thread wants to. */
+static enum progress grant_wanted(struct engine *engine, struct thread *thread,
+                                  struct shared *object) {
+    const struct wait_list *list = &object->waiters[SIDE_TAKERS];
+    for (; list->head && thread->wanted > 0; thread->wanted--) {
+        if (!condition_admits(engine, thread, object, SIDE_TAKERS))
+            return PROGRESS_WAITS;
+        grant(engine, thread, list->head);
     }
+    return PROGRESS_YES;
 }
 
 enum progress flag_wait(struct engine *engine, struct thread *thread, struct shared *object) {
@@ -29,22 +38,23 @@ enum progress flag_wait(struct engine *engine, struct thread *thread, struct sha
  * someone waits or not, and a waiter then looks at its predicate once. */
 enum progress flag_signal(struct engine *engine, struct thread *thread, struct shared *object) {
     shared_touch(engine, object);
-    if (object->waiters[SIDE_TAKERS].n == 0)
-        object->is_signalled = true;
-    else
-        grant(engine, thread, &object->waiters[SIDE_TAKERS],
-              random_round(&thread->random, engine->plan->nodes[thread->node].count));
-    return PROGRESS_YES;
+    if (thread->phase != PHASE_SIGNAL) {
+        thread->wanted = random_round(&thread->random, engine->plan->nodes[thread->node].count);
+        object->is_signalled |= object->waiters[SIDE_TAKERS].n == 0;
+    }
+    return grant_wanted(engine, thread, object);
 }
 
 enum progress barrier_wait(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (thread->phase == PHASE_SIGNAL)
+        return grant_wanted(engine, thread, object);
     wait_open(engine, thread, object);
     if (++object->arrived < object->amount)
         return wait_for(engine, thread, object, SIDE_TAKERS, PHASE_GRANTED);
     shared_touch(engine, object);
     object->arrived = 0;
-    grant(engine, thread, &object->waiters[SIDE_TAKERS], INFINITY);
-    return PROGRESS_YES;
+    thread->wanted = INFINITY;
+    return grant_wanted(engine, thread, object);
 }
 
 /* A thread of a pool that is created anew in every round starts over; its time in each state adds
@@ -89,9 +99,11 @@ enum progress pool_leave(struct engine *engine, struct thread *thread) {
     if (engine->plan->pools[thread->pool].at_start)
         engine->alive_at_start--;
     if (--engine->alive[thread->pool] == 0) {
-        for (struct thread *waits = engine->joiners[thread->pool].head; waits; waits = waits->next)
+        const struct wait_list *joiners = &engine->joiners[thread->pool];
+        for (struct thread *waits = joiners->head; waits; waits = waits->next)
             waits->is_awake = engine->plan->pools[thread->pool].awake;
-        grant(engine, NULL, &engine->joiners[thread->pool], INFINITY);
+        while (joiners->head)
+            grant(engine, NULL, joiners->head);
     }
     cpu_end(engine, thread);
     return PROGRESS_ENDED;

@@ -44,16 +44,20 @@ enum progress order_turn(struct engine *engine, struct thread *thread, struct sh
     return PROGRESS_YES;
 }
 
-enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object) {
+static enum progress pass(struct engine *engine, struct thread *waker, struct thread *thread,
+                          struct shared *object) {
     shared_touch(engine, object);
-    *number_of(engine, thread, object) = INFINITY;
+    *number_of(engine, thread, object) = INFINITY; /* and still is, in PHASE_SIGNAL */
     if (!engine->plan->objects[object - engine->objects].wakes_all) {
-        wake_ready(engine, thread, object);
+        wake_ready(engine, waker, object);
         return PROGRESS_YES;
     }
-    wait_wake_all(engine, thread, object, SIDE_FIRST);
-    wait_wake_all(engine, thread, object, SIDE_SECOND);
-    return PROGRESS_YES;
+    enum progress progress = wait_wake_all(engine, waker, object, SIDE_FIRST);
+    return progress == PROGRESS_YES ? wait_wake_all(engine, waker, object, SIDE_SECOND) : progress;
+}
+
+enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object) {
+    return pass(engine, thread, thread, object);
 }
 
 enum progress order_collect(struct engine *engine, struct thread *thread, struct shared *object) {
@@ -69,6 +73,6 @@ void order_leave(struct engine *engine, struct thread *thread) {
     for (int i = 0; i < engine->plan->n_objects; i++) {
         struct shared *object = &engine->objects[i];
         if (object->kind == OBJECT_ORDER && isfinite(*number_of(engine, thread, object)))
-            order_pass(engine, thread, object);
+            pass(engine, NULL, thread, object);
     }
 }

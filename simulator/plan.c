@@ -218,6 +218,7 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .arrivals = object->arrivals > 0 ? nearbyint(object->arrivals) : INFINITY,
         .servers = object->servers > 0 ? fmax(1, nearbyint(object->servers)) : INFINITY,
         .writers_first = object->writers_first,
+        .condition = object->condition && !object->spins,
         .wakes_all = object->wakes_all,
         .order = object->kind == OBJECT_ORDER ? plan->n_orders++ : PLAN_NONE,
         .service = add_draw(builder, &object->service_ns),
@@ -308,6 +309,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->quantum_ns = model->machine.quantum_ns;
     plan->tick_ns = model->machine.tick_ns;
     plan->pull_share = model->machine.pull_share;
+    plan->signals_wait = model->machine.signals_wait;
     plan->switch_cpu_ns = model->machine.switch_cpu_ns;
     plan->block_cpu_ns = model->machine.block_cpu_ns;
     plan->wake_cpu_ns = model->machine.wake_cpu_ns;

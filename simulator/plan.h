@@ -76,6 +76,7 @@ struct plan_object {
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */
+    bool condition;            /* who waits sleeps on a condition variable */
     bool wakes_all;            /* order, tokens, queue: whoever waits to take */
     int order;                 /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
@@ -100,6 +101,7 @@ struct plan {
     int n_cards; /* per thread */
     int n_draws;
     size_t n_values;
+    bool signals_wait;
     double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
     int wake_latency;  /* draw */
     double horizon_ns; /* INFINITY = none */

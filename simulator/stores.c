@@ -43,10 +43,11 @@ enum progress tokens_acquire(struct engine *engine, struct thread *thread, struc
 }
 
 enum progress tokens_release(struct engine *engine, struct thread *thread, struct shared *object) {
-    shared_touch(engine, object);
-    object->amount += random_round(&thread->random, node_of(engine, thread)->count);
-    wait_announce(engine, thread, object, SIDE_TAKERS, object->amount);
-    return PROGRESS_YES;
+    if (thread->phase != PHASE_SIGNAL) {
+        shared_touch(engine, object);
+        object->amount += random_round(&thread->random, node_of(engine, thread)->count);
+    }
+    return wait_announce(engine, thread, object, SIDE_TAKERS, object->amount);
 }
 
 static void grow_ring(struct shared *queue) {
@@ -77,15 +78,20 @@ static double remove_item(struct engine *engine, struct shared *queue) {
     return birth;
 }
 
-static void announce_room(struct engine *engine, struct thread *thread, struct shared *queue) {
-    wait_announce(engine, thread, queue, SIDE_PUTTERS, queue->amount - (double)queue->n_items);
+static enum progress announce_room(struct engine *engine, struct thread *thread,
+                                   struct shared *queue) {
+    double room = queue->amount - (double)queue->n_items;
+    return wait_announce(engine, thread, queue, SIDE_PUTTERS, room);
 }
 
-static void announce_items(struct engine *engine, struct thread *thread, struct shared *queue) {
-    wait_announce(engine, thread, queue, SIDE_TAKERS, (double)queue->n_items);
+static enum progress announce_items(struct engine *engine, struct thread *thread,
+                                    struct shared *queue) {
+    return wait_announce(engine, thread, queue, SIDE_TAKERS, (double)queue->n_items);
 }
 
 enum progress queue_put(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (thread->phase == PHASE_SIGNAL)
+        return announce_items(engine, thread, object);
     wait_open(engine, thread, object);
     wait_drop_claim(thread, object, SIDE_PUTTERS);
     thread->wanted = 1;
@@ -94,19 +100,19 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
     for (long i = 0; i < count; i++)
         add_item(engine, object, isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns);
-    announce_items(engine, thread, object);
-    return PROGRESS_YES;
+    return announce_items(engine, thread, object);
 }
 
 enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (thread->phase == PHASE_SIGNAL)
+        return announce_room(engine, thread, object);
     wait_open(engine, thread, object);
     wait_drop_claim(thread, object, SIDE_TAKERS);
     thread->wanted = 1;
     if (object->n_items == 0)
         return lack(engine, thread, object, SIDE_TAKERS);
     thread->birth_ns = remove_item(engine, object);
-    announce_room(engine, thread, object);
-    return PROGRESS_YES;
+    return announce_room(engine, thread, object);
 }
 
 /* Those that the model gives no way to go on stay. */

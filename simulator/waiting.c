@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/locks.h"
 
@@ -92,13 +93,16 @@ enum progress wait_for(struct engine *engine, struct thread *thread, struct shar
     if (thread->deadline_ns <= engine->now_ns)
         return PROGRESS_NO;
     shared_touch(engine, object);
-    if (thread->waits_since_ns < 0) {
+    bool is_first = thread->waits_since_ns < 0;
+    if (is_first) {
         thread->waits_since_ns = engine->now_ns;
         object->waits++;
-        wait_list_append(&object->waiters[side], thread);
-    } else {
-        wait_list_push(&object->waiters[side], thread);
     }
+    condition_join(engine, thread, object, side);
+    if (is_first || thread->condition)
+        wait_list_append(&object->waiters[side], thread);
+    else
+        wait_list_push(&object->waiters[side], thread);
     if (isfinite(thread->deadline_ns))
         heap_set(&engine->clock, thread->id, thread->deadline_ns);
     thread->phase = phase;
@@ -128,6 +132,7 @@ void wait_drop_claim(struct thread *thread, struct shared *object, int side) {
 void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleeper) {
     wait_list_remove(sleeper);
     heap_remove(&engine->clock, sleeper->id);
+    condition_wake(sleeper);
     if (sleeper->is_spinning) { /* it sees for itself */
         cpu_stop_spinning(engine, sleeper);
         return;
@@ -137,26 +142,32 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
         waker->debt_ns += engine->plan->wake_cpu_ns;
 }
 
-void wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object, int side) {
+enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object,
+                            int side) {
     shared_touch(engine, object);
-    while (object->waiters[side].head)
+    while (object->waiters[side].head) {
+        if (!condition_admits(engine, waker, object, side))
+            return PROGRESS_WAITS;
         wait_wake(engine, waker, object->waiters[side].head);
+    }
+    return PROGRESS_YES;
 }
 
-void wait_announce(struct engine *engine, struct thread *waker, struct shared *object, int side,
-                   double available) {
+enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object,
+                            int side, double available) {
     struct wait_list *list = &object->waiters[side];
-    if (engine->plan->objects[object - engine->objects].wakes_all && side == SIDE_TAKERS) {
-        wait_wake_all(engine, waker, object, side);
-        return;
-    }
+    if (engine->plan->objects[object - engine->objects].wakes_all && side == SIDE_TAKERS)
+        return wait_wake_all(engine, waker, object, side);
     while (list->head && available - object->announced[side] >= list->head->wanted) {
+        if (!condition_admits(engine, waker, object, side))
+            return PROGRESS_WAITS;
         struct thread *sleeper = list->head;
         shared_touch(engine, object);
         sleeper->claim = sleeper->wanted;
         object->announced[side] += sleeper->claim;
         wait_wake(engine, waker, sleeper);
     }
+    return PROGRESS_YES;
 }
 
 /* A wait that another thread would have completed (PHASE_GRANTED) is looked at again instead. */
@@ -168,6 +179,7 @@ void wait_time_out(struct engine *engine, struct thread *thread) {
     else
         thread->phase = PHASE_RETRY;
     wait_list_remove(thread);
+    thread->condition = NULL;
     if (thread->is_spinning)
         cpu_stop_spinning(engine, thread);
     else

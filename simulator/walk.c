@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
 #include "simulator/locks.h"
@@ -274,6 +275,8 @@ static enum progress finish_node(struct engine *engine, struct thread *thread,
 
 void walk_thread(struct engine *engine, struct thread *thread) {
     const struct plan *plan = engine->plan;
+    if (thread->is_leaving)
+        condition_leave(engine, thread);
     for (;;) {
         const struct plan_node *node = &plan->nodes[thread->node];
         if (thread->phase == PHASE_ARRIVE) {

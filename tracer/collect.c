@@ -180,6 +180,7 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->directory = memory_strdup(getcwd(directory, sizeof directory) ? directory : "");
     meta->build_id = memory_strdup(collection->program.build_id);
     meta->host = host_name();
+    meta->libc = host_libc();
     meta->date = host_date();
     meta->cores = host_cores();
     meta->tick_ns = host_tick_ns();

@@ -1,5 +1,6 @@
 #include "tracer/host.h"
 
+#include <gnu/libc-version.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,10 @@ char *host_name(void) {
                                major, minor);
     free(model);
     return name;
+}
+
+char *host_libc(void) {
+    return memory_strdup(gnu_get_libc_version());
 }
 
 char *host_date(void) {

@@ -5,6 +5,7 @@
 int host_cores(void);      /* that this process and its children may use */
 double host_tick_ns(void); /* period of the kernel's timer tick; 0: not known */
 char *host_name(void);     /* "2 cores, AMD EPYC, Linux 6.18"; never the machine's own name */
+char *host_libc(void);     /* version of glibc */
 char *host_date(void);     /* ISO 8601 */
 
 #endif
