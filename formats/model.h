@@ -99,6 +99,8 @@ struct object {
     bool condition; /* tokens, queue, flag, barrier, order: waiting is on a condition variable */
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
+    int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
+                   * order of their creation; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */
     struct dist service_ns;      /* disk only: of one request on one server */
     double servers;              /* disk only: requests served at once; 0 = all that come */

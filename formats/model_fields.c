@@ -78,6 +78,7 @@ static const struct field object_fields[] = {
     FLAG(object, writers_first),
     FLAG(object, wakes_all),
     FLAG(object, condition),
+    INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),

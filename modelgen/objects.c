@@ -304,6 +304,33 @@ static bool passes_by_broadcast(const struct writer *writer, const struct patter
     return false;
 }
 
+static uint64_t first_pass(const struct writer *writer, const struct pattern *pattern, size_t thread) {
+    const struct monitors *monitors = writer->in->monitors;
+    for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1]; s++)
+        if (pattern->acts[s] & ACT_PASS)
+            return writer->in->sections->sections[s].release_ns;
+    return UINT64_MAX;
+}
+
+/* The pool whose threads passed first in the order of their creation, all of them and nobody else:
+ * the program has numbered them. MODEL_NONE: there is none. */
+static int dealt_pool(const struct writer *writer, const struct pattern *pattern) {
+    const struct thread_pools *pools = writer->in->pools;
+    int pool = MODEL_NONE, passed = 0;
+    uint64_t last_ns = 0;
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++) {
+        uint64_t pass_ns = first_pass(writer, pattern, t);
+        if (pass_ns == UINT64_MAX)
+            continue;
+        if (pass_ns < last_ns || (pool != MODEL_NONE && pools->pool_of[t] != pool))
+            return MODEL_NONE;
+        pool = pools->pool_of[t];
+        last_ns = pass_ns;
+        passed++;
+    }
+    return passed > 1 && passed == pools->pools[pool].size ? pool : MODEL_NONE;
+}
+
 int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (pattern->object != MODEL_NONE)
         return pattern->object;
@@ -317,6 +344,8 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (kind == OBJECT_BARRIER)
         object->amount = pattern_amount(writer, pattern);
     object->writers_first = pattern->writers_first;
+    if (pattern->draws_when_passing)
+        object->dealt_to = dealt_pool(writer, pattern);
     object->condition =
         kind != OBJECT_RWLOCK && writer->in->sections->objects[pattern->mutex].of_libc;
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);

@@ -139,7 +139,7 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
     }
 }
 
-/* Threads that take part in turns from their start. */
+/* Threads that take part in turns from their start, and do not hold a number already. */
 static void write_first_draws(struct writer *writer, uint64_t time_ns) {
     size_t none = writer->in->trace->threads[writer->thread].n_records;
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
@@ -147,7 +147,8 @@ static void write_first_draws(struct writer *writer, uint64_t time_ns) {
         if (!pattern->draws_when_passing || !passes_in(writer, pattern, writer->thread))
             continue;
         int object = objects_pattern(writer, pattern);
-        add_step(writer, NODE_DRAW, none, time_ns, time_ns)->object = object;
+        if (writer->model->objects[object].dealt_to == MODEL_NONE)
+            add_step(writer, NODE_DRAW, none, time_ns, time_ns)->object = object;
     }
 }
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
+#include "simulator/orders.h"
 #include "simulator/stores.h"
 #include "simulator/waiting.h"
 #include "simulator/walk.h"
@@ -166,6 +167,8 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
         };
         if (object->kind == OBJECT_QUEUE)
             queue_reset(engine, i);
+        if (object->kind == OBJECT_ORDER)
+            order_reset(engine, object);
     }
 }
 

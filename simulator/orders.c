@@ -29,6 +29,13 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
         wait_wake(engine, waker, object->waiters[SIDE_SECOND].head);
 }
 
+void order_reset(struct engine *engine, struct shared *object) {
+    int pool = engine->plan->objects[object - engine->objects].dealt_to;
+    for (int i = 0; pool != MODEL_NONE && i < engine->plan->n_threads; i++)
+        if (engine->threads[i].pool == pool)
+            *number_of(engine, &engine->threads[i], object) = object->amount++;
+}
+
 enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object) {
     shared_touch(engine, object);
     *number_of(engine, thread, object) = object->amount++;

@@ -4,6 +4,9 @@
 
 #include "simulator/waiting.h"
 
+/* At the start of a run, after the threads' own reset: deals the first numbers. */
+void order_reset(struct engine *engine, struct shared *object);
+
 /* Takes the next number; one still held counts as passed. */
 enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object);
 

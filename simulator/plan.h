@@ -76,6 +76,7 @@ struct plan_object {
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */
+    int dealt_to;              /* order: pool; MODEL_NONE */
     bool condition;            /* who waits sleeps on a condition variable */
     bool wakes_all;            /* order, tokens, queue: whoever waits to take */
     int order;                 /* which of a thread's numbers is for this order */

@@ -38,6 +38,7 @@ static inline int build_object(struct model *model, enum object_kind kind, doubl
         .kind = kind,
         .amount.base = amount,
         .servers = 1,
+        .dealt_to = MODEL_NONE,
     };
     return (int)model->n_objects++;
 }

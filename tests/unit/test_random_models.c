@@ -42,6 +42,10 @@ static void add_objects(struct model *model, struct random_stream *random) {
         int object = build_object(model, (enum object_kind)kind, 1 + below(random, 4));
         struct object *added = &model->objects[object];
         added->bounded = below(random, 2);
+        added->condition = below(random, 2);
+        added->wakes_all = below(random, 2);
+        if (kind == OBJECT_ORDER && below(random, 2))
+            added->dealt_to = 0;
         added->initial_items = below(random, 3);
         if (kind == OBJECT_DISK)
             added->service_ns = constant(70);
@@ -121,6 +125,7 @@ static struct model *build_random_model(uint64_t seed) {
     struct model *model = build_model(1 + below(&random, 4));
     model->machine.quantum_ns = 50 + below(&random, 2000);
     model->machine.switch_cpu_ns = below(&random, 2) * 3.0;
+    model->machine.signals_wait = below(&random, 2);
     model->machine.block_cpu_ns = below(&random, 2) * 2.0;
     model->machine.wake_cpu_ns = below(&random, 2) * 2.0;
     model->machine.wake_latency_ns = random_dist(&random, 30);
