@@ -487,6 +487,14 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
     return false;
 }
 
+/* Does a guard say what the class waits for? */
+static bool is_guarded(const struct monitors *monitors, size_t class) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].waits[class])
+            return true;
+    return false;
+}
+
 /* Where nobody had to wait for his turn, the source and the order of the passages tell. */
 static bool find_turns(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
@@ -494,7 +502,8 @@ static bool find_turns(const struct finder *finder, bool is_proposed) {
         if (class->mutex != finder->mutex ||
             (is_proposed
                  ? !is_proposed_turn(finder, class)
-                 : class->waits == 0 || finder->monitors->condition_explained[class->waits_on]))
+                 : class->waits == 0 || finder->monitors->condition_explained[class->waits_on] ||
+                       is_guarded(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)
