@@ -187,15 +187,19 @@ static struct traffic count_traffic(const struct search *search) {
     return traffic;
 }
 
-/* Whether about as much is taken as is added: what the waiters take is then no coincidence. */
+/* Whether about as much is taken as is added, and would not be without the waiters: what they take
+ * is then no coincidence. */
 static bool is_balanced(const struct search *search) {
-    double added = 0, taken = 0;
+    double added = 0, taken = 0, by_waiters = 0;
     for (int i = 0; i < search->n_classes; i++) {
-        double amount =
-            search->current.weight[i] * search->monitors->classes[search->classes[i]].count;
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        double amount = search->current.weight[i] * class->count;
         *(amount > 0 ? &added : &taken) += fabs(amount);
+        if (class->entry == search->current.waiter_entry)
+            by_waiters += fabs(amount);
     }
-    return fabs(added - taken) <= LEFT_OVER * added;
+    double left = fabs(added - taken);
+    return left <= LEFT_OVER * added && left < fabs(added - (taken - by_waiters));
 }
 
 /* Judges the chosen weights with those that add adding `supply` at once. */
