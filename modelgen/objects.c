@@ -17,6 +17,8 @@
 #define FIXED_HOLD_SHARE 0.1
 /* Waits whose predicate is unknown are kept from this share of all threads' time on. */
 #define FLAG_SHARE 0.005
+/* Fewer broadcasts may only tell the end. */
+#define BROADCASTS 20
 /* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
 #define NOTE_SHARE 0.01
 
@@ -26,6 +28,25 @@ static double ns(uint64_t value) {
 
 static char *object_name(const struct writer *writer, int index, const char *what) {
     return name_of_object(writer->in, index, what, NULL);
+}
+
+/* Do threads give this mutex up to wait, and are then woken all at once? They meet at it, however
+ * shortly it is held. */
+static bool is_met_at(const struct writer *writer, int index) {
+    const struct sections *sections = writer->in->sections;
+    double wait_ns = 0;
+    int broadcasts = 0;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (section->mutex != index)
+            continue;
+        for (size_t w = 0; w < section->n_waits; w++)
+            wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
+                          sections->waits[section->first_wait + w].start_ns);
+        for (size_t i = 0; i < section->n_signals; i++)
+            broadcasts += sections->signals[section->first_signal + i].broadcast;
+    }
+    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS;
 }
 
 static bool worth_keeping(const struct writer *writer, int index) {
@@ -40,7 +61,7 @@ static bool worth_keeping(const struct writer *writer, int index) {
         return false;
     }
     double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
-    return writer->is_shared[index] && (waited || object->hold_ns > limit * run_ns);
+    return writer->is_shared[index] && (waited || object->hold_ns > limit * run_ns || is_met_at(writer, index));
 }
 
 int objects_lock(struct writer *writer, int index) {

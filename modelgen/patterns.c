@@ -495,7 +495,8 @@ static bool is_guarded(const struct monitors *monitors, size_t class) {
     return false;
 }
 
-/* Where nobody had to wait for his turn, the source and the order of the passages tell. */
+/* Where nobody had to wait for his turn, or two threads only, which could as well share one permit,
+ * the source and the order of the passages tell. */
 static bool find_turns(const struct finder *finder, bool is_proposed) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
@@ -509,7 +510,7 @@ static bool find_turns(const struct finder *finder, bool is_proposed) {
         if (passages.count)
             qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
         struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
-        pattern.is_proposed = is_proposed;
+        pattern.is_proposed = is_proposed && class->waits == 0;
         bool found = passages_add(finder, &passages, false, &pattern);
         free(passages.items);
         if (found)
@@ -541,7 +542,8 @@ static bool has_wait(const struct finder *finder) {
 static void find_in_mutex(struct finder *finder, bool before_guards) {
     finder->history = in_order(finder->sections, finder->mutex, -1);
     if (before_guards && finder->history.count > 0)
-        (void)(find_barrier(finder) || find_rwlock(finder));
+        (void)(find_barrier(finder) || find_rwlock(finder) ||
+               (has_wait(finder) && find_turns(finder, true)));
     else if (!before_guards && has_unexplained_wait(finder))
         (void)(find_turns(finder, false) || results_find(finder));
     else if (!before_guards && !has_wait(finder))

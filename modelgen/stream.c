@@ -410,6 +410,27 @@ static size_t thread_by_index(const struct trace *trace, int pid, int index) {
     return trace->n_threads;
 }
 
+/* The creation that stands for all, at `creation` in the list, has been found to be in a loop: what
+ * has been written since then stands just before it as well. It moves before the loop, which then
+ * may go round as often as it likes. */
+static void move_before_loop(struct writer *writer, size_t creation) {
+    struct step *steps = writer->list.items;
+    if (creation >= writer->list.count || steps[creation].kind != NODE_CREATE)
+        return; /* another thread's */
+    size_t n = writer->list.count - creation - 1;
+    if (n == 0 || n > creation)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct step *before = &steps[creation - n + i], *after = &steps[creation + 1 + i];
+        if (before->kind != after->kind || before->context != after->context)
+            return;
+    }
+    struct step moved = steps[creation];
+    memmove(&steps[creation - n + 1], &steps[creation - n], n * sizeof *steps);
+    moved.start_ns = moved.end_ns = steps[creation - n + 1].start_ns;
+    steps[creation - n] = moved;
+}
+
 /* The first creation (join) of a generation stands for all of it. */
 static void write_thread_call(struct writer *writer, size_t index,
                               const struct trace_record *record, enum node_kind kind, int *count) {
@@ -419,11 +440,15 @@ static void write_thread_call(struct writer *writer, size_t index,
     if (other == trace->n_threads || record->flags & TRACE_FAILED)
         return;
     int pool = writer->in->pools->pool_of[other];
-    bool first = count[pool]++ % writer->in->pools->pools[pool].size == 0;
+    int number = count[pool]++ % writer->in->pools->pools[pool].size;
     struct step *last = writer->list.count ? &writer->list.items[writer->list.count - 1] : NULL;
-    if (first) {
+    if (number == 0) {
         struct step *step = add_step(writer, kind, index, record->start_ns, end);
         step->target_pool = pool;
+        if (kind == NODE_CREATE)
+            writer->creation[pool] = writer->list.count - 1;
+    } else if (kind == NODE_CREATE && number == 1) {
+        move_before_loop(writer, writer->creation[pool]);
     } else if (kind == NODE_JOIN && last && last->kind == kind && last->target_pool == pool) {
         last->end_ns = end;
     }
@@ -706,6 +731,7 @@ static void prepare(struct writer *writer) {
     writer->entrance_of_loop = memory_alloc(n_loops, sizeof *writer->entrance_of_loop);
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->creation = memory_alloc(in->pools->n_pools, sizeof(size_t));
     writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
     int *user = memory_alloc(sections->n_objects, sizeof(int));
     for (size_t o = 0; o < sections->n_objects; o++) {
@@ -849,6 +875,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.entrance_of_loop);
     free(writer.created);
     free(writer.joined);
+    free(writer.creation);
     free(writer.feeds_tasks);
     items_free(&writer.items);
     farewells_free(&writer.farewells);

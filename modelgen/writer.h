@@ -50,6 +50,7 @@ struct writer {
     struct items items;                     /* queues that functions of the program's own work on */
     struct farewells farewells;
     int *created, *joined; /* per pool, to find the first of each generation */
+    size_t *creation;      /* per pool: the step in `list` that creates the present generation */
     int task_pool;
     /* the thread being written */
     size_t thread;

@@ -160,11 +160,11 @@ static int busiest_core(const struct engine *engine, int except) {
 
 /* Takes the thread that has waited longest on core `from`. */
 static bool pull(struct engine *engine, int from, int to, bool even_hot) {
-    const struct heap *ready = &engine->queues[from].ready;
+    const struct heap *waiting = &engine->queues[from].waiting;
     struct thread *longest = NULL;
-    for (uint32_t i = 0; i < ready->count && i < SCAN_LIMIT; i++) {
-        struct thread *thread = &engine->threads[ready->entries[i].id];
-        if ((even_hot || !is_hot(engine, thread)) &&
+    for (uint32_t i = 0; i < waiting->count && i < SCAN_LIMIT; i++) {
+        struct thread *thread = &engine->threads[waiting->entries[i].id];
+        if (!thread->is_delayed && (even_hot || !is_hot(engine, thread)) &&
             (!longest || thread->since_ns < longest->since_ns))
             longest = thread;
     }

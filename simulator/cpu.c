@@ -1,16 +1,9 @@
-/* What Linux's fair scheduler (EEVDF, since 6.6) gives to threads of equal weight.
+/* Cores, and what becomes of the threads on them: who runs next is decided in fair.c, in which
+ * core's queue a thread waits in balance.c. Where the model's machine has no tick, cores are ideal:
+ * one queue serves all, and none idles while a thread is ready.
  *
- * A thread's virtual runtime is the CPU time it has had; the average over all threads of a queue is
- * what each should have had. The one with least runs next, for one quantum; a thread that is alone
- * keeps its core. A thread that goes to sleep behind the average gets that lag back when it wakes;
- * one that is ahead is delayed: it stays in the queue and counts for the average until the others
- * have caught up. A woken thread preempts the running one if that is ahead of the average then. So
- * threads that mostly wait are served at once beside CPU hogs, and threads that hand a lock to and
- * fro preempt each other or not as their shares stand.
- *
- * Every core has a ready queue of its own; balance.c says in which a thread is placed and when it
- * is moved. Where the model's machine has no tick, cores are ideal: one queue serves all, and none
- * idles while a thread is ready.
+ * The kernel looks whether the running thread has used up its slice when the timer ticks and when
+ * another thread is woken on the core.
  *
  * Whole-core costs: a switch between different threads costs CPU; a wake-up on an idle core takes
  * wall time but no CPU (leaving the idle state); going to sleep and coming back costs the sleeper
@@ -20,19 +13,11 @@
 #include <math.h>
 
 #include "simulator/balance.h"
+#include "simulator/fair.h"
 
-#define ROUNDING_NS 1
 /* Balancing is left to a softirq: by then the busy cores have ended the slices that the tick ends,
  * and what idle cores could take has just been running. */
 #define AFTER_TICK_NS 1000
-
-static bool is_shared(const struct engine *engine) {
-    return engine->plan->tick_ns <= 0;
-}
-
-static struct ready_queue *queue_of(const struct engine *engine, int core) {
-    return &engine->queues[is_shared(engine) ? 0 : core];
-}
 
 static uint32_t tick_event(const struct engine *engine) {
     const struct plan *plan = engine->plan;
@@ -42,7 +27,7 @@ static uint32_t tick_event(const struct engine *engine) {
 /* The next moment on the grid of ticks, unless nobody waits: then there is nothing to balance. */
 static void arm_tick(struct engine *engine) {
     double period = engine->plan->tick_ns;
-    if (!is_shared(engine) && engine->plan->cores > 1 &&
+    if (!fair_is_shared(engine) && engine->plan->cores > 1 &&
         !heap_has(&engine->clock, tick_event(engine)))
         heap_set(&engine->clock, tick_event(engine),
                  (floor(engine->now_ns / period) + 1) * period + AFTER_TICK_NS);
@@ -86,16 +71,9 @@ void cpu_reset(struct engine *engine) {
     engine->n_ready = 0;
     for (int i = engine->plan->cores - 1; i >= 0; i--) {
         engine->cores[i] = (struct core){0};
-        engine->queues[i].sum_vruntime_ns = engine->queues[i].average_ns = 0;
-        heap_clear(&engine->queues[i].ready);
-        heap_clear(&engine->queues[i].delayed);
+        fair_reset(&engine->queues[i]);
         put_idle(engine, i);
     }
-}
-
-static void charge(struct engine *engine, struct core *core) {
-    core->running->vruntime_ns += engine->now_ns - core->charged_ns;
-    core->charged_ns = engine->now_ns;
 }
 
 static void arm(struct engine *engine, int index) {
@@ -104,15 +82,15 @@ static void arm(struct engine *engine, int index) {
     heap_set(&engine->clock, core_event(engine, index), fmax(due, engine->now_ns));
 }
 
-/* Of a slice that begins now: ideal cores look at the clock all the time, others at every tick. */
-static double slice_end(const struct engine *engine) {
-    double end_ns = engine->now_ns + engine->plan->quantum_ns, tick_ns = engine->plan->tick_ns;
-    return is_shared(engine) ? end_ns : ceil(end_ns / tick_ns) * tick_ns;
-}
-
-/* What a thread may be owed for later. */
-static double longest_lag(const struct engine *engine) {
-    return fmax(2 * engine->plan->quantum_ns, engine->plan->tick_ns);
+/* When the running thread's slice ends unless it is preempted: ideal cores look at the clock all
+ * the time, others at every tick. */
+static double slice_end(const struct engine *engine, const struct thread *running) {
+    double tick_ns = engine->plan->tick_ns;
+    if (fair_is_shared(engine))
+        return engine->now_ns + running->deadline_ns - running->vruntime_ns;
+    double due = engine->now_ns + fmax(running->protected_ns - running->vruntime_ns, 0);
+    double end = ceil(due / tick_ns) * tick_ns;
+    return end > engine->now_ns ? end : end + tick_ns;
 }
 
 /* The core's chosen thread begins to run. */
@@ -123,7 +101,8 @@ static void start(struct engine *engine, int index) {
     thread->core = index;
     thread->last_core = index;
     core->charged_ns = engine->now_ns;
-    core->slice_end_ns = slice_end(engine);
+    thread->protected_ns = thread->deadline_ns;
+    core->slice_end_ns = slice_end(engine, thread);
     const struct shared *spins_for =
         thread->is_spinning ? &engine->objects[engine->plan->nodes[thread->node].object] : NULL;
     if (spins_for && spins_for->kind == OBJECT_SPIN && !spins_for->owner)
@@ -138,121 +117,49 @@ static void start(struct engine *engine, int index) {
         engine_take_turn(engine, thread);
 }
 
-static void leave_queue(struct ready_queue *queue, struct heap *heap, const struct thread *thread) {
-    heap_remove(heap, thread->id);
-    bool is_empty = queue->ready.count + queue->delayed.count == 0;
-    queue->sum_vruntime_ns = is_empty ? 0 : queue->sum_vruntime_ns - thread->vruntime_ns;
+static void enqueue(struct engine *engine, struct thread *thread) {
+    cpu_set_state(engine, thread, THREAD_READY);
+    engine->n_ready++;
+    arm_tick(engine);
 }
 
-static void dequeue(struct engine *engine, struct ready_queue *queue, const struct thread *thread) {
-    leave_queue(queue, &queue->ready, thread);
-    engine->n_ready--;
-}
-
-struct survey {
-    int furthest; /* the core whose thread is furthest ahead; PLAN_NONE if none can be preempted */
-    double n;     /* threads that count: running, ready, delayed */
-    double average_ns; /* of their vruntimes; without any, the last one known */
-};
-
-static void end_delay(struct ready_queue *queue, struct thread *thread) {
-    leave_queue(queue, &queue->delayed, thread);
-    thread->is_delayed = false;
-    thread->lag_ns = 0;
-}
-
-/* Looks at all that share the queue of core `index`, and charges those that run. */
-static struct survey survey(struct engine *engine, int index) {
-    struct ready_queue *queue = queue_of(engine, index);
-    bool is_ideal = is_shared(engine);
-    int first = is_ideal ? 0 : index, end = is_ideal ? engine->plan->cores : index + 1;
-    struct survey found = {.furthest = PLAN_NONE, .n = queue->ready.count};
-    double running = 0, most = -INFINITY;
-    for (int i = first; i < end; i++) {
-        struct core *core = &engine->cores[i];
-        if (!core->running)
-            continue;
-        if (!core->is_starting)
-            charge(engine, core);
-        double vruntime = core->running->vruntime_ns;
-        running += vruntime;
-        found.n++;
-        if (!core->is_starting && vruntime > most && core->slice_end_ns > engine->now_ns) {
-            most = vruntime;
-            found.furthest = i;
-        }
+/* Who is to run on the core: `running` goes on, or one that waits. Delayed threads whose turn it
+ * would be are let go. NULL: nobody. */
+static struct thread *pick(struct engine *engine, int index, struct thread *running) {
+    struct thread *next;
+    while ((next = fair_pick(engine, index, running)) && next->is_delayed) {
+        fair_take(engine, next, index);
+        if (!fair_is_shared(engine))
+            balance_count(engine, next, index, -1);
     }
-    found.n += queue->delayed.count;
-    if (found.n > 0)
-        queue->average_ns = (queue->sum_vruntime_ns + running) / found.n;
-    found.average_ns = queue->average_ns;
-    return found;
-}
-
-/* Lets the delayed threads go that are no longer ahead of the average, or all if nobody else is
- * there. The kernel does so when it picks the next thread, and not before. */
-static void drop_delayed(struct engine *engine, int index) {
-    struct ready_queue *queue = queue_of(engine, index);
-    while (queue->delayed.count > 0) {
-        double average_ns = survey(engine, index).average_ns;
-        if (queue->ready.count > 0 && heap_first(&queue->delayed)->key > average_ns)
-            return;
-        struct thread *thread = &engine->threads[heap_first(&queue->delayed)->id];
-        end_delay(queue, thread);
-        if (!is_shared(engine))
-            balance_count(engine, thread, index, -1);
-    }
-}
-
-/* A delayed thread is woken. It keeps its place, but gets no credit for its sleep. Of the thread
- * that runs only counts what had been charged before: the kernel does not look at the clock. */
-static void requeue_delayed(struct engine *engine, struct ready_queue *queue, int index,
-                            struct thread *thread) {
-    const struct thread *running = is_shared(engine) ? NULL : engine->cores[index].running;
-    double n = queue->ready.count + queue->delayed.count + (running ? 1 : 0);
-    double sum_ns = queue->sum_vruntime_ns + (running ? running->vruntime_ns : 0);
-    double vruntime_ns = thread->vruntime_ns;
-    if (n > 1 && sum_ns / n > vruntime_ns)
-        vruntime_ns = (sum_ns - vruntime_ns) / (n - 1);
-    end_delay(queue, thread);
-    thread->vruntime_ns = vruntime_ns;
+    return next;
 }
 
 static void dispatch(struct engine *engine, int index) {
-    struct ready_queue *queue = queue_of(engine, index);
     engine->cores[index].running = NULL;
-    drop_delayed(engine, index);
-    if (queue->ready.count == 0 && (is_shared(engine) || !balance_newly_idle(engine, index))) {
+    struct thread *next = pick(engine, index, NULL);
+    if (!next && !fair_is_shared(engine) && balance_newly_idle(engine, index))
+        next = pick(engine, index, NULL);
+    if (!next) {
         put_idle(engine, index);
         return;
     }
-    struct thread *thread = &engine->threads[heap_first(&queue->ready)->id];
-    dequeue(engine, queue, thread);
-    engine->cores[index].running = thread;
+    fair_take(engine, next, index);
+    engine->n_ready--;
+    engine->cores[index].running = next;
     start(engine, index);
 }
 
-/* A thread that goes to sleep is behind its fair share, and keeps that for when it wakes, or ahead
- * of it, and stays in the queue until the others have caught up. */
-static void keep_lag(struct engine *engine, struct thread *thread) {
-    struct ready_queue *queue = queue_of(engine, thread->core);
-    double lag = survey(engine, thread->core).average_ns - thread->vruntime_ns;
-    thread->lag_ns = fmin(fmax(lag, 0), longest_lag(engine));
-    if (lag >= -ROUNDING_NS || queue->ready.count == 0)
-        return;
-    thread->is_delayed = true;
-    heap_set(&queue->delayed, thread->id, thread->vruntime_ns);
-    queue->sum_vruntime_ns += thread->vruntime_ns;
-}
-
 static void leave_core(struct engine *engine, struct thread *thread, enum thread_state state) {
-    keep_lag(engine, thread);
+    int index = thread->core;
+    fair_charge(engine, index);
+    bool is_delayed = state == THREAD_BLOCKED && fair_sleep(engine, thread, index);
     cpu_set_state(engine, thread, state);
     thread->ran_ns = engine->now_ns;
-    heap_remove(&engine->clock, core_event(engine, thread->core));
-    if (!is_shared(engine) && !thread->is_delayed)
-        balance_count(engine, thread, thread->core, -1);
-    dispatch(engine, thread->core);
+    heap_remove(&engine->clock, core_event(engine, index));
+    if (!fair_is_shared(engine) && !is_delayed)
+        balance_count(engine, thread, index, -1);
+    dispatch(engine, index);
 }
 
 bool cpu_compute(struct engine *engine, struct thread *thread, double demand_ns) {
@@ -273,14 +180,6 @@ void cpu_end(struct engine *engine, struct thread *thread) {
     leave_core(engine, thread, THREAD_ENDED);
 }
 
-static void enqueue(struct engine *engine, struct ready_queue *queue, struct thread *thread) {
-    cpu_set_state(engine, thread, THREAD_READY);
-    heap_set(&queue->ready, thread->id, thread->vruntime_ns);
-    queue->sum_vruntime_ns += thread->vruntime_ns;
-    engine->n_ready++;
-    arm_tick(engine);
-}
-
 /* Ends the slice of core `index` now. A thread in the middle of an instantaneous operation is not
  * on the clock; it meets the end of its slice at its next demand. */
 static void preempt(struct engine *engine, int index) {
@@ -289,27 +188,26 @@ static void preempt(struct engine *engine, int index) {
         arm(engine, index);
 }
 
-/* Gives a woken thread its place in a queue: as far behind the average as when it went to sleep. */
-static void place(struct thread *thread, const struct survey *found) {
-    thread->vruntime_ns = found->average_ns;
-    if (found->n > 0) /* adding it moves the average: keep the distance to the new one */
-        thread->vruntime_ns -= thread->lag_ns * (found->n + 1) / found->n;
-}
-
-/* The thread that runs goes on as long as it has had no more than its fair share, the woken one
- * counted in. */
-static bool preempts(struct engine *engine, const struct thread *thread,
-                     const struct ready_queue *queue, const struct survey *found) {
-    if (found->furthest == PLAN_NONE || heap_first(&queue->ready)->id != thread->id ||
-        (queue->delayed.count > 0 && heap_first(&queue->delayed)->key < thread->vruntime_ns))
-        return false;
-    double average = (found->average_ns * found->n + thread->vruntime_ns) / (found->n + 1);
-    return engine->cores[found->furthest].running->vruntime_ns > average + ROUNDING_NS;
+/* The core where a woken thread would preempt, the only one of its queue or of ideal ones that whose
+ * thread has had most; PLAN_NONE: it is being changed already. */
+static int preemptible(const struct engine *engine, int index) {
+    bool is_ideal = fair_is_shared(engine);
+    int first = is_ideal ? 0 : index, end = is_ideal ? engine->plan->cores : index + 1;
+    int furthest = PLAN_NONE;
+    for (int i = first; i < end; i++) {
+        const struct core *core = &engine->cores[i];
+        if (core->running && !core->is_starting && core->slice_end_ns > engine->now_ns &&
+            (furthest == PLAN_NONE || core->running->vruntime_ns >
+                                          engine->cores[furthest].running->vruntime_ns))
+            furthest = i;
+    }
+    return furthest;
 }
 
 static void run_on_idle(struct engine *engine, struct thread *thread, int index, bool slept) {
     struct core *core = &engine->cores[index];
     take_idle(engine, index);
+    fair_take(engine, thread, index);
     core->running = thread;
     double latency = slept ? engine_draw(engine, engine->plan->wake_latency, &thread->random) : 0;
     if (latency <= 0) {
@@ -322,43 +220,45 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index,
 }
 
 void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker) {
-    bool begins = thread->state == THREAD_UNBORN;
-    bool slept = !thread->is_awake;
+    bool begins = thread->state == THREAD_UNBORN, slept = !thread->is_awake;
+    bool is_ideal = fair_is_shared(engine), stayed = thread->is_delayed;
     thread->is_awake = false;
-    bool is_ideal = is_shared(engine);
-    int index = is_ideal             ? idle_core(engine, thread)
-                : thread->is_delayed ? thread->last_core
-                                     : balance_place(engine, thread, waker);
-    int queue_core = index == PLAN_NONE ? 0 : index;
-    struct ready_queue *queue = queue_of(engine, queue_core);
-    bool is_counted = thread->is_delayed;
-    if (is_counted)
-        requeue_delayed(engine, queue, queue_core, thread);
-    struct survey found = survey(engine, queue_core);
-    if (!is_counted)
-        place(thread, &found);
+    int index = is_ideal ? idle_core(engine, thread)
+                : stayed ? thread->last_core
+                         : balance_place(engine, thread, waker);
+    int queue = index == PLAN_NONE ? 0 : index;
     thread->remaining_ns = thread->debt_ns + (begins || !slept ? 0 : engine->plan->block_cpu_ns);
     thread->debt_ns = 0;
+    bool competes = fair_competitors(engine, queue) > 1;
+    if (stayed)
+        fair_rejoin(engine, thread, queue);
+    fair_charge(engine, queue);
+    if (!stayed)
+        fair_join(engine, thread, queue, begins);
     if (!is_ideal) {
         thread->last_core = index;
-        if (!is_counted)
+        if (!stayed)
             balance_count(engine, thread, index, +1);
     }
     if (index != PLAN_NONE && !engine->cores[index].running) {
         run_on_idle(engine, thread, index, slept);
         return;
     }
-    enqueue(engine, queue, thread);
-    if (preempts(engine, thread, queue, &found))
-        preempt(engine, found.furthest);
+    enqueue(engine, thread);
+    int at = preemptible(engine, queue);
+    if (at == PLAN_NONE)
+        return;
+    struct thread *running = engine->cores[at].running;
+    bool is_over = !is_ideal && competes && running->vruntime_ns >= running->protected_ns;
+    if (is_over || fair_pick(engine, at, running) == thread)
+        preempt(engine, at);
 }
 
 void cpu_move(struct engine *engine, struct thread *thread, int from, int to) {
-    struct survey left = survey(engine, from);
-    dequeue(engine, &engine->queues[from], thread);
-    thread->vruntime_ns += survey(engine, to).average_ns - left.average_ns;
+    fair_charge(engine, from);
+    fair_charge(engine, to);
+    fair_move(engine, thread, from, to);
     thread->last_core = to;
-    enqueue(engine, &engine->queues[to], thread);
 }
 
 void cpu_spin(struct engine *engine, struct thread *thread) {
@@ -398,15 +298,15 @@ static void end_slice(struct engine *engine, int index) {
             return;
         }
     }
-    thread->remaining_ns = core->done_ns - engine->now_ns;
-    core->slice_end_ns = slice_end(engine);
-    struct ready_queue *queue = queue_of(engine, index);
-    if (queue->ready.count == 0 || heap_first(&queue->ready)->key > thread->vruntime_ns) {
+    if (pick(engine, index, thread) == thread) {
+        core->slice_end_ns = slice_end(engine, thread);
         arm(engine, index);
         return;
     }
+    thread->remaining_ns = core->done_ns - engine->now_ns;
     thread->ran_ns = engine->now_ns;
-    enqueue(engine, queue, thread);
+    fair_put_back(engine, thread, index);
+    enqueue(engine, thread);
     dispatch(engine, index);
 }
 
@@ -415,10 +315,17 @@ void cpu_handle_event(struct engine *engine, int index) {
     struct core *core = &engine->cores[index];
     if (core->is_starting) {
         core->is_starting = false;
-        start(engine, index);
+        struct thread *woken = core->running;
+        if (fair_ready(fair_queue_of(engine, index)) == 0 || fair_is_shared(engine)) {
+            start(engine, index);
+            return;
+        }
+        fair_put_back(engine, woken, index); /* others have come to this core meanwhile */
+        enqueue(engine, woken);
+        dispatch(engine, index);
         return;
     }
-    charge(engine, core);
+    fair_charge(engine, index);
     if (engine->now_ns >= core->done_ns) {
         engine_take_turn(engine, core->running);
         return;
@@ -429,7 +336,7 @@ void cpu_handle_event(struct engine *engine, int index) {
 void cpu_handle_tick(struct engine *engine) {
     balance_tick(engine);
     for (int i = 0; i < engine->plan->cores; i++)
-        if (!engine->cores[i].running && engine->queues[i].ready.count > 0) {
+        if (!engine->cores[i].running && fair_ready(&engine->queues[i]) > 0) {
             take_idle(engine, i);
             dispatch(engine, i);
         }

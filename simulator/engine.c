@@ -25,8 +25,7 @@ struct engine *engine_make(const struct plan *plan) {
     heap_init(&engine->clock, n_threads + n_cores + n_objects + 1);
     engine->queues = memory_alloc(n_cores, sizeof *engine->queues);
     for (size_t i = 0; i < n_cores; i++) {
-        heap_init(&engine->queues[i].ready, n_threads);
-        heap_init(&engine->queues[i].delayed, n_threads);
+        heap_init(&engine->queues[i].waiting, n_threads);
     }
     engine->turn = memory_alloc(n_threads, sizeof(struct thread *));
     engine->threads = memory_alloc(n_threads, sizeof *engine->threads);
@@ -48,8 +47,7 @@ void engine_free(struct engine *engine) {
         free(engine->objects[i].births);
     heap_free(&engine->clock);
     for (int i = 0; i < engine->plan->cores; i++) {
-        heap_free(&engine->queues[i].ready);
-        heap_free(&engine->queues[i].delayed);
+        heap_free(&engine->queues[i].waiting);
     }
     free(engine->queues);
     free(engine->turn);

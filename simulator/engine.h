@@ -80,11 +80,13 @@ struct thread {
     double remaining_ns; /* CPU to be served before the walk goes on */
     double debt_ns;      /* CPU spent waking others, served with the next demand */
     double vruntime_ns;  /* CPU had so far, as the scheduler counts */
+    double deadline_ns;  /* of its slice, in vruntime; see fair.h for these */
+    double protected_ns; /* the deadline that it had when it got the core */
     double lag_ns;       /* how far behind its fair share it was when it went to sleep */
     bool is_delayed;     /* asleep, but still in its queue */
     double since_ns;     /* when the present state began */
     double time_ns[N_THREAD_STATES]; /* spent in each state since the warm-up */
-    double deadline_ns;              /* of the present operation */
+    double due_ns;                   /* when the present operation's time is up */
     double waits_since_ns;           /* first wait of the present operation; negative: none */
     double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
     double wanted;         /* tokens or requests of the present operation */
@@ -113,11 +115,11 @@ struct core {
     int balance_failures;
 };
 
-/* What one core schedules, or all where cores are ideal (see cpu.c). */
-struct ready_queue {
-    struct heap ready;      /* threads by vruntime */
-    struct heap delayed;    /* asleep, but ahead of their share: they still count, see cpu.c */
-    double sum_vruntime_ns; /* of both */
+/* What one core schedules, or all where cores are ideal. See fair.h. */
+struct fair_queue {
+    struct heap waiting;    /* threads by deadline: ready ones, and those that sleep, but delayed */
+    uint32_t n_delayed;
+    double sum_vruntime_ns; /* of all in it */
     double average_ns; /* of the vruntimes of these and the running ones, when last looked at */
 };
 
@@ -177,7 +179,7 @@ struct engine {
     int *idle_cores; /* stack */
     uint32_t n_idle;
     uint32_t n_spinning, n_ready;
-    struct ready_queue *queues; /* one per core, or one */
+    struct fair_queue *queues; /* one per core, or one */
     struct random_stream dice;  /* the load balancer's */
     struct shared *objects;
     struct wait_list *joiners; /* by pool */

@@ -58,13 +58,13 @@ static void wait_for_mutex(struct engine *engine, struct thread *thread, struct 
 static enum progress take_mutex(struct engine *engine, struct thread *thread,
                                 struct shared *mutex) {
     bool taken = try_mutex(engine, thread, mutex);
-    if (taken || thread->deadline_ns <= engine->now_ns) {
+    if (taken || thread->due_ns <= engine->now_ns) {
         close_mutex_wait(engine, thread, mutex);
         return taken ? PROGRESS_YES : PROGRESS_NO;
     }
     thread->phase = PHASE_RETRY;
-    if (isfinite(thread->deadline_ns))
-        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    if (isfinite(thread->due_ns))
+        heap_set(&engine->clock, thread->id, thread->due_ns);
     wait_for_mutex(engine, thread, mutex);
     return PROGRESS_WAITS;
 }
@@ -107,15 +107,15 @@ static enum progress take_spin(struct engine *engine, struct thread *thread,
         own(engine, thread, object);
         return PROGRESS_YES;
     }
-    if (object->owner == thread || thread->deadline_ns <= engine->now_ns)
+    if (object->owner == thread || thread->due_ns <= engine->now_ns)
         return object->owner == thread ? PROGRESS_YES : PROGRESS_NO;
     shared_touch(engine, object);
     if (thread->waits_since_ns < 0) {
         thread->waits_since_ns = engine->now_ns;
         object->waits++;
     }
-    if (isfinite(thread->deadline_ns))
-        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    if (isfinite(thread->due_ns))
+        heap_set(&engine->clock, thread->id, thread->due_ns);
     wait_list_append(&object->waiters[SIDE_TAKERS], thread);
     thread->phase = PHASE_RETRY;
     cpu_spin(engine, thread);

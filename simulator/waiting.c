@@ -84,13 +84,13 @@ void wait_open(struct engine *engine, struct thread *thread, struct shared *obje
     if (thread->phase == PHASE_RETRY)
         return;
     double timeout = engine->plan->nodes[thread->node].timeout_ns;
-    thread->deadline_ns = timeout < 0 ? INFINITY : engine->now_ns + timeout;
+    thread->due_ns = timeout < 0 ? INFINITY : engine->now_ns + timeout;
     object->operations++;
 }
 
 enum progress wait_for(struct engine *engine, struct thread *thread, struct shared *object,
                        int side, enum thread_phase phase) {
-    if (thread->deadline_ns <= engine->now_ns)
+    if (thread->due_ns <= engine->now_ns)
         return PROGRESS_NO;
     shared_touch(engine, object);
     bool is_first = thread->waits_since_ns < 0;
@@ -103,8 +103,8 @@ enum progress wait_for(struct engine *engine, struct thread *thread, struct shar
         wait_list_append(&object->waiters[side], thread);
     else
         wait_list_push(&object->waiters[side], thread);
-    if (isfinite(thread->deadline_ns))
-        heap_set(&engine->clock, thread->id, thread->deadline_ns);
+    if (isfinite(thread->due_ns))
+        heap_set(&engine->clock, thread->id, thread->due_ns);
     thread->phase = phase;
     int mutex = engine->plan->nodes[thread->node].mutex;
     if (mutex != MODEL_NONE) {
