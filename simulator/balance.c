@@ -52,13 +52,20 @@ static bool is_idle(const struct engine *engine, int index) {
     return engine->cores[index].load.level <= 0;
 }
 
-/* A thread that begins goes to an idle core, else to the one with the fewest threads. */
-static int place_new(const struct engine *engine) {
-    int best = 0;
-    for (int i = 1; i < engine->plan->cores; i++)
-        if (engine->cores[i].load.level < engine->cores[best].load.level)
-            best = i;
-    return best;
+/* A thread that begins goes to an idle core. Without any it stays on its creator's, until that has
+ * been busy for a while and has clearly more load than another. */
+static int place_new(struct engine *engine, const struct thread *creator) {
+    int local = creator ? creator->core : 0, least = 0;
+    for (int i = 0; i < engine->plan->cores; i++) {
+        if (is_idle(engine, i))
+            return i;
+        double load = average_at(&engine->cores[i].load, engine->now_ns);
+        if (load < engine->cores[least].load.value)
+            least = i;
+    }
+    bool has_spare = average_at(&engine->cores[local].use, engine->now_ns) * IMBALANCE < 1;
+    double load = engine->cores[local].load.value;
+    return has_spare || load <= IMBALANCE * engine->cores[least].load.value ? local : least;
 }
 
 /* Between the waker's core and the previous one of a thread, both busy: the less loaded one, as if
@@ -127,7 +134,7 @@ static int place_woken(struct engine *engine, struct thread *thread, struct thre
 int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core, index;
     if (previous == PLAN_NONE) {
-        index = place_new(engine);
+        index = place_new(engine, waker);
         thread->load = (struct average){.value = 1, .at_ns = engine->now_ns};
     } else {
         index = place_woken(engine, thread, waker);
