@@ -62,7 +62,7 @@ void fair_charge(struct engine *engine, int core) {
             continue;
         running->vruntime_ns += engine->now_ns - charged->charged_ns;
         charged->charged_ns = engine->now_ns;
-        if (running->vruntime_ns >= running->deadline_ns)
+        if (running->vruntime_ns >= running->deadline_ns - ROUNDING_NS)
             running->deadline_ns = running->vruntime_ns + engine->plan->quantum_ns;
     }
 }

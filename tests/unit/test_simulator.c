@@ -108,9 +108,9 @@ static void test_switching_between_threads_costs_cpu_and_staying_does_not(void *
 
     struct model *two = build_jobs(1, 2, constant(4 * MS));
     two->machine.switch_cpu_ns = 1 * MS;
-    /* First for one quantum, switch, second for a quantum of which 1 ms goes on the switch, and,
-     * the first having ended, without a switch its last ms. */
-    assert_close(run_ns(two, (struct sim_config){0}), 9 * MS, 1e-9);
+    /* The first for half a slice, as new threads have, then the second, with a switch, to its end,
+     * since nobody's deadline is earlier than its next one; then the first again. */
+    assert_close(run_ns(two, (struct sim_config){0}), 10 * MS, 1e-9);
 }
 
 static void test_threads_use_all_cores_there_are(void **state) {
@@ -275,9 +275,10 @@ static void test_mutex_waiters_use_no_cpu_and_spinners_burn_it(void **state) {
 static void test_spinning_on_one_core_wastes_whole_quanta(void **state) {
     (void)state;
     struct model *model = build_lockers(1, 2, OBJECT_SPIN, 1, constant(0), constant(10 * MS));
-    /* The holder needs three quanta of 4 ms, the other spins for two between them. */
+    /* After half a quantum of the holder, as new threads have, the other spins for its half and a
+     * whole one; then the holder has the earlier deadline until it is done. */
     double run = run_ns(model, (struct sim_config){0});
-    assert_close(run, (10 + 8 + 10) * MS, 1e-9);
+    assert_close(run, (10 + 6 + 10) * MS, 1e-9);
 }
 
 static void test_a_mutex_taken_twice_by_its_owner_nests(void **state) {
