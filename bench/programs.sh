@@ -113,8 +113,16 @@ set_graphicsmagick_command() {
         -resize '140%' -despeckle -paint 2 ppm:/dev/null)
 }
 
+# What makes one thread of a sample compute for about 4 s: the machine's speed changes from minute to
+# minute, and more rounds of shorter runs tell more about that than few long ones.
+declare -A sample_options=(
+    [raytracer]='--size 440' [montecarlo]='--rounds 22' [moldyn]='--steps 55' [galaxy]='--steps 50'
+    [renderer]='--size 950' [pipeline]='--size 1250' [bank]='--size 32000' [heat]='--steps 400'
+)
+
 # Sets `command` for the name of a sample or a real program.
 set_command() {
+    local options
     if [[ " ${real_programs[*]} " = *" $1 "* ]]; then
         "set_$1_command"
         return
@@ -123,7 +131,8 @@ set_command() {
         say "no sample '$1': run make, or mend the name"
         return 1
     }
-    command=("$built/samples/$1" --threads '{threads}')
+    read -ra options <<<"${sample_options[$1]}"
+    command=("$built/samples/$1" "${options[@]}" --threads '{threads}')
 }
 
 # Sets `concrete`: `command` with the given number of threads.

@@ -248,11 +248,13 @@ static struct values block_costs(const struct trace *trace) {
     return costs;
 }
 
-/* Up to 2.40: glibc bug 25847. */
+/* Do condition variables have groups that wait for each other? glibc bug 25847. */
 static bool signals_wait(const char *libc) {
-    int major, minor;
-    if (!libc || !*libc) return true; /*HACK*/
-    return libc && sscanf(libc, "%d.%d", &major, &minor) == 2 && (major < 2 || (major == 2 && minor < 41));
+    int major = 0;
+    int minor = 0;
+    if (!libc || sscanf(libc, "%d.%d", &major, &minor) != 2)
+        return false;
+    return major == 2 && minor >= 25 && minor < 41;
 }
 
 void machine_measure(const struct trace *trace, struct model *model) {

@@ -88,11 +88,28 @@ static void threads_with_warm_caches_are_no_chance(void **state) {
     assert_true(measure(trace).pull_share == measure(few).pull_share); /* the usual one */
 }
 
+static bool signals_wait(const char *libc) {
+    struct trace *trace = new_trace();
+    trace->meta.libc = libc ? memory_strdup(libc) : NULL;
+    return measure(trace).signals_wait;
+}
+
+static void the_c_library_tells_whether_signals_wait(void **state) {
+    (void)state;
+    assert_true(signals_wait("2.36"));
+    assert_true(signals_wait("2.40"));
+    assert_false(signals_wait("2.41"));
+    assert_false(signals_wait("2.24")); /* its condition variables were still others */
+    assert_false(signals_wait(""));
+    assert_false(signals_wait(NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
         cmocka_unit_test(what_idle_cores_take_is_counted),
         cmocka_unit_test(threads_with_warm_caches_are_no_chance),
+        cmocka_unit_test(the_c_library_tells_whether_signals_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

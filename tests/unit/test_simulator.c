@@ -661,6 +661,68 @@ static void test_a_broadcast_wakes_also_those_whose_turn_it_is_not(void **state)
     assert_close(cpu_of_three_in_order(true), 33 * MS, 1e-9); /* the third one twice */
 }
 
+/* Turns that the threads hold from the start are taken one after the other, without drawing. */
+static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
+    (void)state;
+    for (int dealt = 0; dealt <= 1; dealt++) {
+        struct model *model = build_model(3);
+        int order = build_object(model, OBJECT_ORDER, 0);
+        int pool = build_pool(model, 3, true);
+        model->objects[order].dealt_to = dealt ? pool : MODEL_NONE;
+        int turn =
+            build_next(model, model->pools[pool].entry, constant(10 * MS), NODE_TURN, order);
+        end_after(model, build_next(model, turn, constant(10 * MS), NODE_PASS, order),
+                  constant(0));
+        assert_close(run_ns(model, (struct sim_config){0}), (dealt ? 40 : 20) * MS, 1e-9);
+    }
+}
+
+static int build_sleep(struct model *model, int from, double wait_ns) {
+    int sleep = build_next(model, from, constant(0), NODE_SLEEP, MODEL_NONE);
+    model->nodes[sleep].wait_ns = constant(wait_ns);
+    return sleep;
+}
+
+static int build_signal(struct model *model, int from, int flag, int count) {
+    int signal = build_next(model, from, constant(0), NODE_SIGNAL, flag);
+    model->nodes[signal].count = count;
+    return signal;
+}
+
+/* Two threads wait; one of them is signalled, works for 5 ms and waits again, now in the second
+ * group. The other one, still in the first, has to run before the next signal gets through to it.
+ * Gives how long the signaller stood ready for the only core. */
+static double ready_while_signalling(bool condition, bool signals_wait) {
+    struct model *model = build_model(1);
+    model->machine.quantum_ns = 1000 * MS;
+    model->machine.signals_wait = signals_wait;
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    model->objects[flag].condition = condition;
+    int waiters = build_pool(model, 2, true);
+    int first = build_next(model, model->pools[waiters].entry, constant(0), NODE_WAIT, flag);
+    int second = build_next(model, first, constant(5 * MS), NODE_WAIT, flag);
+    end_after(model, second, constant(0));
+    int signaller = build_pool(model, 1, true);
+    int one = build_signal(model, build_sleep(model, model->pools[signaller].entry, 1 * MS), flag, 1);
+    int two = build_signal(model, build_sleep(model, one, 20 * MS), flag, 2);
+    int last = build_next(model, two, constant(10 * MS), NODE_SLEEP, MODEL_NONE);
+    model->nodes[last].wait_ns = constant(50 * MS);
+    end_after(model, build_signal(model, last, flag, 1), constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.stalls, 0, 0);
+    double ready_ns = result.pools[signaller].ready_ns.mean;
+    sim_result_free(&result);
+    model_free(model);
+    return ready_ns;
+}
+
+static void test_a_signal_waits_for_those_woken_before(void **state) {
+    (void)state;
+    assert_close(ready_while_signalling(true, true), 5 * MS, 1e-9);
+    assert_close(ready_while_signalling(true, false), 0, 1e-9); /* glibc from 2.41 on */
+    assert_close(ready_while_signalling(false, true), 0, 1e-9); /* no condition variable */
+}
+
 static void test_a_signal_is_kept_until_one_wait_uses_it(void **state) {
     (void)state;
     struct model *model = build_model(4);
@@ -1266,6 +1328,8 @@ int main(void) {
         cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
+        cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
+        cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),

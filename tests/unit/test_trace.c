@@ -99,6 +99,7 @@ static struct trace *make_trace(size_t n_records) {
     meta->directory = memory_strdup("/source");
     meta->build_id = memory_strdup("00ff");
     meta->host = memory_strdup("2 cores");
+    meta->libc = memory_strdup("2.36");
     meta->date = memory_strdup("2026-01-02T03:04:05+0000");
     add_context(trace, "inlined", NULL, 0);
     add_context(trace, "work", "/source/work.c", 12);
@@ -172,6 +173,7 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_string_equal(meta->directory, "/source");
     assert_string_equal(meta->build_id, "00ff");
     assert_string_equal(meta->host, "2 cores");
+    assert_string_equal(meta->libc, "2.36");
     assert_string_equal(meta->date, "2026-01-02T03:04:05+0000");
     assert_int_equal(meta->cores, 2);
     assert_int_equal(meta->exit_status, 9);
