@@ -613,12 +613,13 @@ static void write_proposed(const struct stream_input *input, const struct propos
     const struct facts_monitor *proposal = proposed->proposal;
     struct group group = group_of(input, proposed);
     bool confirmed = is_confirmed(&proposed->verdict);
+    bool doubtful = group.items && guard_is_doubtful(group.items);
     struct hand_made monitor = {.kind = kinds_of_source[proposal->kind]};
     if (proposed->pattern)
         monitor.kind = kind_with_source(proposal, proposed->pattern->kind, confirmed, 0);
     else if (group.items)
-        monitor.kind = kind_with_source(proposal, kind_of_group(input->monitors, &group), confirmed,
-                                        group.items->most);
+        monitor.kind = kind_with_source(proposal, kind_of_group(input->monitors, &group),
+                                        confirmed || doubtful, group.items->most);
     monitor.name = name_of(input, proposed->mutex, proposal, monitor.kind);
     if (proposed->pattern)
         write_replayed(input, proposed->pattern, model, true, &monitor);
@@ -646,11 +647,13 @@ static void write_proposed(const struct stream_input *input, const struct propos
     double waited_ns = 0, unexplained_ns = 0;
     waiting_of(input, proposed, &waited_ns, &unexplained_ns);
     bool found = proposed->pattern || group.items;
-    monitor.how = unexplained_ns > UNEXPLAINED_SHARE * waited_ns ? MODELLED_BY_FALLBACK
-                  : found                                        ? MODELLED_EXACTLY
-                                                                 : MODELLED_NOT;
+    bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;
+    monitor.how = unexplained || doubtful ? MODELLED_BY_FALLBACK
+                  : found                 ? MODELLED_EXACTLY
+                                          : MODELLED_NOT;
     monitor.why = memory_strdup(
-        monitor.how == MODELLED_BY_FALLBACK ? "proposed by the source; its waits follow no counter "
+        doubtful && !unexplained ? "proposed by the source; a counter tells most of its waits, not all"
+        : unexplained ? "proposed by the source; its waits follow no counter "
                                               "and no pattern that the model knows"
         : found || confirmed                ? "proposed by the source, confirmed by the trace"
                              : "proposed by the source; nobody waited for it in the traced run");

@@ -10,7 +10,9 @@
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
 
-#define CONVINCING 8 /* attempts that succeed, and as many that fail */
+#define CONVINCING     8    /* attempts that succeed, and as many that fail */
+#define DOUBTS         4    /* contradictions ... */
+#define DOUBTFUL_SHARE 0.01 /* ... and their share that make a guard doubtful */
 
 /* ---- guards ---- */
 
@@ -638,6 +640,32 @@ static bool is_ignored(const struct monitors *monitors, int mutex) {
     return monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored;
 }
 
+bool guard_is_doubtful(const struct guard *guard) {
+    return guard->condition >= 0 && guard->violations >= DOUBTS &&
+           guard->violations > DOUBTFUL_SHARE * guard->evaluations;
+}
+
+/* What a doubtful guard explains counts as unexplained while patterns are sought (`sought`). */
+static void ask_for_patterns(const struct sections *sections, struct monitors *monitors,
+                             bool sought) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (guard_is_doubtful(&monitors->guards[g]))
+            set_explained(monitors, sections, monitors->guards[g].condition, !sought);
+}
+
+/* Ends the doubtful guards whose waits a pattern explains; gives how many remain. */
+static size_t drop_outdone(struct monitors *monitors) {
+    size_t kept = 0;
+    for (size_t g = 0; g < monitors->n_guards; g++) {
+        struct guard *guard = &monitors->guards[g];
+        if (guard_is_doubtful(guard) && monitors->condition_in_pattern[guard->condition])
+            guard_free(guard);
+        else
+            monitors->guards[kept++] = *guard;
+    }
+    return monitors->n_guards = kept;
+}
+
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *split) {
     struct monitors monitors = {0};
@@ -660,7 +688,10 @@ static struct monitors find_all(const struct trace *trace, const struct sections
             set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
+    ask_for_patterns(sections, &monitors, true);
     patterns_find(trace, sections, &monitors, false);
+    ask_for_patterns(sections, &monitors, false);
+    list.count = drop_outdone(&monitors);
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
             sections_first_like(sections, (int)o) == (int)o)

@@ -95,6 +95,10 @@ struct monitors {
 /* `facts` may be NULL. monitors_free() ends it; `trace`, `sections` and `facts` must outlive it. */
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
                               const struct facts *facts);
+/* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
+ * not the truth. */
+bool guard_is_doubtful(const struct guard *guard);
+
 /* Does a guard or a pattern say why this section waited or did not? */
 bool monitors_explain(const struct monitors *monitors, size_t section);
 void monitors_free(struct monitors *monitors);

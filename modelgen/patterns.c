@@ -8,8 +8,8 @@
 #include "modelgen/commands.h"
 #include "modelgen/finder.h"
 #include "modelgen/results.h"
+#include "modelgen/search.h"
 
-#define VIOLATION_SHARE 0.05 /* of what was replayed may contradict */
 /* Of the numbers may seem out of order where their drawing is not seen. */
 #define UNSEEN_SHARE 0.15
 #define SITE_LIMIT   8 /* call sites that lock a read-write lock */
@@ -45,6 +45,7 @@ void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bo
     if (is_right)
         return;
     tally->violations++;
+    tally->wrong_waits += waited;
     if (tally->n_contradictions < CONTRADICTIONS_SHOWN)
         tally->contradictions[tally->n_contradictions++] =
             (struct contradiction){time_ns, section, waited, 0};
@@ -52,7 +53,8 @@ void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bo
 
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
-           pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5;
+           pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5 &&
+           pattern->tally.wrong_waits <= (1 - RECALL) * pattern->tally.waited;
 }
 
 struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {

@@ -32,6 +32,7 @@ struct pattern {
     const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */
     struct tally_of_replay {
         double replayed, waited, violations;
+        double wrong_waits; /* among the violations */
         size_t n_contradictions;
         struct contradiction contradictions[CONTRADICTIONS_SHOWN];
     } tally;

@@ -11,20 +11,6 @@
 #define DRAWING_LIMIT 8    /* places that may decide the order */
 #define UNDRAWN_SHARE 0.05 /* of the results may have no number */
 
-/* The thread that waits; -1 when several do. */
-static int only_waiter(const struct finder *finder) {
-    int waiter = -1;
-    for (size_t i = 0; i < finder->history.count; i++) {
-        const struct section *section = section_at(finder, finder->history.items[i]);
-        if (section->n_waits == 0)
-            continue;
-        if (waiter >= 0 && waiter != section->thread)
-            return -1;
-        waiter = section->thread;
-    }
-    return waiter;
-}
-
 static uint64_t site_key(const struct section_class *class) {
     return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
 }
@@ -36,6 +22,22 @@ static struct map waiting_sites(const struct finder *finder) {
         if (section_at(finder, finder->history.items[i])->n_waits > 0)
             map_put(&sites, site_key(class_at(finder, finder->history.items[i])), 1);
     return sites;
+}
+
+/* The one thread that comes to where somebody waits; -1 when several do. */
+static int only_waiter(const struct finder *finder) {
+    int waiter = -1;
+    bool alone = true;
+    struct map waiting = waiting_sites(finder);
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        if (!map_get(&waiting, site_key(class_at(finder, index)), 0))
+            continue;
+        alone &= waiter < 0 || waiter == section_at(finder, index)->thread;
+        waiter = section_at(finder, index)->thread;
+    }
+    map_free(&waiting);
+    return alone ? waiter : -1;
 }
 
 /* ---- all under one mutex ---- */

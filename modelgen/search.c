@@ -11,7 +11,6 @@
 #define LEFT_OVER   0.1   /* of what was added may never be taken */
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
-#define RECALL      0.8   /* of the waits, and of the passes, must be explained */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
 #define DEBT        1.5   /* how complex it is that something is owed at the start, in classes */
 

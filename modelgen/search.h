@@ -9,6 +9,7 @@
 #include "modelgen/monitors.h"
 
 #define CLASS_LIMIT     9    /* classes per mutex that take part in a hypothesis */
+#define RECALL          0.8  /* of the waits, and of the passes, must be explained */
 #define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
 
 /* A section may change the state at once; decides to wait, or to go on; when it ends it has changed

@@ -36,9 +36,12 @@ static enum modelled how_of(const struct stream_input *input, int object, const 
 static enum modelled how_of_wait(const struct stream_input *input, size_t section, int condition,
                                  const bool *is_flag) {
     const struct sections *sections = input->sections;
-    bool alone = sections->objects[sections->sections[section].mutex].alone;
+    bool exact = sections->objects[sections->sections[section].mutex].alone;
+    for (size_t g = 0; g < input->monitors->n_guards; g++)
+        exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
+                 !guard_is_doubtful(&input->monitors->guards[g]);
     if (monitors_explain(input->monitors, section))
-        return alone ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
+        return exact ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
     return is_flag[condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;
 }
 
