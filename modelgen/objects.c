@@ -18,7 +18,7 @@
 /* Waits whose predicate is unknown are kept from this share of all threads' time on. */
 #define FLAG_SHARE 0.005
 /* Fewer broadcasts may only tell the end. */
-#define BROADCASTS 20
+#define BROADCASTS 3
 /* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
 #define NOTE_SHARE 0.01
 
@@ -35,7 +35,7 @@ static char *object_name(const struct writer *writer, int index, const char *wha
 static bool is_met_at(const struct writer *writer, int index) {
     const struct sections *sections = writer->in->sections;
     double wait_ns = 0;
-    int broadcasts = 0;
+    int broadcasts = 0, signals = 0;
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
         if (section->mutex != index)
@@ -44,9 +44,9 @@ static bool is_met_at(const struct writer *writer, int index) {
             wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
                           sections->waits[section->first_wait + w].start_ns);
         for (size_t i = 0; i < section->n_signals; i++)
-            broadcasts += sections->signals[section->first_signal + i].broadcast;
+            *(sections->signals[section->first_signal + i].broadcast ? &broadcasts : &signals) += 1;
     }
-    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS;
+    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS && broadcasts > signals;
 }
 
 static bool worth_keeping(const struct writer *writer, int index) {

@@ -259,6 +259,19 @@ static void attempts_alone_are_doubted(void **state) {
     }
 }
 
+static void contradictions_make_a_counter_doubtful(void **state) {
+    (void)state;
+    struct guard guard = {.condition = 1, .evaluations = 500, .violations = 24};
+    assert_true(guard_is_doubtful(&guard));
+    guard.evaluations = 5000; /* clocks and races make so few */
+    assert_false(guard_is_doubtful(&guard));
+    guard.evaluations = 60;
+    guard.violations = 3;
+    assert_false(guard_is_doubtful(&guard));
+    guard = (struct guard){.condition = -1, .evaluations = 500, .violations = 24};
+    assert_false(guard_is_doubtful(&guard)); /* the source proposed it: nobody waited */
+}
+
 /* Worker 1 finds nothing made and makes it; worker 2 comes meanwhile and waits; then both go on. */
 static void who_comes_first_tries_and_the_others_wait(void **state) {
     (void)state;
@@ -438,6 +451,7 @@ int main(void) {
         cmocka_unit_test(what_comes_next_tells_what_was_found),
         cmocka_unit_test(attempts_alone_are_believed_beyond_doubt),
         cmocka_unit_test(attempts_alone_are_doubted),
+        cmocka_unit_test(contradictions_make_a_counter_doubtful),
         cmocka_unit_test(who_comes_first_tries_and_the_others_wait),
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
         cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),

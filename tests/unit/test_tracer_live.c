@@ -55,6 +55,14 @@ static void *nap(void *argument) {
     struct timespec time = {.tv_nsec = NAP_NS};
     for (int i = 0; i < NAPS; i++)
         nanosleep(&time, NULL);
+    sigset_t signals;
+    int number;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    pthread_kill(pthread_self(), SIGUSR1);
+    sigwait(&signals, &number); /* it is there already */
+    sigtimedwait(&signals, NULL, &time);
     return argument;
 }
 
@@ -234,6 +242,8 @@ static void slices_sum_up_to_the_threads_cpu_time(void **state) {
     assert_true(napper->n_slices >= NAPS);
     assert_true(on_core_ns(napper) < (napper->end_ns - napper->start_ns) / 4);
     assert_int_equal(count_records(napper, API_nanosleep), NAPS);
+    assert_int_equal(count_records(napper, API_sigwait), 1);
+    assert_int_equal(count_records(napper, API_sigtimedwait), 1);
     trace_free(trace);
 }
 
