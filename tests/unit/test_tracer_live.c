@@ -62,7 +62,7 @@ static void *nap(void *argument) {
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     pthread_kill(pthread_self(), SIGUSR1);
     sigwait(&signals, &number); /* it is there already */
-    sigtimedwait(&signals, NULL, &time);
+    sigtimedwait(&signals, NULL, &(struct timespec){0}); /* and does not come again */
     return argument;
 }
 
