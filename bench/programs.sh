@@ -106,7 +106,7 @@ set_graphicsmagick_command() {
     gm=$("$root/bench/graphicsmagick-fetch") || return $?
     export MAGICK_CONFIGURE_PATH=$work/graphicsmagick/source/config # it is not installed
     if [ ! -s "$picture" ]; then
-        "$gm" convert -size 1500x1200 plasma:red-blue "$picture.new" || return 1
+        "$gm" convert -size 1500x1200 plasma:red-blue "ppm:$picture.new" || return 1
         mv "$picture.new" "$picture"
     fi
     command=("$gm" convert -limit threads '{threads}' "$picture" -enhance -median 1 -unsharp 0x3

@@ -63,8 +63,7 @@ static json_t *write_meta(const struct trace_meta *meta) {
                      "has_slices", meta->has_slices, "has_wakes", meta->has_wakes, "has_blocks",
                      meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
                      write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc",
-                     write_text(meta->libc), "lacks",
-                     write_texts(meta->lacks, meta->n_lacks));
+                     write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks));
 }
 
 static json_t *write_apis(void) {

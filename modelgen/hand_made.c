@@ -652,10 +652,11 @@ static void write_proposed(const struct stream_input *input, const struct propos
                   : found                 ? MODELLED_EXACTLY
                                           : MODELLED_NOT;
     monitor.why = memory_strdup(
-        doubtful && !unexplained ? "proposed by the source; a counter tells most of its waits, not all"
-        : unexplained ? "proposed by the source; its waits follow no counter "
-                                              "and no pattern that the model knows"
-        : found || confirmed                ? "proposed by the source, confirmed by the trace"
+        doubtful && !unexplained
+            ? "proposed by the source; a counter tells most of its waits, not all"
+        : unexplained        ? "proposed by the source; its waits follow no counter "
+                               "and no pattern that the model knows"
+        : found || confirmed ? "proposed by the source, confirmed by the trace"
                              : "proposed by the source; nobody waited for it in the traced run");
     if (!found)
         monitor.replayed = proposed->verdict.decisions;

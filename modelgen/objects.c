@@ -46,7 +46,8 @@ static bool is_met_at(const struct writer *writer, int index) {
         for (size_t i = 0; i < section->n_signals; i++)
             *(sections->signals[section->first_signal + i].broadcast ? &broadcasts : &signals) += 1;
     }
-    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS && broadcasts > signals;
+    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS &&
+           broadcasts > signals;
 }
 
 static bool worth_keeping(const struct writer *writer, int index) {
@@ -61,7 +62,8 @@ static bool worth_keeping(const struct writer *writer, int index) {
         return false;
     }
     double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
-    return writer->is_shared[index] && (waited || object->hold_ns > limit * run_ns || is_met_at(writer, index));
+    return writer->is_shared[index] &&
+           (waited || object->hold_ns > limit * run_ns || is_met_at(writer, index));
 }
 
 int objects_lock(struct writer *writer, int index) {
@@ -325,9 +327,11 @@ static bool passes_by_broadcast(const struct writer *writer, const struct patter
     return false;
 }
 
-static uint64_t first_pass(const struct writer *writer, const struct pattern *pattern, size_t thread) {
+static uint64_t first_pass(const struct writer *writer, const struct pattern *pattern,
+                           size_t thread) {
     const struct monitors *monitors = writer->in->monitors;
-    for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1]; s++)
+    for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1];
+         s++)
         if (pattern->acts[s] & ACT_PASS)
             return writer->in->sections->sections[s].release_ns;
     return UINT64_MAX;

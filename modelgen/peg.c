@@ -13,6 +13,8 @@
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64
+/* So many rounds' work in one lump is not a round's. */
+#define LUMP_ROUNDS 10
 /* A node is split by where the thread came from when that changes where it goes by this much (total
  * variation distance), seen this often. */
 #define SPLIT_DISTANCE    0.4
@@ -327,6 +329,50 @@ static double cpu_between(const struct builder *builder, size_t t, const struct 
     return cpu > 0 ? cpu : 0;
 }
 
+/* CPU time spent in the loop's lines and what they call, by the samples; 0 without any. */
+static double sampled_cpu(const struct builder *builder, const struct facts_loop *loop) {
+    const struct sample *sample = builder->in->sample;
+    double inside = 0, all = 0, cpu_ns = 0;
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        bool is_inside = false;
+        for (int at = (int)n; at >= 0 && !is_inside; at = sample->nodes[at].parent)
+            is_inside = strcmp(sample->nodes[at].function, loop->function) == 0 &&
+                        sample->nodes[at].line >= loop->first_line &&
+                        sample->nodes[at].line <= loop->last_line;
+        inside += is_inside ? (double)sample->nodes[n].running : 0;
+        all += (double)sample->nodes[n].running;
+    }
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++)
+        cpu_ns +=
+            timeline_cpu(&builder->in->timelines[t], builder->in->trace->threads[t].end_ns);
+    return all > 0 ? inside / all * cpu_ns : 0;
+}
+
+/* Is most of the work of a loop done in one lump behind the last call in it? Then it is not its
+ * rounds that are shared out: a loop inside, which has no calls, moves on through the share. */
+static bool works_in_a_lump(const struct builder *builder, const struct facts_loop *loop) {
+    double rounds = 0, between_ns = 0, lumps = 0, lump_ns = 0;
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        size_t first = stream->n_steps, last = 0, calls = 0;
+        for (size_t s = 0; s < stream->n_steps; s++)
+            if (source_context_in_loop(builder->in->trace, stream->steps[s].context, loop)) {
+                first = calls++ ? first : s;
+                last = s;
+            }
+        if (calls < 2 || last + 1 == stream->n_steps)
+            continue;
+        const struct timeline *timeline = &builder->in->timelines[t];
+        double at_last = timeline_cpu(timeline, stream->steps[last].start_ns);
+        between_ns += at_last - timeline_cpu(timeline, stream->steps[first].start_ns);
+        lump_ns += timeline_cpu(timeline, stream->steps[last + 1].start_ns) - at_last;
+        rounds += (double)calls - 1;
+        lumps++;
+    }
+    return lumps > 0 && lump_ns / lumps > LUMP_ROUNDS * between_ns / rounds &&
+           sampled_cpu(builder, loop) > between_ns + lump_ns / 2;
+}
+
 /* Which loops of the source the graph has steps in that come again, and in which calls a round of
  * another loop shows, whose rounds may be shared out. */
 static void find_visible_loops(struct builder *builder) {
@@ -352,6 +398,8 @@ static void find_visible_loops(struct builder *builder) {
         for (size_t c = 0; c < trace->n_contexts && !builder->loop_is_visible[l]; c++)
             builder->loop_is_visible[l] =
                 has_step[c] && source_context_in_loop(trace, (uint32_t)c, loop);
+        if (loop->bound == BOUND_SHARE && builder->loop_is_visible[l])
+            builder->loop_is_visible[l] = !works_in_a_lump(builder, loop);
         bool shared_out = loop->bound == BOUND_SHARE && !builder->loop_is_visible[l];
         for (size_t c = 0; shared_out && c < trace->n_contexts; c++)
             builder->is_in_share[c] |= source_context_in_loop(trace, (uint32_t)c, loop);
@@ -469,7 +517,8 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
     const struct draft_node_values *to = &builder->nodes.items[draft->to];
     size_t index = 0;
     const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
-    if (!loop || builder->in->streams->loop_is_tokens[index])
+    if (!loop || builder->in->streams->loop_is_tokens[index] ||
+        (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
     bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
     if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))

@@ -23,6 +23,24 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
     return false;
 }
 
+bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,
+                         const struct facts_loop *loop) {
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t i = 0; i < calls->n_frames; i++) {
+        bool arrived = frame_in_loop(&calls->frames[i], loop);
+        for (size_t l = 0; l < facts->n_loops; l++) {
+            const struct facts_loop *other = &facts->loops[l];
+            bool inside = !arrived || (other->first_line >= loop->first_line &&
+                                       other->last_line <= loop->last_line);
+            if (other != loop && inside && frame_in_loop(&calls->frames[i], other))
+                return false;
+        }
+        if (arrived)
+            return true;
+    }
+    return false;
+}
+
 bool source_shows_threads(const struct facts *facts) {
     bool found = false;
     for (size_t c = 0; facts && c < facts->n_creations; c++)

@@ -14,6 +14,11 @@
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);
 
+/* Is the call of this context, which is in the loop, made no more than once in each round, as there
+ * is no other loop around it further in? */
+bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,
+                         const struct facts_loop *loop);
+
 /* Which contexts are one place: equal functions and lines, whatever the addresses (the compiler may
  * have copied the code). Gives for each context the first one of its place; the caller frees. */
 uint32_t *source_places(const struct trace *trace);

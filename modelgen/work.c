@@ -1,19 +1,24 @@
 #include "modelgen/work.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
 
-#define UNLIKE_SHARE 0.1 /* of the fillings of a supply may be of another size */
+#define UNLIKE_SHARE 0.1 /* of the fillings may be of another size; so many rounds go another way  \
+                          */
 
 static bool pool_is_parallel(const struct thread_pool *pool) {
     return pool->scales || pool->size > 1;
 }
 
-/* The deciding lock of the loop: the first one that a thread meets in it. */
-static uint32_t find_header(const struct writer *writer, size_t thread_index, const bool *in_loop) {
+/* The first lock that a thread meets in the loop; TRACE_NO_CONTEXT when it meets another call
+ * first.
+ */
+static uint32_t first_lock(const struct writer *writer, size_t thread_index, const bool *in_loop) {
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
     for (size_t r = 0; r < thread->n_records; r++)
         if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
@@ -21,6 +26,54 @@ static uint32_t find_header(const struct writer *writer, size_t thread_index, co
                        ? writer_place(writer, &thread->records[r])
                        : TRACE_NO_CONTEXT;
     return TRACE_NO_CONTEXT;
+}
+
+struct place_count {
+    uint32_t place;
+    double count;
+};
+
+/* The deciding lock of the loop: of those that a round comes to no more than once, the one that is
+ * taken most often, since a round may go one way or another; of about equals, the first. */
+static uint32_t find_header(const struct writer *writer, const struct thread_pool *pool,
+                            const struct facts_loop *loop, const bool *in_loop) {
+    uint32_t first = TRACE_NO_CONTEXT;
+    for (size_t i = 0; i < pool->n_threads && first == TRACE_NO_CONTEXT; i++)
+        first = first_lock(writer, pool->threads[i], in_loop);
+    if (first == TRACE_NO_CONTEXT)
+        return first;
+    struct {
+        struct place_count *items;
+        size_t count, capacity;
+    } places = {0};
+    struct map index_of = MAP_EMPTY;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            const struct trace_record *record = &thread->records[r];
+            if (record->context == TRACE_NO_CONTEXT || !in_loop[record->context] ||
+                api_catalog[record->api].op != OP_LOCK ||
+                !source_once_a_round(writer->in->trace, writer->in->facts, record->context, loop))
+                continue;
+            uint32_t place = writer_place(writer, record);
+            int index = map_get(&index_of, place, (int)places.count);
+            if (index == (int)places.count)
+                *VECTOR_ADD(&places) = (struct place_count){.place = place};
+            map_put(&index_of, place, index);
+            places.items[index].count++;
+        }
+    }
+    double most = 0;
+    for (size_t i = 0; i < places.count; i++)
+        most = fmax(most, places.items[i].count);
+    for (size_t i = 0; i < places.count; i++)
+        if (places.items[i].count >= (1 - UNLIKE_SHARE) * most) {
+            first = places.items[i].place;
+            break;
+        }
+    free(places.items);
+    map_free(&index_of);
+    return first;
 }
 
 bool work_goes_on(const struct writer *writer, size_t thread_index, size_t record,
@@ -265,9 +318,7 @@ void work_find(struct writer *writer, bool *loop_is_tokens) {
             in_loop[c] = source_context_in_loop(trace, (uint32_t)c, loop);
         for (size_t p = 0; p < pools->n_pools; p++) {
             const struct thread_pool *pool = &pools->pools[p];
-            uint32_t header = TRACE_NO_CONTEXT;
-            for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
-                header = find_header(writer, pool->threads[i], in_loop);
+            uint32_t header = find_header(writer, pool, loop, in_loop);
             if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
                 header_has_answer(writer, pool, loop, header))
                 continue;

@@ -188,8 +188,8 @@ static void preempt(struct engine *engine, int index) {
         arm(engine, index);
 }
 
-/* The core where a woken thread would preempt, the only one of its queue or of ideal ones that whose
- * thread has had most; PLAN_NONE: it is being changed already. */
+/* The core that a woken thread may take over: its queue's, or, of ideal ones, that whose thread has
+ * had most; PLAN_NONE: what runs there is changing already. */
 static int preemptible(const struct engine *engine, int index) {
     bool is_ideal = fair_is_shared(engine);
     int first = is_ideal ? 0 : index, end = is_ideal ? engine->plan->cores : index + 1;
@@ -197,8 +197,8 @@ static int preemptible(const struct engine *engine, int index) {
     for (int i = first; i < end; i++) {
         const struct core *core = &engine->cores[i];
         if (core->running && !core->is_starting && core->slice_end_ns > engine->now_ns &&
-            (furthest == PLAN_NONE || core->running->vruntime_ns >
-                                          engine->cores[furthest].running->vruntime_ns))
+            (furthest == PLAN_NONE ||
+             core->running->vruntime_ns > engine->cores[furthest].running->vruntime_ns))
             furthest = i;
     }
     return furthest;

@@ -117,7 +117,7 @@ struct core {
 
 /* What one core schedules, or all where cores are ideal. See fair.h. */
 struct fair_queue {
-    struct heap waiting;    /* threads by deadline: ready ones, and those that sleep, but delayed */
+    struct heap waiting; /* threads by deadline: ready ones, and those that sleep, but delayed */
     uint32_t n_delayed;
     double sum_vruntime_ns; /* of all in it */
     double average_ns; /* of the vruntimes of these and the running ones, when last looked at */
@@ -180,7 +180,7 @@ struct engine {
     uint32_t n_idle;
     uint32_t n_spinning, n_ready;
     struct fair_queue *queues; /* one per core, or one */
-    struct random_stream dice;  /* the load balancer's */
+    struct random_stream dice; /* the load balancer's */
     struct shared *objects;
     struct wait_list *joiners; /* by pool */
     int *alive;                /* by pool: threads not ended, begun or not */

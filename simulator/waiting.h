@@ -40,12 +40,13 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
 
 /* Wakes all that wait on `side`, to look for themselves. PROGRESS_YES, or the waker has to wait
  * before it can go on with that, see condition.h; then PROGRESS_WAITS, and the same call again. */
-enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object, int side);
+enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object,
+                            int side);
 
 /* Announces up to `available` units to waiters on `side`, first come first served, and wakes them;
  * or all who wait to take, where the object is one that wakes all. Progress: as above. */
-enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object, int side,
-                   double available);
+enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object,
+                            int side, double available);
 
 /* The thread's timer has run out: it looks a last time. */
 void wait_time_out(struct engine *engine, struct thread *thread);

@@ -250,6 +250,26 @@ static struct trace *logged_row_trace(const int *rows, int threads) {
     return trace;
 }
 
+/* Every sixth round, the first one among them, takes its lock at another place. */
+static void rounds_are_counted_where_most_of_them_go(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARED, REST_NONE);
+    struct trace *trace = row_trace((int[]){24, 24}, 2);
+    uint32_t skip = builder_context(trace, "skip_row", 30, "worker", 95);
+    for (int t = 1; t <= 2; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            if (r / 2 % 6 == 0)
+                trace->threads[t].records[r].context = skip;
+    struct model *model = model_of(trace, &loop);
+    const struct object *work = NULL;
+    for (size_t i = 0; i < model->n_objects; i++)
+        if (model->objects[i].kind == OBJECT_TOKENS)
+            work = &model->objects[i];
+    assert_non_null(work);
+    assert_true(work->amount.base >= 2 * (24 - 24 / 6) - 2); /* and not the 8 that skipped */
+    model_free(model);
+}
+
 static void a_share_of_rounds_that_differ_is_counted_in_rounds(void **state) {
     (void)state;
     struct facts_loop loop = row_loop(BOUND_SHARE, REST_EVEN);
@@ -532,6 +552,7 @@ int main(void) {
         cmocka_unit_test(rows_shared_out_evenly_are_whole),
         cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
+        cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(takers_that_were_never_refused_wait),

@@ -669,10 +669,8 @@ static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
         int order = build_object(model, OBJECT_ORDER, 0);
         int pool = build_pool(model, 3, true);
         model->objects[order].dealt_to = dealt ? pool : MODEL_NONE;
-        int turn =
-            build_next(model, model->pools[pool].entry, constant(10 * MS), NODE_TURN, order);
-        end_after(model, build_next(model, turn, constant(10 * MS), NODE_PASS, order),
-                  constant(0));
+        int turn = build_next(model, model->pools[pool].entry, constant(10 * MS), NODE_TURN, order);
+        end_after(model, build_next(model, turn, constant(10 * MS), NODE_PASS, order), constant(0));
         assert_close(run_ns(model, (struct sim_config){0}), (dealt ? 40 : 20) * MS, 1e-9);
     }
 }
@@ -703,7 +701,8 @@ static double ready_while_signalling(bool condition, bool signals_wait) {
     int second = build_next(model, first, constant(5 * MS), NODE_WAIT, flag);
     end_after(model, second, constant(0));
     int signaller = build_pool(model, 1, true);
-    int one = build_signal(model, build_sleep(model, model->pools[signaller].entry, 1 * MS), flag, 1);
+    int one =
+        build_signal(model, build_sleep(model, model->pools[signaller].entry, 1 * MS), flag, 1);
     int two = build_signal(model, build_sleep(model, one, 20 * MS), flag, 2);
     int last = build_next(model, two, constant(10 * MS), NODE_SLEEP, MODEL_NONE);
     model->nodes[last].wait_ns = constant(50 * MS);

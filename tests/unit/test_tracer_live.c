@@ -61,7 +61,7 @@ static void *nap(void *argument) {
     sigaddset(&signals, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     pthread_kill(pthread_self(), SIGUSR1);
-    sigwait(&signals, &number); /* it is there already */
+    sigwait(&signals, &number);                          /* it is there already */
     sigtimedwait(&signals, NULL, &(struct timespec){0}); /* and does not come again */
     return argument;
 }
