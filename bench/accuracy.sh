@@ -179,14 +179,30 @@ worst_of() {
         $1 == base && $field > worst { worst = $field } END { printf "%.6f", worst }' "$1"
 }
 
+# How far single runs of the real program are from the median of their configuration, on average:
+# what nobody can predict.
+spread_of() {
+    csv_columns "$1" threads cores run_ns | sort -k1,1n -k2,2n -k3,3n | awk '
+        function flush(i, median) {
+            median = (runs[int((n + 1) / 2)] + runs[int(n / 2) + 1]) / 2
+            for (i = 1; i <= n; i++) {
+                sum += (runs[i] > median ? runs[i] - median : median - runs[i]) / median
+                all++
+            }
+        }
+        $1 " " $2 != key { if (n) flush(); n = 0; key = $1 " " $2 }
+        { runs[++n] = $3 }
+        END { flush(); printf "%.6f", sum / all }'
+}
+
 write_overview() {
     local name base result field
-    echo "| program | mean error, from 2 threads | worst | at equal speed | worst |" \
+    echo "| program | runs differ by | mean error, from 2 threads | worst | at equal speed | worst |" \
         "mean error, from 4 threads | worst | at equal speed | worst |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
         result=$kept/$name/result.csv
-        printf '| %s |' "$name"
+        printf '| %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")"
         for base in "${bases[@]}"; do
             for field in 3 11; do
                 printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
@@ -313,7 +329,8 @@ write_document() {
         echo "A machine that others share changes its speed from one minute to the next. \"At equal"
         echo "speed\" is the error after every prediction has been multiplied by one number per model, which"
         echo "makes it right for the recorded configuration. It shows how well the model tells"
-        echo "configurations apart."
+        echo "configurations apart. \"Runs differ by\": the mean deviation of single runs of the real"
+        echo "program from the median of their configuration."
         echo
         write_overview "${done[@]}"
         for name in "${done[@]}"; do
