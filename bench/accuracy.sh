@@ -195,11 +195,22 @@ spread_of() {
         END { flush(); printf "%.6f", sum / all }'
 }
 
+# Mean and worst |predicted - measured| / measured of the CPU utilisation, all models from the same
+# number of threads: utilisation_error FOLDER BASE.
+utilisation_error() {
+    local build
+    for build in "${builds[@]}"; do
+        csv_columns "$1/base$2-$build.csv" measured_cpu_utilisation predicted_cpu_utilisation
+    done | awk '{ e = ($2 - $1) / $1; e = e < 0 ? -e : e; sum += e; if (e > worst) worst = e }
+                END { printf "%.6f %.6f", sum / NR, worst }'
+}
+
 write_overview() {
-    local name base result field
-    echo "| program | runs differ by | mean error, from 2 threads | worst | at equal speed | worst |" \
-        "mean error, from 4 threads | worst | at equal speed | worst |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    local name base result field mean worst
+    echo "| program | runs differ by | running time, from 2 threads | worst | at equal speed | worst |" \
+        "CPU utilisation | worst | running time, from 4 threads | worst | at equal speed | worst |" \
+        "CPU utilisation | worst |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
         result=$kept/$name/result.csv
         printf '| %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")"
@@ -208,6 +219,8 @@ write_overview() {
                 printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
                     "$(percent "$(worst_of "$result" "$base" $((field == 3 ? 5 : 12)))")"
             done
+            read -r mean worst <<<"$(utilisation_error "$kept/$name" "$base")"
+            printf ' %s | %s |' "$(percent "$mean")" "$(percent "$worst")"
         done
         echo
     done
@@ -330,7 +343,9 @@ write_document() {
         echo "speed\" is the error after every prediction has been multiplied by one number per model, which"
         echo "makes it right for the recorded configuration. It shows how well the model tells"
         echo "configurations apart. \"Runs differ by\": the mean deviation of single runs of the real"
-        echo "program from the median of their configuration."
+        echo "program from the median of their configuration. How much of the cores the program can use"
+        echo "hardly depends on their speed: the errors of the CPU utilisation show the waiting and the"
+        echo "scheduling in the model by themselves, without the CPU time."
         echo
         write_overview "${done[@]}"
         for name in "${done[@]}"; do
