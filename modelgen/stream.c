@@ -242,8 +242,11 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
             step->settles = writer->succeeded;
             writer->succeeded = false;
         }
-        if (kind == NODE_GET)
+        if (kind == NODE_GET) {
+            int mutex = writer->in->sections->sections[section_index].mutex;
             step->outcome = OUTCOME_YES;
+            step->mutex = objects_lock(writer, mutex); /* elsewhere it may have to wait */
+        }
     }
 }
 
