@@ -1,5 +1,6 @@
 #include "modelgen/monitors.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -698,6 +699,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
             find_in_likes(&monitors, sections, (int)o, &list);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
+    assert(list.items || list.count == 0);
     for (size_t g = 0; g < monitors.n_guards; g++)
         monitors.guards[g].proposal = monitors.proposal_of[monitors.guards[g].mutex];
     return monitors;

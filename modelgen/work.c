@@ -1,5 +1,6 @@
 #include "modelgen/work.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,6 +60,7 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
             int index = map_get(&index_of, place, (int)places.count);
             if (index == (int)places.count)
                 *VECTOR_ADD(&places) = (struct place_count){.place = place};
+            assert(places.items); /* the map knows only what is in the list */
             map_put(&index_of, place, index);
             places.items[index].count++;
         }
