@@ -343,8 +343,7 @@ static double sampled_cpu(const struct builder *builder, const struct facts_loop
         all += (double)sample->nodes[n].running;
     }
     for (size_t t = 0; t < builder->in->trace->n_threads; t++)
-        cpu_ns +=
-            timeline_cpu(&builder->in->timelines[t], builder->in->trace->threads[t].end_ns);
+        cpu_ns += timeline_cpu(&builder->in->timelines[t], builder->in->trace->threads[t].end_ns);
     return all > 0 ? inside / all * cpu_ns : 0;
 }
 

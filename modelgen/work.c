@@ -9,8 +9,9 @@
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
 
-#define UNLIKE_SHARE 0.1 /* of the fillings may be of another size; so many rounds go another way  \
-                          */
+#define UNLIKE_SHARE                                                                               \
+    0.1 /* of the fillings may be of another size; so many rounds go another way                   \
+         */
 
 static bool pool_is_parallel(const struct thread_pool *pool) {
     return pool->scales || pool->size > 1;
