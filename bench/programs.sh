@@ -131,7 +131,7 @@ set_command() {
         say "no sample '$1': run make, or mend the name"
         return 1
     }
-    read -ra options <<<"${sample_options[$1]}"
+    read -ra options <<<"${sample_options[$1]:-}"
     command=("$built/samples/$1" "${options[@]}" --threads '{threads}')
 }
 

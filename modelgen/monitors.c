@@ -705,10 +705,16 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     return monitors;
 }
 
-bool monitors_explain(const struct monitors *monitors, size_t section) {
+bool monitors_guard(const struct monitors *monitors, size_t class_index) {
     for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].waits[monitors->class_of[section]])
+        if (monitors->guards[g].waits[class_index])
             return true;
+    return false;
+}
+
+bool monitors_explain(const struct monitors *monitors, size_t section) {
+    if (monitors_guard(monitors, (size_t)monitors->class_of[section]))
+        return true;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].acts[section])
             return true;

@@ -99,6 +99,9 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
  * not the truth. */
 bool guard_is_doubtful(const struct guard *guard);
 
+/* Does a guard say what the sections of a class wait for? */
+bool monitors_guard(const struct monitors *monitors, size_t class_index);
+
 /* Does a guard or a pattern say why this section waited or did not? */
 bool monitors_explain(const struct monitors *monitors, size_t section);
 void monitors_free(struct monitors *monitors);

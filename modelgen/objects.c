@@ -30,26 +30,6 @@ static char *object_name(const struct writer *writer, int index, const char *wha
     return name_of_object(writer->in, index, what, NULL);
 }
 
-/* Do threads give this mutex up to wait, and are then woken all at once? They meet at it, however
- * shortly it is held. */
-static bool is_met_at(const struct writer *writer, int index) {
-    const struct sections *sections = writer->in->sections;
-    double wait_ns = 0;
-    int broadcasts = 0, signals = 0;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        if (section->mutex != index)
-            continue;
-        for (size_t w = 0; w < section->n_waits; w++)
-            wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
-                          sections->waits[section->first_wait + w].start_ns);
-        for (size_t i = 0; i < section->n_signals; i++)
-            *(sections->signals[section->first_signal + i].broadcast ? &broadcasts : &signals) += 1;
-    }
-    return wait_ns > FLAG_SHARE * writer->life_ns && broadcasts >= BROADCASTS &&
-           broadcasts > signals;
-}
-
 static bool worth_keeping(const struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     double run_ns = ns(writer->in->trace->meta.run_ns);
@@ -63,7 +43,7 @@ static bool worth_keeping(const struct writer *writer, int index) {
     }
     double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
     return writer->is_shared[index] &&
-           (waited || object->hold_ns > limit * run_ns || is_met_at(writer, index));
+           (waited || object->hold_ns > limit * run_ns || writer->is_met_at[index]);
 }
 
 int objects_lock(struct writer *writer, int index) {
@@ -192,6 +172,29 @@ void objects_find_flags(struct writer *writer) {
     free(wait_ns);
 }
 
+void objects_find_meetings(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    struct {
+        double wait_ns;
+        int broadcasts, signals;
+    } *seen = memory_alloc(sections->n_objects, sizeof *seen);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++)
+            seen[section->mutex].wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
+                                               sections->waits[section->first_wait + w].start_ns);
+        for (size_t i = 0; i < section->n_signals; i++)
+            *(sections->signals[section->first_signal + i].broadcast
+                  ? &seen[section->mutex].broadcasts
+                  : &seen[section->mutex].signals) += 1;
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        writer->is_met_at[o] = seen[o].wait_ns > FLAG_SHARE * writer->life_ns &&
+                               seen[o].broadcasts >= BROADCASTS &&
+                               seen[o].broadcasts > seen[o].signals;
+    free(seen);
+}
+
 int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
     const struct thread_pools *pools = writer->in->pools;
     const struct sections *sections = writer->in->sections;
@@ -297,15 +300,10 @@ int objects_guard(struct writer *writer, struct guard *guard) {
 
 static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
     const struct thread_pools *pools = writer->in->pools;
-    const struct sections *sections = writer->in->sections;
     int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
     for (size_t t = 0; t < writer->in->trace->n_threads; t++)
-        for (size_t s = writer->in->monitors->first_of_thread[t];
-             s < writer->in->monitors->first_of_thread[t + 1]; s++)
-            if (pattern->acts[s] & ACT_ARRIVE) {
-                seen[pools->pool_of[sections->sections[s].thread]]++;
-                break;
-            }
+        seen[pools->pool_of[t]] +=
+            pattern_first(writer->in->monitors, pattern, t, ACT_ARRIVE) != PATTERN_NO_SECTION;
     struct linear result = parties_of_pools(writer, seen, pattern->parties);
     free(seen);
     return result;
@@ -327,16 +325,6 @@ static bool passes_by_broadcast(const struct writer *writer, const struct patter
     return false;
 }
 
-static uint64_t first_pass(const struct writer *writer, const struct pattern *pattern,
-                           size_t thread) {
-    const struct monitors *monitors = writer->in->monitors;
-    for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1];
-         s++)
-        if (pattern->acts[s] & ACT_PASS)
-            return writer->in->sections->sections[s].release_ns;
-    return UINT64_MAX;
-}
-
 /* The pool whose threads passed first in the order of their creation, all of them and nobody else:
  * the program has numbered them. MODEL_NONE: there is none. */
 static int dealt_pool(const struct writer *writer, const struct pattern *pattern) {
@@ -344,9 +332,10 @@ static int dealt_pool(const struct writer *writer, const struct pattern *pattern
     int pool = MODEL_NONE, passed = 0;
     uint64_t last_ns = 0;
     for (size_t t = 0; t < writer->in->trace->n_threads; t++) {
-        uint64_t pass_ns = first_pass(writer, pattern, t);
-        if (pass_ns == UINT64_MAX)
+        size_t first = pattern_first(writer->in->monitors, pattern, t, ACT_PASS);
+        if (first == PATTERN_NO_SECTION)
             continue;
+        uint64_t pass_ns = writer->in->sections->sections[first].release_ns;
         if (pass_ns < last_ns || (pool != MODEL_NONE && pools->pool_of[t] != pool))
             return MODEL_NONE;
         pool = pools->pool_of[t];

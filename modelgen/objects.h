@@ -25,6 +25,10 @@ int objects_flag(struct writer *writer, int condition);
  * waiting takes a noticeable part of the threads' time. */
 void objects_find_flags(struct writer *writer);
 
+/* Sets writer->is_met_at: threads give the mutex up to wait, and are then woken all at once. They
+ * meet at it, however shortly it is held. */
+void objects_find_meetings(struct writer *writer);
+
 int objects_disk(struct writer *writer, uint32_t device);
 
 /* Work that the members of a team take from until it is used up: tokens. */

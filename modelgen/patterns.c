@@ -489,14 +489,6 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
     return false;
 }
 
-/* Does a guard say what the class waits for? */
-static bool is_guarded(const struct monitors *monitors, size_t class) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].waits[class])
-            return true;
-    return false;
-}
-
 /* Where nobody had to wait for his turn, or two threads only, which could as well share one permit,
  * the source and the order of the passages tell. */
 static bool find_turns(const struct finder *finder, bool is_proposed) {
@@ -506,7 +498,7 @@ static bool find_turns(const struct finder *finder, bool is_proposed) {
             (is_proposed
                  ? !is_proposed_turn(finder, class)
                  : class->waits == 0 || finder->monitors->condition_explained[class->waits_on] ||
-                       is_guarded(finder->monitors, c)))
+                       monitors_guard(finder->monitors, c)))
             continue;
         struct passages passages = turns_of(finder, class);
         if (passages.count)
@@ -578,6 +570,15 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
         else if (!before_guards && object->class_id == (int)o)
             find_in_array(&finder);
     }
+}
+
+size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
+                     enum pattern_act act) {
+    for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1];
+         s++)
+        if (pattern->acts[s] & act)
+            return s;
+    return PATTERN_NO_SECTION;
 }
 
 void patterns_free(struct monitors *monitors) {

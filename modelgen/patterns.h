@@ -4,6 +4,8 @@
 #ifndef PERSIK_MODELGEN_PATTERNS_H
 #define PERSIK_MODELGEN_PATTERNS_H
 
+#include <stdint.h>
+
 #include "formats/model.h"
 #include "modelgen/monitors.h"
 
@@ -46,5 +48,11 @@ struct pattern {
 void patterns_find(const struct trace *trace, const struct sections *sections,
                    struct monitors *monitors, bool before_guards);
 void patterns_free(struct monitors *monitors);
+
+#define PATTERN_NO_SECTION SIZE_MAX
+
+/* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */
+size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
+                     enum pattern_act act);
 
 #endif

@@ -87,14 +87,6 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
         add_step(writer, NODE_TASK_BEGIN, record, time_ns, time_ns);
 }
 
-static bool passes_in(const struct writer *writer, const struct pattern *pattern, size_t thread) {
-    for (size_t s = writer->in->monitors->first_of_thread[thread];
-         s < writer->in->monitors->first_of_thread[thread + 1]; s++)
-        if (pattern->acts[s] & ACT_PASS)
-            return true;
-    return false;
-}
-
 /* Does a section that acts so draw a number, when it begins or at its end? If it also waits for a
  * turn, that of the number that it has drawn. */
 static bool draws(const struct pattern *pattern, unsigned char acts, bool at_end) {
@@ -144,7 +136,9 @@ static void write_first_draws(struct writer *writer, uint64_t time_ns) {
     size_t none = writer->in->trace->threads[writer->thread].n_records;
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
-        if (!pattern->draws_when_passing || !passes_in(writer, pattern, writer->thread))
+        if (!pattern->draws_when_passing ||
+            pattern_first(writer->in->monitors, pattern, writer->thread, ACT_PASS) ==
+                PATTERN_NO_SECTION)
             continue;
         int object = objects_pattern(writer, pattern);
         if (writer->model->objects[object].dealt_to == MODEL_NONE)
@@ -728,6 +722,7 @@ static void prepare(struct writer *writer) {
     writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_multiplied = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
+    writer->is_met_at = memory_alloc(sections->n_objects, sizeof(bool));
     writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
     writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
     writer->works_at_last = memory_alloc(n_loops, sizeof(bool));
@@ -769,6 +764,7 @@ static void prepare(struct writer *writer) {
     writer->farewells = farewells_find(in);
     choose_sites(writer);
     objects_find_flags(writer);
+    objects_find_meetings(writer);
     find_task_queues(writer);
 }
 
@@ -872,6 +868,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.is_shared);
     free(writer.is_multiplied);
     free(writer.is_flag);
+    free(writer.is_met_at);
     free(writer.work_of_loop);
     free(writer.header_of_loop);
     free(writer.works_at_last);

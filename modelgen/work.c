@@ -9,17 +9,14 @@
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
 
-#define UNLIKE_SHARE                                                                               \
-    0.1 /* of the fillings may be of another size; so many rounds go another way                   \
-         */
+/* Of the fillings of a supply may be of another size; and so many rounds go another way. */
+#define UNLIKE_SHARE 0.1
 
 static bool pool_is_parallel(const struct thread_pool *pool) {
     return pool->scales || pool->size > 1;
 }
 
-/* The first lock that a thread meets in the loop; TRACE_NO_CONTEXT when it meets another call
- * first.
- */
+/* The lock that a thread meets first in the loop; TRACE_NO_CONTEXT when that is another call. */
 static uint32_t first_lock(const struct writer *writer, size_t thread_index, const bool *in_loop) {
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
     for (size_t r = 0; r < thread->n_records; r++)
@@ -30,32 +27,28 @@ static uint32_t first_lock(const struct writer *writer, size_t thread_index, con
     return TRACE_NO_CONTEXT;
 }
 
-struct place_count {
-    uint32_t place;
-    double count;
+struct place_counts {
+    struct place_count {
+        uint32_t place;
+        double count;
+    } * items;
+    size_t count, capacity;
 };
 
-/* The deciding lock of the loop: of those that a round comes to no more than once, the one that is
- * taken most often, since a round may go one way or another; of about equals, the first. */
-static uint32_t find_header(const struct writer *writer, const struct thread_pool *pool,
-                            const struct facts_loop *loop, const bool *in_loop) {
-    uint32_t first = TRACE_NO_CONTEXT;
-    for (size_t i = 0; i < pool->n_threads && first == TRACE_NO_CONTEXT; i++)
-        first = first_lock(writer, pool->threads[i], in_loop);
-    if (first == TRACE_NO_CONTEXT)
-        return first;
-    struct {
-        struct place_count *items;
-        size_t count, capacity;
-    } places = {0};
+/* How often the pool's threads take each lock that a round of the loop comes to no more than once,
+ * in the order in which they are met. The caller frees the items. */
+static struct place_counts count_locks(const struct writer *writer, const struct thread_pool *pool,
+                                       const struct facts_loop *loop, const bool *in_loop) {
+    const struct trace *trace = writer->in->trace;
+    struct place_counts places = {0};
     struct map index_of = MAP_EMPTY;
     for (size_t i = 0; i < pool->n_threads; i++) {
-        const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
         for (size_t r = 0; r < thread->n_records; r++) {
             const struct trace_record *record = &thread->records[r];
             if (record->context == TRACE_NO_CONTEXT || !in_loop[record->context] ||
                 api_catalog[record->api].op != OP_LOCK ||
-                !source_once_a_round(writer->in->trace, writer->in->facts, record->context, loop))
+                !source_once_a_round(trace, writer->in->facts, record->context, loop))
                 continue;
             uint32_t place = writer_place(writer, record);
             int index = map_get(&index_of, place, (int)places.count);
@@ -66,17 +59,28 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
             places.items[index].count++;
         }
     }
+    map_free(&index_of);
+    return places;
+}
+
+/* The deciding lock of the loop: of those that a round comes to no more than once, the one that is
+ * taken most often, since a round may go one way or another; of about equals, the first. */
+static uint32_t find_header(const struct writer *writer, const struct thread_pool *pool,
+                            const struct facts_loop *loop, const bool *in_loop) {
+    uint32_t header = TRACE_NO_CONTEXT;
+    for (size_t i = 0; i < pool->n_threads && header == TRACE_NO_CONTEXT; i++)
+        header = first_lock(writer, pool->threads[i], in_loop);
+    if (header == TRACE_NO_CONTEXT)
+        return header;
+    struct place_counts places = count_locks(writer, pool, loop, in_loop);
     double most = 0;
     for (size_t i = 0; i < places.count; i++)
         most = fmax(most, places.items[i].count);
-    for (size_t i = 0; i < places.count; i++)
-        if (places.items[i].count >= (1 - UNLIKE_SHARE) * most) {
-            first = places.items[i].place;
-            break;
-        }
+    for (size_t i = places.count; i-- > 0;)
+        if (places.items[i].count >= (1 - UNLIKE_SHARE) * most)
+            header = places.items[i].place;
     free(places.items);
-    map_free(&index_of);
-    return first;
+    return header;
 }
 
 bool work_goes_on(const struct writer *writer, size_t thread_index, size_t record,

@@ -37,6 +37,7 @@ struct writer {
     bool *is_shared;          /* per sync object: used by several threads */
     bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
     bool *is_flag;            /* per sync object: a condition modelled as a flag */
+    bool *is_met_at;          /* per sync object: a mutex whose waiters are woken all at once */
     int **section_of_unlock;  /* per thread and record */
     int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
     uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */

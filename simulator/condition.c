@@ -49,10 +49,6 @@ void condition_leave(struct engine *engine, struct thread *thread) {
     thread->is_leaving = false;
     if (--condition->leaving > 0)
         return;
-    while (condition->signallers.head) {
-        struct thread *signaller = condition->signallers.head;
-        wait_list_remove(signaller);
-        cpu_wake(engine, signaller, thread);
-        thread->debt_ns += engine->plan->wake_cpu_ns;
-    }
+    while (condition->signallers.head)
+        wait_wake(engine, thread, condition->signallers.head);
 }

@@ -191,10 +191,9 @@ static void preempt(struct engine *engine, int index) {
 /* The core that a woken thread may take over: its queue's, or, of ideal ones, that whose thread has
  * had most; PLAN_NONE: what runs there is changing already. */
 static int preemptible(const struct engine *engine, int index) {
-    bool is_ideal = fair_is_shared(engine);
-    int first = is_ideal ? 0 : index, end = is_ideal ? engine->plan->cores : index + 1;
+    struct fair_cores cores = fair_cores_of(engine, index);
     int furthest = PLAN_NONE;
-    for (int i = first; i < end; i++) {
+    for (int i = cores.first; i < cores.end; i++) {
         const struct core *core = &engine->cores[i];
         if (core->running && !core->is_starting && core->slice_end_ns > engine->now_ns &&
             (furthest == PLAN_NONE ||

@@ -20,18 +20,14 @@ void fair_reset(struct fair_queue *queue) {
 
 /* ---- who competes ---- */
 
-struct span {
-    int first, end; /* the queue's cores */
-};
-
-static struct span cores_of(const struct engine *engine, int core) {
+struct fair_cores fair_cores_of(const struct engine *engine, int core) {
     if (fair_is_shared(engine))
-        return (struct span){0, engine->plan->cores};
-    return (struct span){core, core + 1};
+        return (struct fair_cores){0, engine->plan->cores};
+    return (struct fair_cores){core, core + 1};
 }
 
 double fair_competitors(const struct engine *engine, int core) {
-    struct span cores = cores_of(engine, core);
+    struct fair_cores cores = fair_cores_of(engine, core);
     double n = fair_queue_of(engine, core)->waiting.count;
     for (int i = cores.first; i < cores.end; i++)
         n += engine->cores[i].running != NULL;
@@ -41,7 +37,7 @@ double fair_competitors(const struct engine *engine, int core) {
 /* Of the virtual runtimes of all that compete; without any, the last one known. */
 static double average(const struct engine *engine, int core) {
     struct fair_queue *queue = fair_queue_of(engine, core);
-    struct span cores = cores_of(engine, core);
+    struct fair_cores cores = fair_cores_of(engine, core);
     double n = queue->waiting.count, sum = queue->sum_vruntime_ns;
     for (int i = cores.first; i < cores.end; i++)
         if (engine->cores[i].running) {
@@ -54,7 +50,7 @@ static double average(const struct engine *engine, int core) {
 }
 
 void fair_charge(struct engine *engine, int core) {
-    struct span cores = cores_of(engine, core);
+    struct fair_cores cores = fair_cores_of(engine, core);
     for (int i = cores.first; i < cores.end; i++) {
         struct core *charged = &engine->cores[i];
         struct thread *running = charged->running;
@@ -75,7 +71,7 @@ static double clamp_lag(const struct engine *engine, double lag) {
     return fmin(fmax(lag, -limit), limit);
 }
 
-static void add(struct engine *engine, struct thread *thread, int core) {
+void fair_put_back(struct engine *engine, struct thread *thread, int core) {
     struct fair_queue *queue = fair_queue_of(engine, core);
     heap_set(&queue->waiting, thread->id, thread->deadline_ns);
     queue->sum_vruntime_ns += thread->vruntime_ns;
@@ -105,11 +101,7 @@ static void place(struct engine *engine, struct thread *thread, int core, double
 void fair_join(struct engine *engine, struct thread *thread, int core, bool begins) {
     double slice = engine->plan->quantum_ns;
     place(engine, thread, core, begins ? slice / 2 : slice);
-    add(engine, thread, core);
-}
-
-void fair_put_back(struct engine *engine, struct thread *thread, int core) {
-    add(engine, thread, core);
+    fair_put_back(engine, thread, core);
 }
 
 void fair_rejoin(struct engine *engine, struct thread *thread, int core) {
@@ -129,7 +121,7 @@ bool fair_sleep(struct engine *engine, struct thread *thread, int core) {
         return false;
     thread->is_delayed = true;
     queue->n_delayed++;
-    add(engine, thread, core);
+    fair_put_back(engine, thread, core);
     return true;
 }
 
@@ -138,7 +130,7 @@ void fair_move(struct engine *engine, struct thread *thread, int from, int to) {
     thread->lag_ns = clamp_lag(engine, average(engine, from) - thread->vruntime_ns);
     fair_take(engine, thread, from);
     place(engine, thread, to, left);
-    add(engine, thread, to);
+    fair_put_back(engine, thread, to);
 }
 
 /* ---- choosing ---- */

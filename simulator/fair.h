@@ -22,6 +22,13 @@ void fair_reset(struct fair_queue *queue);
 bool fair_is_shared(const struct engine *engine);
 struct fair_queue *fair_queue_of(const struct engine *engine, int core);
 
+struct fair_cores {
+    int first, end; /* first <= core < end */
+};
+
+/* The cores that share the queue of this one. */
+struct fair_cores fair_cores_of(const struct engine *engine, int core);
+
 /* Threads that wait for a core, those that sleep not counted. */
 static inline uint32_t fair_ready(const struct fair_queue *queue) {
     return queue->waiting.count - queue->n_delayed;

@@ -77,6 +77,13 @@ static inline int build_next(struct model *model, int from, struct dist cpu, enu
     return node;
 }
 
+/* The same with a pause. */
+static inline int build_sleep(struct model *model, int from, struct dist cpu, struct dist wait) {
+    int sleep = build_next(model, from, cpu, NODE_SLEEP, MODEL_NONE);
+    model->nodes[sleep].wait_ns = wait;
+    return sleep;
+}
+
 /* A pool with its start node; returns the pool. */
 static inline int build_pool(struct model *model, int threads, bool at_start) {
     int entry = build_node(model, NODE_START, MODEL_NONE);

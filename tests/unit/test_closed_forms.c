@@ -182,8 +182,7 @@ static struct model *build_closed(int cores, int threads, double think_ns, doubl
     struct model *model = build_model(cores);
     int lock = build_object(model, OBJECT_MUTEX, 0);
     int pool = build_pool(model, threads, true);
-    int think = build_next(model, model->pools[pool].entry, constant(0), NODE_SLEEP, MODEL_NONE);
-    model->nodes[think].wait_ns = exponential(think_ns);
+    int think = build_sleep(model, model->pools[pool].entry, constant(0), exponential(think_ns));
     int enter = think;
     if (mutex)
         enter = build_next(model, think, constant(0), NODE_LOCK, lock);
@@ -225,8 +224,7 @@ static void test_closed_network_with_a_disk_of_c_servers(void **state) {
         model->objects[disk].servers = servers;
         int pool = build_pool(model, 10, true);
         int entry = model->pools[pool].entry;
-        int think = build_next(model, entry, constant(0), NODE_SLEEP, MODEL_NONE);
-        model->nodes[think].wait_ns = exponential(5 * MS);
+        int think = build_sleep(model, entry, constant(0), exponential(5 * MS));
         int read = build_next(model, think, constant(0), NODE_IO, disk);
         model->nodes[read].operations = constant(1);
         int done = build_next(model, read, constant(0), NODE_TASK_END, MODEL_NONE);

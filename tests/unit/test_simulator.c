@@ -142,8 +142,7 @@ static void test_a_thread_that_mostly_sleeps_gets_what_linux_gives_it_beside_hog
     int head = build_next(model, model->pools[sleeper].entry, constant(0), NODE_STEP, MODEL_NONE);
     int leave;
     int body = build_loop(model, head, constant(50), &leave);
-    int pause = build_next(model, body, constant(1 * MS), NODE_SLEEP, MODEL_NONE);
-    model->nodes[pause].wait_ns = constant(9 * MS);
+    int pause = build_sleep(model, body, constant(1 * MS), constant(9 * MS));
     build_edge(model, pause, head);
     end_after(model, leave, constant(0));
     int hogs = build_pool(model, 2, false);
@@ -165,8 +164,7 @@ static void test_a_thread_that_slept_long_does_not_starve_the_others(void **stat
     int hog = build_pool(model, 1, true);
     end_after(model, model->pools[hog].entry, constant(200 * MS));
     int late = build_pool(model, 1, true);
-    int pause = build_next(model, model->pools[late].entry, constant(0), NODE_SLEEP, MODEL_NONE);
-    model->nodes[pause].wait_ns = constant(100 * MS);
+    int pause = build_sleep(model, model->pools[late].entry, constant(0), constant(100 * MS));
     end_after(model, pause, constant(300 * MS));
     struct sim_result result = simulate(model, (struct sim_config){0});
     assert_close(result.run_ns.mean, 500 * MS, 1e-9);
@@ -675,12 +673,6 @@ static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
     }
 }
 
-static int build_sleep(struct model *model, int from, double wait_ns) {
-    int sleep = build_next(model, from, constant(0), NODE_SLEEP, MODEL_NONE);
-    model->nodes[sleep].wait_ns = constant(wait_ns);
-    return sleep;
-}
-
 static int build_signal(struct model *model, int from, int flag, int count) {
     int signal = build_next(model, from, constant(0), NODE_SIGNAL, flag);
     model->nodes[signal].count = count;
@@ -701,12 +693,12 @@ static double ready_while_signalling(bool condition, bool signals_wait) {
     int second = build_next(model, first, constant(5 * MS), NODE_WAIT, flag);
     end_after(model, second, constant(0));
     int signaller = build_pool(model, 1, true);
-    int one =
-        build_signal(model, build_sleep(model, model->pools[signaller].entry, 1 * MS), flag, 1);
-    int two = build_signal(model, build_sleep(model, one, 20 * MS), flag, 2);
-    int last = build_next(model, two, constant(10 * MS), NODE_SLEEP, MODEL_NONE);
-    model->nodes[last].wait_ns = constant(50 * MS);
-    end_after(model, build_signal(model, last, flag, 1), constant(0));
+    int start = model->pools[signaller].entry;
+    int nap = build_sleep(model, start, constant(0), constant(1 * MS));
+    nap = build_sleep(model, build_signal(model, nap, flag, 1), constant(0), constant(20 * MS));
+    nap =
+        build_sleep(model, build_signal(model, nap, flag, 2), constant(10 * MS), constant(50 * MS));
+    end_after(model, build_signal(model, nap, flag, 1), constant(0));
     struct sim_result result = simulate(model, (struct sim_config){0});
     assert_close(result.stalls, 0, 0);
     double ready_ns = result.pools[signaller].ready_ns.mean;
@@ -1080,10 +1072,8 @@ static void test_sleeping_and_private_devices_use_no_cpu(void **state) {
     (void)state;
     struct model *model = build_model(1);
     int pool = build_pool(model, 10, true);
-    int pause =
-        build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_SLEEP, MODEL_NONE);
+    int pause = build_sleep(model, model->pools[pool].entry, constant(1 * MS), constant(30 * MS));
     int io = build_next(model, pause, constant(0), NODE_IO, MODEL_NONE);
-    model->nodes[pause].wait_ns = constant(30 * MS);
     model->nodes[io].wait_ns = constant(20 * MS);
     end_after(model, io, constant(0));
     struct sim_result result = simulate(model, (struct sim_config){0});
