@@ -127,8 +127,9 @@ static void free_pool(struct pool *pool) {
     free(pool->rule);
 }
 
-static void free_node(struct node *node) {
+void model_free_node(struct node *node) {
     free(node->name);
+    free(node->stays.values);
     free(node->cpu_ns.values);
     free(node->wait_ns.values);
     free(node->operations.values);
@@ -151,7 +152,7 @@ void model_free(struct model *model) {
     for (size_t i = 0; i < model->n_pools; i++)
         free_pool(&model->pools[i]);
     for (size_t i = 0; i < model->n_nodes; i++)
-        free_node(&model->nodes[i]);
+        model_free_node(&model->nodes[i]);
     free_texts(model->notes, model->n_notes);
     for (size_t i = 0; i < model->n_checks; i++)
         free(model->checks[i].what);

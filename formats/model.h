@@ -343,6 +343,9 @@ int model_check(const struct model *model, struct error *error);
 
 void model_free(struct model *model);
 
+/* What the node owns, for one that leaves the model before it ends. */
+void model_free_node(struct node *node);
+
 /* The names used in the file, NULL-free: "mutex", "lock", ... */
 const char *object_kind_name(enum object_kind kind);
 const char *node_kind_name(enum node_kind kind);

@@ -33,6 +33,47 @@ int draft_node(struct model *model, enum node_kind kind, char *name) {
     return (int)model->n_nodes++;
 }
 
+static void mark_reachable(const struct model *model, bool *reachable) {
+    int *stack = memory_alloc(model->n_nodes, sizeof *stack);
+    size_t depth = 0;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        reachable[model->pools[p].entry] = true;
+        stack[depth++] = model->pools[p].entry;
+    }
+    while (depth > 0) {
+        const struct node *node = &model->nodes[stack[--depth]];
+        for (size_t e = 0; e < node->n_edges; e++) {
+            int to = node->edges[e].to;
+            if (!reachable[to])
+                stack[depth++] = to;
+            reachable[to] = true;
+        }
+    }
+    free(stack);
+}
+
+void draft_remove_unreachable(struct model *model) {
+    bool *reachable = memory_alloc(model->n_nodes, sizeof *reachable);
+    int *number = memory_alloc(model->n_nodes, sizeof *number);
+    mark_reachable(model, reachable);
+    size_t kept = 0;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        number[n] = (int)kept;
+        if (reachable[n])
+            model->nodes[kept++] = model->nodes[n];
+        else
+            model_free_node(&model->nodes[n]);
+    }
+    model->n_nodes = kept;
+    for (size_t n = 0; n < kept; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            model->nodes[n].edges[e].to = number[model->nodes[n].edges[e].to];
+    for (size_t p = 0; p < model->n_pools; p++)
+        model->pools[p].entry = number[model->pools[p].entry];
+    free(reachable);
+    free(number);
+}
+
 bool draft_node_in_pool(const struct node *node, const struct pool *pool) {
     size_t length = strlen(pool->name);
     return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';

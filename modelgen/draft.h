@@ -11,6 +11,9 @@ int draft_object(struct model *model, enum object_kind kind, char *name);
 int draft_pool(struct model *model, char *name);
 int draft_node(struct model *model, enum node_kind kind, char *name);
 
+/* Takes away the nodes that no pool's threads can come to; the others are numbered anew. */
+void draft_remove_unreachable(struct model *model);
+
 /* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
 bool draft_node_in_pool(const struct node *node, const struct pool *pool);
 

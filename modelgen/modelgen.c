@@ -7,8 +7,10 @@
 
 #include "base/memory.h"
 #include "modelgen/correction.h"
+#include "modelgen/crews.h"
 #include "modelgen/draft.h"
 #include "modelgen/hand_made.h"
+#include "modelgen/handbacks.h"
 #include "modelgen/machine.h"
 #include "modelgen/partition.h"
 #include "modelgen/peg.h"
@@ -68,8 +70,10 @@ static char *pool_origin(const struct trace *trace, const struct thread_pool *po
         return memory_strdup("?");
     const struct trace_frame *frame = &calls->frames[0];
     const struct trace_frame *caller = calls->n_frames > 1 ? &calls->frames[1] : frame;
-    return memory_format("created in %s (%s:%d), called from %s", frame->function,
-                         frame->file ? frame->file : frame->module, frame->line, caller->function);
+    return memory_format("created in %s (%s:%d), called from %s%s", frame->function,
+                         frame->file ? frame->file : frame->module, frame->line, caller->function,
+                         pool->with_creator && !pool->team ? "; one of them is the creator itself"
+                                                           : "");
 }
 
 static void write_pools(const struct trace *trace, const struct thread_pools *pools,
@@ -122,6 +126,7 @@ static void write_graph(const struct stream_input *input, const struct sample *s
                             .evidence = evidence,
                             .max_nodes = max_nodes};
     peg_build(&peg, model);
+    handbacks_settle(model);
     streams_free(&streams, input->trace->n_threads);
 }
 
@@ -135,9 +140,10 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct teams teams = teams_unfold(recorded, model);
-    struct trace view = *teams.trace; /* where calls are as the program's author sees it */
+    struct crews crews = crews_unfold(teams.trace);
+    struct trace view = *crews.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
-    struct trace_thread *threads = pipes_as_queues(teams.trace);
+    struct trace_thread *threads = pipes_as_queues(crews.trace);
     if (threads)
         view.threads = threads;
     size_t n_records = 0;
@@ -189,6 +195,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     monitors_free(&monitors);
     sections_free(&sections, trace);
     pools_free(&pools);
+    crews_free(&crews);
     teams_free(&teams);
     for (size_t t = 0; t < trace->n_threads; t++)
         timeline_free(&timelines[t]);

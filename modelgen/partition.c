@@ -67,10 +67,58 @@ static bool gives_back(const struct graph *graph, int object) {
     return false;
 }
 
+static bool gives(const struct node *node, int object) {
+    return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
+}
+
+static bool takes(const struct node *node, int object) {
+    return node->object == object && (node->kind == NODE_GET || node->kind == NODE_ACQUIRE);
+}
+
+/* Does a thread that is at node `a` come to node `b`? */
+static bool can_reach(const struct model *model, size_t a, size_t b) {
+    bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
+    int *stack = memory_alloc(model->n_nodes, sizeof *stack);
+    size_t depth = 0;
+    stack[depth++] = (int)a;
+    while (depth > 0 && !seen[b]) {
+        const struct node *node = &model->nodes[stack[--depth]];
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (!seen[node->edges[e].to]) {
+                seen[node->edges[e].to] = true;
+                stack[depth++] = node->edges[e].to;
+            }
+    }
+    bool found = seen[b];
+    free(seen);
+    free(stack);
+    return found;
+}
+
+/* Tokens that come back for what the pool hands on: they bound how much is under way. */
+static bool is_credit(const struct graph *graph, int object) {
+    const struct model *model = graph->model;
+    for (size_t back = 0; back < model->n_nodes; back++) {
+        if (graph->is_own[back] || !gives(&model->nodes[back], object))
+            continue;
+        for (size_t own = 0; own < model->n_nodes; own++) {
+            int handed_on = model->nodes[own].object;
+            if (!graph->is_own[own] || handed_on == object || !gives(&model->nodes[own], handed_on))
+                continue;
+            for (size_t taker = 0; taker < model->n_nodes; taker++)
+                if (!graph->is_own[taker] && takes(&model->nodes[taker], handed_on) &&
+                    can_reach(model, taker, back) && can_reach(model, back, taker))
+                    return true;
+        }
+    }
+    return false;
+}
+
 static bool takes_supply(const struct graph *graph, size_t n) {
     const struct node *node = &graph->model->nodes[n];
     return node->kind == NODE_GET ||
-           (node->kind == NODE_ACQUIRE && !gives_back(graph, node->object));
+           (node->kind == NODE_ACQUIRE && !gives_back(graph, node->object) &&
+            !is_credit(graph, node->object));
 }
 
 static struct graph graph_make(struct model *model, int pool) {
@@ -179,8 +227,7 @@ static void own_node(struct graph *graph, size_t n) {
 /* Only a supply that is there from the start can be as large as the team. */
 static bool is_initial_supply(const struct model *model, int object) {
     for (size_t n = 0; n < model->n_nodes; n++)
-        if (model->nodes[n].object == object &&
-            (model->nodes[n].kind == NODE_RELEASE || model->nodes[n].kind == NODE_PUT))
+        if (gives(&model->nodes[n], object))
             return false;
     return model->objects[object].kind == OBJECT_TOKENS &&
            model->objects[object].amount.n_terms == 0;
@@ -289,6 +336,49 @@ static int apply(struct graph *graph, enum partition rule, struct error *error) 
     return 0;
 }
 
+/* Does the pool take from the object in a loop of so many rounds, however many threads there are?
+ * One that goes round until the object is closed takes whatever there is. */
+static bool takes_so_many(struct model *model, int pool, int object) {
+    struct graph graph = graph_make(model, pool);
+    bool all = true;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        if (!graph.is_own[n] || !takes(&model->nodes[n], object))
+            continue;
+        bool counted = false;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            counted |= same_loop(graph.reaches, model->n_nodes, n, m) &&
+                       model->nodes[m].stays.kind != DIST_NONE &&
+                       model->nodes[m].stays_scaling.pool == MODEL_NONE;
+        all &= counted;
+    }
+    graph_free(&graph);
+    return all;
+}
+
+/* A pool that takes, a number of times that does not follow the threads, what only this pool's
+ * threads give in their rounds: then the rounds are a fixed total too. MODEL_NONE: none. */
+static int who_takes_so_many(struct model *model, int pool) {
+    int who = MODEL_NONE;
+    struct graph graph = graph_make(model, pool);
+    for (size_t n = 0; n < model->n_nodes && who == MODEL_NONE; n++) {
+        const struct node *node = &model->nodes[n];
+        if (!graph.is_own[n] || !gives(node, node->object) || !is_in_loop(&graph, n) || graph.supplied[n])
+            continue;
+        bool fits = true;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            for (size_t p = 0; p < model->n_pools; p++) {
+                if (!takes(&model->nodes[m], node->object) ||
+                    !draft_node_in_pool(&model->nodes[m], &model->pools[p]))
+                    continue;
+                fits &= !model->pools[p].scales && takes_so_many(model, (int)p, node->object);
+                who = (int)p;
+            }
+        who = fits ? who : MODEL_NONE;
+    }
+    graph_free(&graph);
+    return who;
+}
+
 static const char *const rule_texts[] = {
     [PARTITION_NONE] = "does not follow --threads",
     [PARTITION_SHARED] = "takes work from a common supply",
@@ -365,8 +455,7 @@ static bool may_follow_threads(const struct model *model, int object) {
             const struct node *node = &model->nodes[n];
             if (!draft_node_in_pool(node, &model->pools[p]))
                 continue;
-            fills |=
-                node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
+            fills |= gives(node, object);
             goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
             for (size_t e = 0; e < node->n_edges; e++)
                 goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
@@ -525,6 +614,15 @@ static void decide(const struct trace *trace, const struct facts *facts,
     bool told = from->team || has_source(trace, facts, from);
     if (!told && !found.supply) {
         decide_from_trace(trace, timelines, from, evidence, model, p);
+        return;
+    }
+    int taker = found.share ? MODEL_NONE : who_takes_so_many(model, p);
+    if (taker != MODEL_NONE) {
+        struct error ignored;
+        modelgen_repartition(model, p, PARTITION_SHARED, &ignored); /* cannot fail */
+        set_rule(pool, PARTITION_SHARED, 0.9,
+                 memory_format("%s (so much as %s takes from it, however many threads there are)",
+                               rule_texts[PARTITION_SHARED], model->pools[taker].name));
         return;
     }
     enum partition rule = found.supply && found.share ? PARTITION_MIXED

@@ -136,9 +136,9 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
         uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
         uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
         key = map_mix_text(key, thread->start_routine);
-        const struct team *team = teams->team_of[t] < 0 ? NULL : &teams->teams[teams->team_of[t]];
+        const struct team *team = teams_of(teams, t);
         if (team) /* one team whatever the calls that lead to its region */
-            key = map_mix(map_mix(7, (uint64_t)teams->team_of[t]), (uint64_t)creator);
+            key = map_mix(map_mix(7, (uint64_t)(team - teams->teams)), (uint64_t)creator);
         int index = map_get(&known, key, -1);
         if (index < 0) {
             index = (int)list.count;
@@ -154,6 +154,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
         pool->threads = memory_resize(pool->threads, pool->n_threads + 1, sizeof(size_t));
         pool->threads[pool->n_threads++] = t;
         pool->cpu_ns += thread_cpu_ns[t];
+        pool->with_creator |= creator >= 0 && thread->tid == trace->threads[thread->creator].tid;
         pools.pool_of[t] = index;
     }
     map_free(&known);

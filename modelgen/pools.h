@@ -19,6 +19,7 @@ struct thread_pool {
     int size;         /* the most that lived at one time: T0 */
     double cpu_ns;
     const struct team *team; /* NULL: threads of their own */
+    bool with_creator;       /* one of the threads is their creator's part (teams.h, crews.h) */
     bool scales;             /* follows --threads */
     const char *why;         /* how we know that it scales, or not */
 };

@@ -252,35 +252,6 @@ static struct trace_thread *new_thread(struct unfolder *unfolder, int team) {
     return thread;
 }
 
-/* Slices of `from` within [low, high), appended. */
-static void copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
-                        struct trace_thread *to) {
-    size_t first = 0;
-    for (size_t left = from->n_slices; left > 0;) {
-        size_t half = left / 2;
-        if (from->slices[first + half].off_ns <= low_ns) {
-            first += half + 1;
-            left -= half + 1;
-        } else {
-            left = half;
-        }
-    }
-    size_t last = first;
-    while (last < from->n_slices && from->slices[last].on_ns < high_ns)
-        last++;
-    if (last == first)
-        return;
-    to->slices = memory_resize(to->slices, to->n_slices + last - first, sizeof *to->slices);
-    for (size_t s = first; s < last; s++) {
-        struct trace_slice slice = from->slices[s];
-        slice.on_ns = slice.on_ns > low_ns ? slice.on_ns : low_ns;
-        slice.off_ns = slice.off_ns < high_ns ? slice.off_ns : high_ns;
-        slice.wake_ns = slice.wake_ns > low_ns ? slice.wake_ns : 0;
-        if (slice.off_ns > slice.on_ns)
-            to->slices[to->n_slices++] = slice;
-    }
-}
-
 /* The context of a call inside the region that was entered at context `entered`. The chain of calls
  * ends with the region's function: what lies outside of it differs between the thread that forked
  * and libgomp's. A last call that is a jump shows a chain without that function: it is made by the
@@ -397,7 +368,7 @@ static void make_member(struct unfolder *unfolder, const struct execution *execu
     to->start_ns = from->records[part->enter].start_ns;
     to->end_ns = from->records[part->leave].start_ns;
     to->end_seen = true;
-    copy_slices(from, to->start_ns, to->end_ns, to);
+    timeline_copy_slices(from, to->start_ns, to->end_ns, to);
     copy_part(unfolder, part, execution->team, to);
 }
 
@@ -467,13 +438,13 @@ static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *membe
         for (; r < execution->fork; r++)
             copy.records[copy.n_records++] = from->records[r];
         write_region(unfolder, execution, members[e], &copy);
-        copy_slices(from, done_ns, from->records[own->enter].start_ns, &copy);
+        timeline_copy_slices(from, done_ns, from->records[own->enter].start_ns, &copy);
         done_ns = from->records[own->leave].start_ns;
         r = own->leave + 1;
     }
     for (; r < from->n_records; r++)
         copy.records[copy.n_records++] = from->records[r];
-    copy_slices(from, done_ns, UINT64_MAX, &copy);
+    timeline_copy_slices(from, done_ns, UINT64_MAX, &copy);
     *to = copy;
 }
 
@@ -627,6 +598,12 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
     free(unfolder.is_worker);
     free(unfolder.new_index);
     return teams;
+}
+
+const struct team *teams_of(const struct teams *teams, size_t thread) {
+    return thread < teams->trace->n_threads && teams->team_of[thread] >= 0
+               ? &teams->teams[teams->team_of[thread]]
+               : NULL;
 }
 
 void teams_free(struct teams *teams) {

@@ -37,6 +37,11 @@ struct teams {
 
 /* `trace` must outlive it. Notes what is not followed exactly. teams_free() ends it. */
 struct teams teams_unfold(const struct trace *trace, struct model *model);
+
+/* The team that the thread is a member of; NULL: none. Threads that were added to the trace since
+ * are threads of their own. */
+const struct team *teams_of(const struct teams *teams, size_t thread);
+
 void teams_free(struct teams *teams);
 
 #endif

@@ -135,3 +135,31 @@ struct timeline_parts timeline_parts(const struct timeline *timeline) {
     parts.unexplained_ns = rest > 0 ? rest : 0;
     return parts;
 }
+
+void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
+                        struct trace_thread *to) {
+    size_t first = 0;
+    for (size_t left = from->n_slices; left > 0;) {
+        size_t half = left / 2;
+        if (from->slices[first + half].off_ns <= low_ns) {
+            first += half + 1;
+            left -= half + 1;
+        } else {
+            left = half;
+        }
+    }
+    size_t last = first;
+    while (last < from->n_slices && from->slices[last].on_ns < high_ns)
+        last++;
+    if (last == first)
+        return;
+    to->slices = memory_resize(to->slices, to->n_slices + last - first, sizeof *to->slices);
+    for (size_t s = first; s < last; s++) {
+        struct trace_slice slice = from->slices[s];
+        slice.on_ns = slice.on_ns > low_ns ? slice.on_ns : low_ns;
+        slice.off_ns = slice.off_ns < high_ns ? slice.off_ns : high_ns;
+        slice.wake_ns = slice.wake_ns > low_ns ? slice.wake_ns : 0;
+        if (slice.off_ns > slice.on_ns)
+            to->slices[to->n_slices++] = slice;
+    }
+}

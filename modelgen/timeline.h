@@ -32,4 +32,9 @@ struct timeline_parts {
 };
 struct timeline_parts timeline_parts(const struct timeline *timeline);
 
+/* Appends the slices of `from` within [low, high), cut to it, to those of `to`, which are its own.
+ */
+void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
+                          struct trace_thread *to);
+
 #endif

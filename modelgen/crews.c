@@ -1,0 +1,405 @@
+#include "modelgen/crews.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/timeline.h"
+
+/* So many of the threads' calls are made below the function that is their work: the last ones of
+ * some functions are jumps, which hide who made them. */
+#define MOST_CALLS 0.95
+/* A creator whose part takes less than this share of its threads' lives only lends a hand. */
+#define PART_SHARE 0.1
+
+/* Threads that one thread creates at one place. */
+struct crew {
+    size_t creator;
+    size_t *members; /* owned */
+    size_t n_members, capacity;
+    const char *function; /* their work, which the creator does too; NULL: it does not */
+    size_t first, last;   /* records of the creator: the first and last one of its part */
+    uint64_t begin_ns, end_ns;
+};
+
+struct crew_list {
+    struct crew *items;
+    size_t count, capacity;
+};
+
+static enum api_op op_of(const struct trace_record *record) { return api_catalog[record->api].op; }
+
+static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
+                                                    size_t depth) {
+    return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
+}
+
+/* ---- who is created together ---- */
+
+/* One place, however deep a function that calls itself had got. */
+static bool same_place(const struct trace_context *a, const struct trace_context *b) {
+    size_t i = 0, j = 0;
+    while (i < a->n_frames && j < b->n_frames) {
+        const char *function = a->frames[i].function;
+        if (strcmp(function, b->frames[j].function) != 0 ||
+            (i == 0 && a->frames[i].line != b->frames[j].line))
+            return false;
+        while (i < a->n_frames && strcmp(a->frames[i].function, function) == 0)
+            i++;
+        while (j < b->n_frames && strcmp(b->frames[j].function, function) == 0)
+            j++;
+    }
+    return i == a->n_frames && j == b->n_frames;
+}
+
+static struct crew *crew_of(const struct trace *trace, struct crew_list *crews,
+                            const struct trace_thread *thread) {
+    for (size_t i = 0; i < crews->count; i++) {
+        const struct trace_thread *other = &trace->threads[crews->items[i].members[0]];
+        if (other->creator == thread->creator &&
+            strcmp(other->start_routine, thread->start_routine) == 0 &&
+            same_place(&trace->contexts[other->creation_context],
+                       &trace->contexts[thread->creation_context]))
+            return &crews->items[i];
+    }
+    struct crew *crew = VECTOR_ADD(crews);
+    crew->creator = (size_t)thread->creator;
+    return crew;
+}
+
+static struct crew_list find_crews(const struct trace *trace) {
+    struct crew_list crews = {0};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        if (thread->creator < 0 || thread->creation_context == TRACE_NO_CONTEXT)
+            continue;
+        struct crew *crew = crew_of(trace, &crews, thread);
+        crew->members =
+            memory_grow(crew->members, crew->n_members, &crew->capacity, sizeof *crew->members);
+        crew->members[crew->n_members++] = t;
+    }
+    return crews;
+}
+
+static bool is_member(const struct crew *crew, int thread) {
+    for (size_t m = 0; m < crew->n_members; m++)
+        if (crew->members[m] == (size_t)thread)
+            return true;
+    return false;
+}
+
+/* ---- what their work is ---- */
+
+/* Is there one function at this depth below almost all calls of the members, which makes calls in
+ * more than one place? A thread's first function is what it does in any case; others may be
+ * there only to lock a mutex. */
+static const char *common_function(const struct trace *trace, const struct crew *crew,
+                                   size_t depth) {
+    const char *function = NULL;
+    const struct trace_frame *first = NULL;
+    size_t calls = 0, fits = 0;
+    bool several = false;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[crew->members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_frame *frame =
+                frame_from_outside(&trace->contexts[thread->records[r].context], depth);
+            calls++;
+            if (!frame)
+                continue;
+            first = first ? first : frame;
+            function = function ? function : frame->function;
+            if (strcmp(frame->function, function) != 0)
+                continue;
+            fits++;
+            several |= frame->offset != first->offset;
+        }
+    }
+    bool is_common = function && (double)fits >= MOST_CALLS * (double)calls;
+    return is_common && (several || depth == 0) ? function : NULL;
+}
+
+static size_t times_in(const struct trace *trace, uint32_t context, const char *function) {
+    if (context == TRACE_NO_CONTEXT)
+        return 0;
+    const struct trace_context *calls = &trace->contexts[context];
+    size_t times = 0;
+    for (size_t f = 0; f < calls->n_frames; f++)
+        times += strcmp(calls->frames[f].function, function) == 0;
+    return times;
+}
+
+/* The creator's records between creating the last member and joining the first: [*from, *to). */
+static bool find_stay(const struct trace *trace, const struct crew *crew, size_t *from,
+                      size_t *to) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    bool found = false;
+    *to = creator->n_records;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        bool joins = op_of(record) == OP_JOIN || op_of(record) == OP_TRYJOIN;
+        if (op_of(record) == OP_CREATE && is_member(crew, record->value)) {
+            *from = r + 1;
+            *to = creator->n_records;
+            found = true;
+        } else if (joins && is_member(crew, record->value) && r < *to) {
+            *to = r;
+        }
+    }
+    return found;
+}
+
+/* Does the creator enter `function` once more than where it created the members? Then that is its
+ * part. Threads that it creates meanwhile would have two creators: no part then. */
+static bool find_part(const struct trace *trace, struct crew *crew, size_t from, size_t to,
+                      const char *function) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    size_t outside = times_in(trace, creator->records[from - 1].context, function);
+    bool found = false;
+    for (size_t r = from; r < to; r++) {
+        if (times_in(trace, creator->records[r].context, function) <= outside)
+            continue;
+        crew->first = found ? crew->first : r;
+        crew->last = r;
+        found = true;
+    }
+    for (size_t r = crew->first; found && r <= crew->last; r++)
+        if (op_of(&creator->records[r]) == OP_CREATE)
+            return false;
+    return found;
+}
+
+static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
+    double lives = 0;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[crew->members[m]];
+        lives += (double)(thread->end_ns - thread->start_ns);
+    }
+    return (double)(crew->end_ns - crew->begin_ns) >= PART_SHARE * lives / (double)crew->n_members;
+}
+
+static uint64_t end_of(const struct trace_record *record) {
+    return record->start_ns + record->duration_ns;
+}
+
+static void find_work(const struct trace *trace, struct crew *crew) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    size_t from = 0, to = 0;
+    if (!find_stay(trace, crew, &from, &to))
+        return;
+    const char *function;
+    for (size_t depth = 0; (function = common_function(trace, crew, depth)); depth++) {
+        if (!find_part(trace, crew, from, to, function))
+            continue;
+        crew->begin_ns = end_of(&creator->records[crew->first - 1]);
+        crew->end_ns = crew->last + 1 < creator->n_records
+                           ? creator->records[crew->last + 1].start_ns
+                           : creator->end_ns;
+        if (is_worth_it(trace, crew))
+            crew->function = function;
+        return;
+    }
+}
+
+/* ---- the trace made of it ---- */
+
+struct unfolder {
+    const struct trace *from;
+    struct crews *crews;
+    struct crew_list list;
+};
+
+static const struct crew *crew_with(const struct unfolder *unfolder, size_t thread) {
+    for (size_t i = 0; i < unfolder->list.count; i++)
+        if (is_member(&unfolder->list.items[i], (int)thread))
+            return &unfolder->list.items[i];
+    return NULL;
+}
+
+/* The crew that this one grew from: a thread of that one creates it in the midst of the work that
+ * is theirs. NULL: somebody else creates it. */
+static const struct crew *grown_from(const struct unfolder *unfolder, const struct crew *crew) {
+    const struct crew *above = crew->function ? crew_with(unfolder, crew->creator) : NULL;
+    const struct trace_thread *threads = unfolder->from->threads;
+    const struct trace_thread *member = &threads[crew->members[0]];
+    return above && strcmp(threads[crew->creator].start_routine, member->start_routine) == 0 &&
+                   times_in(unfolder->from, member->creation_context, crew->function) > 0
+               ? above
+               : NULL;
+}
+
+/* The thread's records are to be changed. */
+static struct trace_thread *own_records(struct unfolder *unfolder, size_t index, size_t more) {
+    struct trace_thread *thread = &unfolder->crews->made->threads[index];
+    if (unfolder->crews->is_own[index])
+        return thread;
+    struct trace_record *records =
+        memory_alloc(thread->n_records + more, sizeof *thread->records);
+    if (thread->n_records)
+        memcpy(records, thread->records, thread->n_records * sizeof *records);
+    thread->records = records;
+    struct trace_slice *slices = memory_alloc(thread->n_slices, sizeof *slices);
+    if (thread->n_slices)
+        memcpy(slices, thread->slices, thread->n_slices * sizeof *slices);
+    thread->slices = slices;
+    unfolder->crews->is_own[index] = true;
+    return thread;
+}
+
+/* All members are created where the first one of the first crew was; one that others grew from has
+ * not created them. */
+static void join_crews(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace_thread *threads = unfolder->crews->made->threads;
+    const struct crew *first = crew, *above;
+    while ((above = grown_from(unfolder, first)))
+        first = above;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        threads[crew->members[m]].creator = (int)first->creator;
+        threads[crew->members[m]].creation_context = threads[first->members[0]].creation_context;
+    }
+    if (first == crew)
+        return;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 0);
+    size_t kept = 0;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        enum api_op op = op_of(&creator->records[r]);
+        bool is_theirs = op == OP_CREATE || op == OP_JOIN || op == OP_TRYJOIN;
+        if (!is_theirs || !is_member(crew, creator->records[r].value))
+            creator->records[kept++] = creator->records[r];
+    }
+    creator->n_records = kept;
+}
+
+/* The creator's part becomes one more thread, which the creator waits for. */
+static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 1);
+    struct trace_thread *part = &made->threads[index];
+    *part = *creator;
+    part->index = (int)index;
+    part->creator = (int)crew->creator;
+    part->start_routine = made->threads[crew->members[0]].start_routine;
+    part->creation_context = made->threads[crew->members[0]].creation_context;
+    part->start_ns = crew->begin_ns;
+    part->end_ns = crew->end_ns;
+    part->end_seen = true;
+    part->lost_records = 0;
+    part->n_records = crew->last + 1 - crew->first;
+    part->records = memory_alloc(part->n_records, sizeof *part->records);
+    memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
+    part->slices = NULL;
+    part->n_slices = 0;
+    timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
+    unfolder->crews->is_own[index] = true;
+
+    struct trace_thread rest = *creator;
+    rest.slices = NULL;
+    rest.n_slices = 0;
+    timeline_copy_slices(creator, 0, crew->begin_ns, &rest);
+    timeline_copy_slices(creator, crew->end_ns, UINT64_MAX, &rest);
+    free(creator->slices);
+    rest.records[crew->first] =
+        (struct trace_record){.start_ns = crew->begin_ns,
+                              .duration_ns = crew->end_ns - crew->begin_ns,
+                              .api = API_pthread_join,
+                              .flags = TRACE_WAITED,
+                              .context = rest.records[crew->first - 1].context,
+                              .value = (int32_t)index};
+    memmove(&rest.records[crew->first + 1], &rest.records[crew->last + 1],
+            (rest.n_records - crew->last - 1) * sizeof *rest.records);
+    rest.n_records -= crew->last - crew->first;
+    *creator = rest;
+}
+
+/* The crew's function becomes the outermost one of its calls: what lies outside of it differs
+ * between the creator and the others. */
+static void cut_contexts(struct trace *made, const struct trace_thread *thread,
+                         const char *function) {
+    for (size_t r = 0; r < thread->n_records; r++) {
+        if (thread->records[r].context == TRACE_NO_CONTEXT)
+            continue;
+        struct trace_context *calls = &made->contexts[thread->records[r].context];
+        for (size_t f = 0; f < calls->n_frames; f++)
+            if (strcmp(calls->frames[f].function, function) == 0) {
+                calls->n_frames = f + 1;
+                break;
+            }
+    }
+}
+
+static struct trace *copy_for(const struct trace *trace, size_t more) {
+    struct trace *made = memory_alloc(1, sizeof *made);
+    *made = *trace;
+    made->threads = memory_alloc(trace->n_threads + more, sizeof *made->threads);
+    memcpy(made->threads, trace->threads, trace->n_threads * sizeof *made->threads);
+    made->contexts = memory_alloc(trace->n_contexts, sizeof *made->contexts);
+    memcpy(made->contexts, trace->contexts, trace->n_contexts * sizeof *made->contexts);
+    return made;
+}
+
+static bool is_split(const struct unfolder *unfolder, size_t creator) {
+    const struct trace *made = unfolder->crews->made;
+    for (size_t t = unfolder->from->n_threads; t < made->n_threads; t++)
+        if (made->threads[t].creator == (int)creator)
+            return true;
+    return false;
+}
+
+static void unfold(struct unfolder *unfolder) {
+    struct crews *crews = unfolder->crews;
+    size_t most = unfolder->from->n_threads + unfolder->list.count;
+    crews->trace = crews->made = copy_for(unfolder->from, unfolder->list.count);
+    crews->is_own = memory_alloc(most, sizeof *crews->is_own);
+    for (size_t i = 0; i < unfolder->list.count; i++) {
+        const struct crew *crew = &unfolder->list.items[i];
+        if (crew->function && !grown_from(unfolder, crew) && !is_split(unfolder, crew->creator))
+            split_creator(unfolder, crew);
+    }
+    for (size_t i = 0; i < unfolder->list.count; i++)
+        if (unfolder->list.items[i].function)
+            join_crews(unfolder, &unfolder->list.items[i]);
+    for (size_t i = 0; i < unfolder->list.count; i++) {
+        const struct crew *crew = &unfolder->list.items[i];
+        for (size_t m = 0; crew->function && m < crew->n_members; m++)
+            cut_contexts(crews->made, &crews->made->threads[crew->members[m]], crew->function);
+    }
+    for (size_t t = unfolder->from->n_threads; t < crews->made->n_threads; t++)
+        for (size_t i = 0; i < unfolder->list.count; i++)
+            if (unfolder->list.items[i].function &&
+                (int)unfolder->list.items[i].creator == crews->made->threads[t].creator)
+                cut_contexts(crews->made, &crews->made->threads[t],
+                             unfolder->list.items[i].function);
+}
+
+struct crews crews_unfold(const struct trace *trace) {
+    struct crews crews = {.trace = trace};
+    struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(trace)};
+    bool any = false;
+    for (size_t i = 0; i < unfolder.list.count; i++) {
+        find_work(trace, &unfolder.list.items[i]);
+        any |= unfolder.list.items[i].function != NULL;
+    }
+    if (any)
+        unfold(&unfolder);
+    for (size_t i = 0; i < unfolder.list.count; i++)
+        free(unfolder.list.items[i].members);
+    free(unfolder.list.items);
+    return crews;
+}
+
+void crews_free(struct crews *crews) {
+    for (size_t t = 0; crews->made && t < crews->made->n_threads; t++)
+        if (crews->is_own[t]) {
+            free(crews->made->threads[t].records);
+            free(crews->made->threads[t].slices);
+        }
+    if (crews->made) {
+        free(crews->made->threads);
+        free(crews->made->contexts);
+    }
+    free(crews->made);
+    free(crews->is_own);
+}
