@@ -18,7 +18,7 @@ struct crew {
     size_t *members; /* owned */
     size_t n_members, capacity;
     const char *function; /* their work, which the creator does too; NULL: it does not */
-    size_t first, last;   /* records of the creator: the first and last one of its part */
+    size_t first, last;   /* records of the creator in its part: [first, last), may be none */
     uint64_t begin_ns, end_ns;
 };
 
@@ -27,7 +27,17 @@ struct crew_list {
     size_t count, capacity;
 };
 
-static enum api_op op_of(const struct trace_record *record) { return api_catalog[record->api].op; }
+static uint64_t end_of(const struct trace_record *record) {
+    return record->start_ns + record->duration_ns;
+}
+
+static enum api_op op_of(const struct trace_record *record) {
+    return api_catalog[record->api].op;
+}
+
+static bool is_about_threads(const struct trace_record *record) {
+    return op_of(record) == OP_CREATE || op_of(record) == OP_JOIN || op_of(record) == OP_TRYJOIN;
+}
 
 static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
                                                     size_t depth) {
@@ -102,7 +112,8 @@ static const char *common_function(const struct trace *trace, const struct crew 
     for (size_t m = 0; m < crew->n_members; m++) {
         const struct trace_thread *thread = &trace->threads[crew->members[m]];
         for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT)
+            if (thread->records[r].context == TRACE_NO_CONTEXT ||
+                is_about_threads(&thread->records[r]))
                 continue;
             const struct trace_frame *frame =
                 frame_from_outside(&trace->contexts[thread->records[r].context], depth);
@@ -139,12 +150,13 @@ static bool find_stay(const struct trace *trace, const struct crew *crew, size_t
     *to = creator->n_records;
     for (size_t r = 0; r < creator->n_records; r++) {
         const struct trace_record *record = &creator->records[r];
-        bool joins = op_of(record) == OP_JOIN || op_of(record) == OP_TRYJOIN;
-        if (op_of(record) == OP_CREATE && is_member(crew, record->value)) {
+        if (!is_about_threads(record) || !is_member(crew, record->value))
+            continue;
+        if (op_of(record) == OP_CREATE) {
             *from = r + 1;
             *to = creator->n_records;
             found = true;
-        } else if (joins && is_member(crew, record->value) && r < *to) {
+        } else if (r < *to) {
             *to = r;
         }
     }
@@ -162,13 +174,47 @@ static bool find_part(const struct trace *trace, struct crew *crew, size_t from,
         if (times_in(trace, creator->records[r].context, function) <= outside)
             continue;
         crew->first = found ? crew->first : r;
-        crew->last = r;
+        crew->last = r + 1;
         found = true;
     }
-    for (size_t r = crew->first; found && r <= crew->last; r++)
+    for (size_t r = crew->first; found && r < crew->last; r++)
         if (op_of(&creator->records[r]) == OP_CREATE)
             return false;
     return found;
+}
+
+/* Was a thread that begins with `outer` ever seen in `inner`? */
+static bool is_seen_in(const struct sample *sample, const char *outer, const char *inner) {
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        int at = (int)n;
+        if (strcmp(sample->nodes[n].function, inner) != 0)
+            continue;
+        while (sample->nodes[at].parent >= 0)
+            at = sample->nodes[at].parent;
+        if (at != (int)n && strcmp(sample->nodes[at].function, outer) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Threads that make no calls leave only stack samples to tell that the creator does what they do:
+ * then that is the longest time between two of its calls. */
+static bool find_silent_part(const struct trace *trace, const struct sample *sample,
+                             struct crew *crew, size_t from, size_t to) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    for (size_t m = 0; m < crew->n_members; m++)
+        if (trace->threads[crew->members[m]].n_records > 0)
+            return false;
+    const char *function = trace->threads[crew->members[0]].start_routine;
+    if (!is_seen_in(sample, creator->start_routine, function))
+        return false;
+    uint64_t longest = 0;
+    for (size_t r = from; r <= to && r < creator->n_records; r++) {
+        uint64_t gap = creator->records[r].start_ns - end_of(&creator->records[r - 1]);
+        crew->first = crew->last = gap > longest ? r : crew->first;
+        longest = gap > longest ? gap : longest;
+    }
+    return longest > 0;
 }
 
 static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
@@ -180,27 +226,26 @@ static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
     return (double)(crew->end_ns - crew->begin_ns) >= PART_SHARE * lives / (double)crew->n_members;
 }
 
-static uint64_t end_of(const struct trace_record *record) {
-    return record->start_ns + record->duration_ns;
-}
-
-static void find_work(const struct trace *trace, struct crew *crew) {
+static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t from = 0, to = 0;
     if (!find_stay(trace, crew, &from, &to))
         return;
-    const char *function;
-    for (size_t depth = 0; (function = common_function(trace, crew, depth)); depth++) {
-        if (!find_part(trace, crew, from, to, function))
-            continue;
-        crew->begin_ns = end_of(&creator->records[crew->first - 1]);
-        crew->end_ns = crew->last + 1 < creator->n_records
-                           ? creator->records[crew->last + 1].start_ns
-                           : creator->end_ns;
-        if (is_worth_it(trace, crew))
-            crew->function = function;
-        return;
+    const char *function = NULL;
+    bool found = false;
+    for (size_t depth = 0; !found && (function = common_function(trace, crew, depth)); depth++)
+        found = find_part(trace, crew, from, to, function);
+    if (!found && find_silent_part(trace, sample, crew, from, to)) {
+        function = trace->threads[crew->members[0]].start_routine;
+        found = true;
     }
+    if (!found)
+        return;
+    crew->begin_ns = end_of(&creator->records[crew->first - 1]);
+    crew->end_ns =
+        crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
+    if (is_worth_it(trace, crew))
+        crew->function = function;
 }
 
 /* ---- the trace made of it ---- */
@@ -235,8 +280,7 @@ static struct trace_thread *own_records(struct unfolder *unfolder, size_t index,
     struct trace_thread *thread = &unfolder->crews->made->threads[index];
     if (unfolder->crews->is_own[index])
         return thread;
-    struct trace_record *records =
-        memory_alloc(thread->n_records + more, sizeof *thread->records);
+    struct trace_record *records = memory_alloc(thread->n_records + more, sizeof *thread->records);
     if (thread->n_records)
         memcpy(records, thread->records, thread->n_records * sizeof *records);
     thread->records = records;
@@ -264,10 +308,9 @@ static void join_crews(struct unfolder *unfolder, const struct crew *crew) {
     struct trace_thread *creator = own_records(unfolder, crew->creator, 0);
     size_t kept = 0;
     for (size_t r = 0; r < creator->n_records; r++) {
-        enum api_op op = op_of(&creator->records[r]);
-        bool is_theirs = op == OP_CREATE || op == OP_JOIN || op == OP_TRYJOIN;
-        if (!is_theirs || !is_member(crew, creator->records[r].value))
-            creator->records[kept++] = creator->records[r];
+        const struct trace_record *record = &creator->records[r];
+        if (!is_about_threads(record) || !is_member(crew, record->value))
+            creator->records[kept++] = *record;
     }
     creator->n_records = kept;
 }
@@ -287,7 +330,7 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     part->end_ns = crew->end_ns;
     part->end_seen = true;
     part->lost_records = 0;
-    part->n_records = crew->last + 1 - crew->first;
+    part->n_records = crew->last - crew->first;
     part->records = memory_alloc(part->n_records, sizeof *part->records);
     memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
     part->slices = NULL;
@@ -301,6 +344,10 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     timeline_copy_slices(creator, 0, crew->begin_ns, &rest);
     timeline_copy_slices(creator, crew->end_ns, UINT64_MAX, &rest);
     free(creator->slices);
+    memmove(&rest.records[crew->first + 1], &rest.records[crew->last],
+            (rest.n_records - crew->last) * sizeof *rest.records);
+    rest.n_records -= part->n_records;
+    rest.n_records++;
     rest.records[crew->first] =
         (struct trace_record){.start_ns = crew->begin_ns,
                               .duration_ns = crew->end_ns - crew->begin_ns,
@@ -308,9 +355,6 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
                               .flags = TRACE_WAITED,
                               .context = rest.records[crew->first - 1].context,
                               .value = (int32_t)index};
-    memmove(&rest.records[crew->first + 1], &rest.records[crew->last + 1],
-            (rest.n_records - crew->last - 1) * sizeof *rest.records);
-    rest.n_records -= crew->last - crew->first;
     *creator = rest;
 }
 
@@ -374,12 +418,12 @@ static void unfold(struct unfolder *unfolder) {
                              unfolder->list.items[i].function);
 }
 
-struct crews crews_unfold(const struct trace *trace) {
+struct crews crews_unfold(const struct trace *trace, const struct sample *sample) {
     struct crews crews = {.trace = trace};
     struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(trace)};
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
-        find_work(trace, &unfolder.list.items[i]);
+        find_work(trace, sample, &unfolder.list.items[i]);
         any |= unfolder.list.items[i].function != NULL;
     }
     if (any)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "formats/sample.h"
 #include "formats/trace.h"
 
 struct crews {
@@ -20,8 +21,8 @@ struct crews {
     bool *is_own;              /* per thread of `made`: its records and slices were made here */
 };
 
-/* `trace` must outlive it. crews_free() ends it. */
-struct crews crews_unfold(const struct trace *trace);
+/* `trace` must outlive it; `sample` may be NULL. crews_free() ends it. */
+struct crews crews_unfold(const struct trace *trace, const struct sample *sample);
 void crews_free(struct crews *crews);
 
 #endif

@@ -45,8 +45,7 @@ static int end_of_handback(const struct model *model, const size_t *ways_in,
         const struct node *node = &model->nodes[at];
         bool gives = node->kind == NODE_RELEASE && node->object == object && node->count <= 1;
         given += gives;
-        if (node->n_edges != 1 ||
-            (!gives && node->kind != NODE_LOCK && node->kind != NODE_UNLOCK))
+        if (node->n_edges != 1 || (!gives && node->kind != NODE_LOCK && node->kind != NODE_UNLOCK))
             return MODEL_NONE;
         at = node->edges[0].to;
     }

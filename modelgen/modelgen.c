@@ -140,7 +140,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct teams teams = teams_unfold(recorded, model);
-    struct crews crews = crews_unfold(teams.trace);
+    struct crews crews = crews_unfold(teams.trace, sample);
     struct trace view = *crews.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
     struct trace_thread *threads = pipes_as_queues(crews.trace);

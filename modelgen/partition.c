@@ -362,7 +362,8 @@ static int who_takes_so_many(struct model *model, int pool) {
     struct graph graph = graph_make(model, pool);
     for (size_t n = 0; n < model->n_nodes && who == MODEL_NONE; n++) {
         const struct node *node = &model->nodes[n];
-        if (!graph.is_own[n] || !gives(node, node->object) || !is_in_loop(&graph, n) || graph.supplied[n])
+        if (!graph.is_own[n] || !gives(node, node->object) || !is_in_loop(&graph, n) ||
+            graph.supplied[n])
             continue;
         bool fits = true;
         for (size_t m = 0; m < model->n_nodes; m++)

@@ -137,7 +137,7 @@ struct timeline_parts timeline_parts(const struct timeline *timeline) {
 }
 
 void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
-                        struct trace_thread *to) {
+                          struct trace_thread *to) {
     size_t first = 0;
     for (size_t left = from->n_slices; left > 0;) {
         size_t half = left / 2;

@@ -1,0 +1,249 @@
+/* Creators that do their threads' work too, and what the last user gives back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/crews.h"
+#include "modelgen/handbacks.h"
+#include "tests/unit/model_builder.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, LIFE = 1000000 };
+
+/* ---- crews ---- */
+
+/* A call at `line` of `function`, below those called. */
+static uint32_t calls(struct trace *trace, const char *function, int line, const char *below,
+                      const char *outermost) {
+    struct trace_context *context = &trace->contexts[trace->n_contexts];
+    const char *functions[] = {function, below, outermost};
+    context->n_frames = 3;
+    context->frames = memory_alloc(3, sizeof *context->frames);
+    for (int f = 0; f < 3; f++)
+        context->frames[f] = (struct trace_frame){
+            memory_strdup(functions[f]), memory_strdup("t.c"),
+            f == 0 ? line : 7,           1,
+            memory_strdup("t"),          (uint64_t)(f == 0 ? line : f == 1 ? line + 100 : 7)};
+    return (uint32_t)trace->n_contexts++;
+}
+
+static void lock_twice(struct trace *trace, int thread, uint64_t first_ns, uint32_t a, uint32_t b) {
+    builder_record(trace, thread, "pthread_mutex_lock", first_ns, 0, MUTEX, a, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", first_ns + 10, 0, MUTEX, a, 0);
+    builder_record(trace, thread, "pthread_mutex_lock", first_ns + LIFE / 2, 0, MUTEX, b, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", first_ns + LIFE / 2 + 10, 0, MUTEX, b, 0);
+}
+
+/* Main creates one thread that does rows() by way of start(), does `own` itself, and joins. */
+static struct trace *helping_main(const char *own, uint64_t own_ns) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int thread = builder_thread(trace, "start", 0);
+    trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
+    builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
+                   trace->threads[thread].creation_context, thread);
+    lock_twice(trace, thread, 200, calls(trace, "take", 2, "rows", "start"),
+               calls(trace, "give", 3, "rows", "start"));
+    lock_twice(trace, main_thread, 200, calls(trace, "take", 2, own, "main"),
+               calls(trace, "give", 3, own, "main"));
+    builder_record(trace, main_thread, "pthread_join", own_ns, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), thread);
+    builder_slice(trace, main_thread, 0, own_ns);
+    builder_slice(trace, thread, 150, LIFE);
+    builder_finish(trace, own_ns + 1000 > LIFE ? own_ns + 1000 : LIFE);
+    trace->threads[thread].start_ns = 150;
+    trace->threads[thread].end_ns = LIFE;
+    return trace;
+}
+
+static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct crews crews = crews_unfold(trace, NULL);
+    assert_non_null(crews.made);
+    assert_int_equal(crews.trace->n_threads, 3);
+    const struct trace_thread *part = &crews.trace->threads[2];
+    assert_string_equal(part->start_routine, "start");
+    assert_int_equal(part->creator, 0);
+    assert_int_equal(part->n_records, 4);
+    assert_int_equal(part->start_ns, 110);
+    assert_int_equal(part->end_ns, LIFE);
+    assert_int_equal(part->slices[0].on_ns, 110);
+    /* its calls look like the other thread's */
+    const struct trace_context *own = &crews.trace->contexts[part->records[0].context];
+    assert_int_equal(own->n_frames, 2);
+    assert_string_equal(own->frames[1].function, "rows");
+    /* what is left: it creates, waits for its part, and joins */
+    const struct trace_thread *creator = &crews.trace->threads[0];
+    assert_int_equal(creator->n_records, 3);
+    assert_int_equal(creator->records[1].api, API_pthread_join);
+    assert_int_equal(creator->records[1].value, 2);
+    assert_int_equal(creator->records[1].duration_ns, LIFE - 110);
+    assert_int_equal(creator->records[2].value, 1);
+    assert_int_equal(creator->n_slices, 1);
+    assert_int_equal(creator->slices[0].off_ns, 110);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+static void a_creator_that_does_something_else_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("produce", LIFE);
+    struct crews crews = crews_unfold(trace, NULL);
+    assert_null(crews.made);
+    assert_ptr_equal(crews.trace, trace);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* Its calls are over after 4 % of the thread's life. */
+static void a_creator_that_only_lends_a_hand_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct trace_thread *creator = &trace->threads[0];
+    for (size_t r = 1; r < creator->n_records; r++)
+        creator->records[r].start_ns = 200 + r * (LIFE / 100);
+    struct crews crews = crews_unfold(trace, NULL);
+    assert_null(crews.made);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* Threads that call nothing: samples tell that main was in their function, the longest time
+ * between two calls when. */
+static void without_calls_stack_samples_tell_the_creators_part(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    trace->threads[1].n_records = 0;
+    struct trace_thread *creator = &trace->threads[0];
+    creator->records[1] = creator->records[creator->n_records - 1]; /* the join */
+    creator->n_records = 2;
+    struct sample_node nodes[] = {{.parent = -1, .function = "main"},
+                                  {.parent = 0, .function = "start"}};
+    struct sample sample = {.n_nodes = 1, .nodes = nodes};
+    struct crews crews = crews_unfold(trace, &sample);
+    assert_null(crews.made); /* main was not seen in start() */
+    crews_free(&crews);
+    sample.n_nodes = 2;
+    crews = crews_unfold(trace, &sample);
+    assert_non_null(crews.made);
+    assert_int_equal(crews.trace->threads[2].n_records, 0);
+    assert_int_equal(crews.trace->threads[2].start_ns, 110);
+    assert_int_equal(crews.trace->threads[2].end_ns, LIFE);
+    assert_int_equal(crews.trace->threads[0].n_records, 3);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* rows() creates a thread for half of its rows and calls itself for the other half; so does the
+ * thread that it creates. */
+static void threads_that_their_like_create_belong_to_the_first_creator(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int first = builder_thread(trace, "start", main_thread);
+    int second = builder_thread(trace, "start", first);
+    uint32_t by_main = calls(trace, "rows", 1, "main", "main");
+    uint32_t by_first = calls(trace, "rows", 1, "start", "start");
+    trace->threads[first].creation_context = by_main;
+    trace->threads[second].creation_context = by_first;
+    builder_record(trace, main_thread, "pthread_create", 100, 10, 0, by_main, first);
+    builder_record(trace, first, "pthread_create", 200, 10, 0, by_first, second);
+    lock_twice(trace, main_thread, 300, calls(trace, "rows", 2, "rows", "main"),
+               calls(trace, "rows", 3, "rows", "main"));
+    lock_twice(trace, first, 300, calls(trace, "rows", 2, "rows", "start"),
+               calls(trace, "rows", 3, "rows", "start"));
+    lock_twice(trace, second, 300, calls(trace, "take", 2, "rows", "start"),
+               calls(trace, "take", 3, "rows", "start"));
+    builder_record(trace, first, "pthread_join", LIFE - 100, 10, 0, by_first, second);
+    builder_record(trace, main_thread, "pthread_join", LIFE - 50, 10, 0, by_main, first);
+    for (int t = 0; t < 3; t++)
+        builder_slice(trace, t, 0, LIFE);
+    builder_finish(trace, LIFE);
+    struct crews crews = crews_unfold(trace, NULL);
+    assert_int_equal(crews.trace->n_threads, 4);
+    for (int t = 1; t < 4; t++) {
+        assert_int_equal(crews.trace->threads[t].creator, main_thread);
+        assert_int_equal(crews.trace->threads[t].creation_context, by_main);
+        for (size_t r = 0; r < crews.trace->threads[t].n_records; r++) {
+            enum api_op op = api_catalog[crews.trace->threads[t].records[r].api].op;
+            assert_true(op == OP_LOCK || op == OP_UNLOCK);
+        }
+    }
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* ---- handbacks ---- */
+
+/* A thread that goes round `total` times and gives a token back `given` times, in a side path. */
+static int add_worker(struct model *model, int object, double given, double total) {
+    int pool = build_pool(model, 1, true);
+    int fork = build_next(model, model->pools[pool].entry, (struct dist){0}, NODE_STEP, MODEL_NONE);
+    int give = build_node(model, NODE_RELEASE, object);
+    int join = build_node(model, NODE_STEP, MODEL_NONE);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, fork, give)->probability = given;
+    build_edge(model, fork, join)->probability = total - given;
+    build_edge(model, give, join);
+    build_edge(model, join, fork);
+    build_edge(model, join, end)->leaves = true;
+    model->nodes[join].stays = constant(total - 1);
+    return fork;
+}
+
+static size_t releases(const struct model *model) {
+    size_t n_releases = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        n_releases += model->nodes[n].kind == NODE_RELEASE;
+    return n_releases;
+}
+
+static void what_one_of_two_gives_back_is_given_back_by_one(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int tokens = build_object(model, OBJECT_TOKENS, 4);
+    int often = add_worker(model, tokens, 80, 100);
+    add_worker(model, tokens, 20, 100);
+    size_t nodes = model->n_nodes;
+    handbacks_settle(model);
+    assert_int_equal(model->n_nodes, nodes - 1);
+    assert_int_equal(releases(model), 1);
+    assert_int_equal(model->nodes[often].n_edges, 1);
+    assert_int_equal(model->nodes[model->nodes[often].edges[0].to].kind, NODE_RELEASE);
+    struct error error = {""};
+    assert_int_equal(model_check(model, &error), 0);
+    model_free(model);
+}
+
+static void what_is_not_given_back_once_for_each_item_stays_a_choice(void **state) {
+    (void)state;
+    static const double given[][2] = {{80, 100}, {40, 100}}; /* 120 of 100 */
+    static const double few[][2] = {{80, 100}, {20, 60}};    /* 40 items do not come by */
+    for (int i = 0; i < 2; i++) {
+        const double(*of)[2] = i ? few : given;
+        struct model *model = build_model(2);
+        int tokens = build_object(model, OBJECT_TOKENS, 4);
+        add_worker(model, tokens, of[0][0], of[0][1]);
+        add_worker(model, tokens, of[1][0], of[1][1]);
+        handbacks_settle(model);
+        assert_int_equal(releases(model), 2);
+        model_free(model);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
+        cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
+        cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
+        cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
+        cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
+        cmocka_unit_test(what_one_of_two_gives_back_is_given_back_by_one),
+        cmocka_unit_test(what_is_not_given_back_once_for_each_item_stays_a_choice),
+    };
+    return cmocka_run_group_tests_name("crews", tests, NULL, NULL);
+}
