@@ -107,11 +107,12 @@ enum api_object {
 };
 
 /* How the probe handles the call (tracer/probe):
- *   PLAIN   time stamp only, cannot block (unlock, signal)
- *   TRY     try the non-blocking form first; a time stamp if it succeeds, start and end if not
- *   TIMED   start and end
- *   SPECIAL written by hand in the probe library (pthread_create, fork, _exit ...) */
-enum api_probe { PROBE_PLAIN, PROBE_TRY, PROBE_TIMED, PROBE_SPECIAL };
+ *   PLAIN     time stamp only, cannot block (unlock, signal)
+ *   TRY       try the non-blocking form first; a time stamp if it succeeds, start and end if not
+ *   TIMED     start and end
+ *   BUFFERED  as TIMED, but no record where the stream's buffer serves the call
+ *   SPECIAL   written by hand in the probe library (pthread_create, fork, _exit ...) */
+enum api_probe { PROBE_PLAIN, PROBE_TRY, PROBE_TIMED, PROBE_BUFFERED, PROBE_SPECIAL };
 
 enum api {
 #define API(name, ...)  API_##name,

@@ -73,7 +73,7 @@ count() {
 }
 
 build tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
-for program in count window semantics signals ends children threads secret; do
+for program in count window semantics signals ends children threads secret streams; do
     build tests/programs/probe_$program.c -o "$scratch/$program"
 done
 build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
@@ -231,6 +231,15 @@ echo "open-sesame-4711" | PERSIK_PROBE_DIR="$raw" LD_PRELOAD="$probe" "$scratch/
 check "the program passed its secret on" [ "$(cat "$scratch/out")" = "17 17 0" ]
 check "its calls were recorded" [ "$(count read)-$(count fgets)" = 2-1 ]
 check "the secret is in no file" [ "$(grep -rl sesame "$raw" | wc -l)" -eq 0 ]
+
+# ---- streams ----
+
+bare "$scratch/streams"
+probed "$scratch/streams"
+check "a stream's lines come back as before" same_behaviour
+transfers=$(($(count fwrite) + $(count fputs) + $(count fread) + $(count fgets) + $(count getline)))
+check "only calls that move a stream's buffer are recorded: $transfers of 20000" \
+    [ "$transfers" -ge 100 -a "$transfers" -le 1000 ]
 
 bare "$scratch/count"
 for place in "$scratch/missing" relative "$scratch/count"; do

@@ -1,4 +1,4 @@
-/* The interposers, made from the catalog: PLAIN, TRY and TIMED (formats/catalog.h). */
+/* The interposers, made from the catalog: PLAIN, TRY, TIMED and BUFFERED (formats/catalog.h). */
 #include "tracer/probe/interposer.h"
 
 #include <dlfcn.h>
@@ -16,11 +16,13 @@ struct symbol {
 static const struct symbol symbols[] = {
 #define API(name, ...)     {#name, offsetof(struct probe_real, name)},
 #define VARIANT(name, ...) {#name, offsetof(struct probe_real, name)},
+#define BUFFERED           VARIANT
 #define SAME(symbol, name)
 #include "formats/catalog.def"
 #include "tracer/probe/variants.def"
 #undef API
 #undef VARIANT
+#undef BUFFERED
 #undef SAME
 };
 
@@ -123,6 +125,35 @@ static inline bool is_attempt(enum api_op op) {
     return op == OP_TRYLOCK || op == OP_TRYRDLOCK || op == OP_TRYWRLOCK || op == OP_TRYACQUIRE;
 }
 
+/* ---- streams whose buffer serves a call ---- */
+
+/* Nobody else has the stream's lock: waiting for it would be worth a record. Without system calls
+ * these fields of <bits/types/struct_FILE.h> are all that libc looks at. */
+static inline bool is_free(const FILE *stream) {
+    const int *lock = stream ? (const int *)(const void *)stream->_lock : NULL;
+    return lock && __atomic_load_n(lock, __ATOMIC_RELAXED) == 0;
+}
+
+static inline bool has_bytes(const FILE *stream, size_t size, size_t count) {
+    size_t bytes;
+    return is_free(stream) && !__builtin_mul_overflow(size, count, &bytes) &&
+           (size_t)(stream->_IO_read_end - stream->_IO_read_ptr) >= bytes;
+}
+
+/* In a stream that is written line by line, the end is where the room begins. */
+static inline bool has_room(const FILE *stream, size_t size, size_t count) {
+    size_t bytes;
+    return is_free(stream) && !__builtin_mul_overflow(size, count, &bytes) &&
+           stream->_IO_write_end > stream->_IO_write_ptr &&
+           (size_t)(stream->_IO_write_end - stream->_IO_write_ptr) >= bytes;
+}
+
+static inline bool has_line(const FILE *stream, int end) {
+    return is_free(stream) && stream->_IO_read_end > stream->_IO_read_ptr &&
+           memchr(stream->_IO_read_ptr, end,
+                  (size_t)(stream->_IO_read_end - stream->_IO_read_ptr)) != NULL;
+}
+
 /* ---- the interposers ---- */
 
 /* The record is written after the call: outside the critical section that an unlock ends. */
@@ -166,6 +197,13 @@ static inline bool is_attempt(enum api_op op) {
         TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_);                  \
     }
 
+#define DEFINE_BUFFERED(name, class_, object_, op, o, ret, params, args, value_, served)           \
+    PROBE_EXPORT ret name params {                                                                 \
+        if (served)                                                                                \
+            return real.name args;                                                                 \
+        TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_);                  \
+    }
+
 #define DEFINE_SPECIAL(...)
 
 #define API(name, class_, object_, op, probe, o, m, a, t, ret, params, args, ...)                  \
@@ -177,6 +215,13 @@ static inline bool is_attempt(enum api_op op) {
 #define VARIANT(symbol, name, o, ret, params, args, value_)                                        \
     PROBE_EXPORT ret variant_##symbol params __asm__(#symbol);                                     \
     ret variant_##symbol params {                                                                  \
+        TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_);                       \
+    }
+#define BUFFERED(symbol, name, o, ret, params, args, value_, served)                               \
+    PROBE_EXPORT ret variant_##symbol params __asm__(#symbol);                                     \
+    ret variant_##symbol params {                                                                  \
+        if (served)                                                                                \
+            return real.symbol args;                                                               \
         TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_);                       \
     }
 #define SAME(symbol, name)                                                                         \

@@ -37,11 +37,13 @@ struct msghdr;
 struct probe_real {
 #define API(name, class_, object_, op, probe, o, m, a, t, ret, params, ...) ret(*name) params;
 #define VARIANT(symbol, name, o, ret, params, ...)                          ret(*symbol) params;
+#define BUFFERED                                                            VARIANT
 #define SAME(symbol, name)
 #include "formats/catalog.def"
 #include "tracer/probe/variants.def"
 #undef API
 #undef VARIANT
+#undef BUFFERED
 #undef SAME
 };
 extern struct probe_real real __attribute__((visibility("hidden")));
