@@ -261,6 +261,21 @@ void engine_break_stall(struct engine *engine) {
         cpu_wake(engine, longest, NULL);
 }
 
+/* Threads go round and round, trying in vain what others, who wait, would have to make possible. */
+static void give_up(struct engine *engine) {
+    const struct model *model = engine->plan->model;
+    const struct thread *busy = NULL;
+    for (int i = 0; i < engine->plan->n_threads && !busy; i++)
+        if (engine->threads[i].state == THREAD_RUNNING && !engine->threads[i].is_spinning)
+            busy = &engine->threads[i];
+    snprintf(
+        engine->failure, sizeof engine->failure,
+        "the simulated program does not end: after %.0f s, where %.3g s were recorded, it still "
+        "goes round%s%s: the model is incomplete there, see `persik graph`",
+        engine->now_ns * 1e-9, model->measured_run_ns * 1e-9, busy ? " at " : "",
+        busy ? model->nodes[busy->node].name : "");
+}
+
 /* ---- the clock ---- */
 
 void engine_take_turn(struct engine *engine, struct thread *thread) {
@@ -357,6 +372,10 @@ static bool run_until(struct engine *engine, double until_ns) {
         struct heap_entry next = *heap_first(&engine->clock);
         if (next.key > until_ns)
             break;
+        if (next.key > engine->plan->patience_ns) {
+            give_up(engine);
+            break;
+        }
         heap_remove(&engine->clock, next.id);
         advance(engine, next.key);
         handle_event(engine, (int)next.id);

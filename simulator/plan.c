@@ -278,6 +278,22 @@ static int check_end(const struct builder *builder, const struct plan *plan, str
     return 0;
 }
 
+/* How often the time that the recorded run would take with so many threads on so few cores, were
+ * all their work done anew by each thread, a simulated run may take. */
+#define PATIENCE 1000
+
+static double find_patience(const struct builder *builder, const struct plan *plan) {
+    const struct model *model = builder->model;
+    if (isfinite(plan->horizon_ns) || plan->is_open || model->measured_run_ns <= 0)
+        return INFINITY;
+    double growth = 1;
+    for (size_t i = 0; i < model->n_pools; i++)
+        growth = fmax(growth,
+                      (double)builder->pool_threads[i] / fmax(1, model->pools[i].profiled_threads));
+    return PATIENCE * growth * fmax(1, (double)model->machine.cores / plan->cores) *
+           model->measured_run_ns;
+}
+
 static int check_config(const struct model *model, const struct sim_config *config,
                         struct error *error) {
     bool is_open = false;
@@ -335,6 +351,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->values = builder->values.items;
     plan->edges = builder->edges.items;
     plan->choices = builder->choices.items;
+    plan->patience_ns = find_patience(builder, plan);
     if (status == 0)
         status = check_end(builder, plan, error);
     if (status == 0)
