@@ -1282,6 +1282,23 @@ static void test_a_loop_without_time_is_an_error_and_not_a_hang(void **state) {
     model_free(model);
 }
 
+/* It tries again and again to take what nobody gives. */
+static void test_a_program_that_goes_round_for_ever_is_given_up(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    model->measured_run_ns = 1e6;
+    int tokens = build_object(model, OBJECT_TOKENS, 0);
+    int pool = build_pool(model, 1, true);
+    int attempt = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, tokens);
+    model->nodes[attempt].timeout_ns = 0;
+    build_edge(model, attempt, build_node(model, NODE_END, MODEL_NONE))->when = OUTCOME_YES;
+    struct edge *again = build_edge(model, attempt, attempt);
+    again->when = OUTCOME_NO;
+    again->cpu_ns = constant(1e5);
+    assert_refused(model, (struct sim_config){0}, "does not end");
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_thread_takes_its_cpu_time),
@@ -1351,6 +1368,7 @@ int main(void) {
         cmocka_unit_test(test_impossible_configurations_are_refused),
         cmocka_unit_test(test_runs_without_an_end_are_refused_unless_cut),
         cmocka_unit_test(test_a_loop_without_time_is_an_error_and_not_a_hang),
+        cmocka_unit_test(test_a_program_that_goes_round_for_ever_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
