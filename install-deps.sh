@@ -8,7 +8,7 @@ packages="gcc libc6-dev make pkg-config
     clang-14 libclang-14-dev llvm-14-dev
     graphviz gnuplot-nox libcmocka-dev libglib2.0-dev xz-utils jq"
 # For the real programs that bench/ builds.
-packages="$packages g++ libbz2-dev libevent-dev"
+packages="$packages g++ libbz2-dev zlib1g-dev libevent-dev"
 
 missing=
 for package in $packages; do

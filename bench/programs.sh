@@ -13,7 +13,7 @@ persik=$built/persik
 sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 # Real programs, which the *-fetch scripts build from Debian's source packages.
 # shellcheck disable=SC2034
-real_programs=(zstd pbzip2 xz graphicsmagick)
+real_programs=(zstd pbzip2 xz lbzip2 squashfs graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
 disturbed=0.1               # cost of the probes, as a share of the running time
 
@@ -97,6 +97,24 @@ set_xz_command() {
     xz=$("$root/bench/xz-fetch") || return $?
     corpus=$(corpus_for xz $((8 << 20)) 4 "$xz" -T+1 "${options[@]}" -c '{corpus}') || return $?
     command=("$xz" '-T+{threads}' "${options[@]}" -c "$corpus")
+}
+
+# As with pbzip2, blocks of 100 kB.
+set_lbzip2_command() {
+    local lbzip2 corpus
+    lbzip2=$("$root/bench/lbzip2-fetch") || return $?
+    corpus=$(corpus_for lbzip2 $((16 << 20)) 4 "$lbzip2" -n1 -1 -k -c '{corpus}') || return $?
+    command=("$lbzip2" '-n{threads}' -1 -k -c "$corpus")
+}
+
+# The image is overwritten by each run.
+set_squashfs_command() {
+    local mksquashfs corpus image=$work/squashfs.image
+    local options=("$image" -noappend -no-progress -quiet)
+    mksquashfs=$("$root/bench/squashfs-fetch") || return $?
+    corpus=$(corpus_for squashfs $((16 << 20)) 4 "$mksquashfs" '{corpus}' "${options[@]}" \
+        -processors 1) || return $?
+    command=("$mksquashfs" "$corpus" "${options[@]}" -processors '{threads}')
 }
 
 # A picture of its own making goes through filters as a photograph would, each a parallel region or
