@@ -163,24 +163,26 @@ static bool find_stay(const struct trace *trace, const struct crew *crew, size_t
     return found;
 }
 
-/* Does the creator enter `function` once more than where it created the members? Then that is its
- * part. Threads that it creates meanwhile would have two creators: no part then. */
+/* Does the creator enter `function` once more than where it created the members, and do hardly
+ * anything else meanwhile? Then that is its part. Threads that it creates meanwhile would have two
+ * creators: no part then. */
 static bool find_part(const struct trace *trace, struct crew *crew, size_t from, size_t to,
                       const char *function) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t outside = times_in(trace, creator->records[from - 1].context, function);
-    bool found = false;
+    size_t inside = 0;
     for (size_t r = from; r < to; r++) {
         if (times_in(trace, creator->records[r].context, function) <= outside)
             continue;
-        crew->first = found ? crew->first : r;
+        crew->first = inside++ ? crew->first : r;
         crew->last = r + 1;
-        found = true;
     }
-    for (size_t r = crew->first; found && r < crew->last; r++)
+    if (inside == 0 || (double)inside < MOST_CALLS * (double)(crew->last - crew->first))
+        return false;
+    for (size_t r = crew->first; r < crew->last; r++)
         if (op_of(&creator->records[r]) == OP_CREATE)
             return false;
-    return found;
+    return true;
 }
 
 /* Was a thread that begins with `outer` ever seen in `inner`? */

@@ -99,6 +99,18 @@ static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     trace_free(trace);
 }
 
+/* It gets what its thread puts, by way of the same function, and does something else with it. */
+static void a_creator_that_meets_its_thread_in_a_function_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct trace_thread *creator = &trace->threads[0];
+    creator->records[3].context = calls(trace, "write", 5, "main", "main");
+    struct crews crews = crews_unfold(trace, NULL);
+    assert_null(crews.made);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
 /* Its calls are over after 4 % of the thread's life. */
 static void a_creator_that_only_lends_a_hand_is_none_of_them(void **state) {
     (void)state;
@@ -239,6 +251,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
         cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
+        cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
         cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
         cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
