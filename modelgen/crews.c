@@ -77,11 +77,14 @@ static struct crew *crew_of(const struct trace *trace, struct crew_list *crews,
     return crew;
 }
 
-static struct crew_list find_crews(const struct trace *trace) {
+/* Members of OpenMP's teams are told apart from their creator already. */
+static struct crew_list find_crews(const struct teams *teams) {
+    const struct trace *trace = teams->trace;
     struct crew_list crews = {0};
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
-        if (thread->creator < 0 || thread->creation_context == TRACE_NO_CONTEXT)
+        if (thread->creator < 0 || thread->creation_context == TRACE_NO_CONTEXT ||
+            teams_of(teams, t))
             continue;
         struct crew *crew = crew_of(trace, &crews, thread);
         crew->members =
@@ -420,9 +423,10 @@ static void unfold(struct unfolder *unfolder) {
                              unfolder->list.items[i].function);
 }
 
-struct crews crews_unfold(const struct trace *trace, const struct sample *sample) {
+struct crews crews_unfold(const struct teams *teams, const struct sample *sample) {
+    const struct trace *trace = teams->trace;
     struct crews crews = {.trace = trace};
-    struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(trace)};
+    struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(teams)};
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
         find_work(trace, sample, &unfolder.list.items[i]);

@@ -14,6 +14,7 @@
 
 #include "formats/sample.h"
 #include "formats/trace.h"
+#include "modelgen/teams.h"
 
 struct crews {
     const struct trace *trace; /* with creators' parts as threads, behind all others */
@@ -21,8 +22,8 @@ struct crews {
     bool *is_own;              /* per thread of `made`: its records and slices were made here */
 };
 
-/* `trace` must outlive it; `sample` may be NULL. crews_free() ends it. */
-struct crews crews_unfold(const struct trace *trace, const struct sample *sample);
+/* Of teams->trace, which must outlive it; `sample` may be NULL. crews_free() ends it. */
+struct crews crews_unfold(const struct teams *teams, const struct sample *sample);
 void crews_free(struct crews *crews);
 
 #endif

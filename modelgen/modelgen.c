@@ -140,7 +140,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct teams teams = teams_unfold(recorded, model);
-    struct crews crews = crews_unfold(teams.trace, sample);
+    struct crews crews = crews_unfold(&teams, sample);
     struct trace view = *crews.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &view;
     struct trace_thread *threads = pipes_as_queues(crews.trace);
@@ -212,12 +212,11 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     return model;
 }
 
+/* Threads that spin for a lock burn more CPU the longer others hold it: that is no sign of a slower
+ * machine. A team that waits awake burns as much as the run takes, which is. */
 static bool has_spinning(const struct model *model) {
     for (size_t o = 0; o < model->n_objects; o++)
         if (model->objects[o].spins || model->objects[o].kind == OBJECT_SPIN)
-            return true;
-    for (size_t p = 0; p < model->n_pools; p++)
-        if (model->pools[p].awake)
             return true;
     return false;
 }

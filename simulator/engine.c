@@ -33,6 +33,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->idle_cores = memory_alloc(n_cores, sizeof *engine->idle_cores);
     engine->objects = memory_alloc(n_objects, sizeof *engine->objects);
     engine->joiners = memory_alloc((size_t)plan->n_pools, sizeof *engine->joiners);
+    engine->awake = memory_alloc((size_t)plan->n_pools, sizeof *engine->awake);
     engine->alive = memory_alloc((size_t)plan->n_pools, sizeof *engine->alive);
     engine->bags = memory_alloc(n_draws, sizeof *engine->bags);
     engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
@@ -56,6 +57,7 @@ void engine_free(struct engine *engine) {
     free(engine->idle_cores);
     free(engine->objects);
     free(engine->joiners);
+    free(engine->awake);
     free(engine->alive);
     free(engine->bags);
     free(engine->bag_values);
@@ -122,6 +124,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];
         engine->joiners[pool] = (struct wait_list){0};
+        engine->awake[pool] = (struct awake_pool){0};
         engine->alive[pool] = planned->threads;
         if (planned->at_start)
             engine->alive_at_start += planned->threads;
@@ -178,6 +181,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->turn_first = 0;
     engine->turn_n = 0;
     engine->alive_at_start = 0;
+    engine->resting_pool = PLAN_NONE;
     engine->arrivals_ended = false;
     engine->tasks = 0;
     engine->stalls = 0;
@@ -334,6 +338,8 @@ static void start_statistics(struct engine *engine) {
         object->busy_ns = object->length_ns = 0;
         object->touched_ns = engine->now_ns;
     }
+    for (int i = 0; i < engine->plan->n_pools; i++)
+        engine->awake[i].spun_ns = 0;
     engine->tasks = 0;
     histogram_clear(&engine->response);
 }

@@ -166,6 +166,12 @@ struct bag {
     struct random_stream random;
 };
 
+/* A pool whose threads wait for their next creation spinning. */
+struct awake_pool {
+    double left_ns; /* sum of the moments when its threads ended since they were last created */
+    double spun_ns; /* CPU burnt between these lives, all threads together */
+};
+
 struct engine {
     const struct plan *plan;
     double now_ns;
@@ -184,6 +190,9 @@ struct engine {
     struct shared *objects;
     struct wait_list *joiners; /* by pool */
     int *alive;                /* by pool: threads not ended, begun or not */
+    struct awake_pool *awake;  /* by pool */
+    int resting_pool;          /* awake, and has had nothing to do since then; PLAN_NONE */
+    double resting_since_ns;
     int alive_at_start;        /* threads of the pools that the end of the run waits for */
     struct bag *bags;          /* by draw */
     double *bag_values;

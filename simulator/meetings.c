@@ -57,6 +57,27 @@ enum progress barrier_wait(struct engine *engine, struct thread *thread, struct 
     return grant_wanted(engine, thread, object);
 }
 
+/* Threads that wait awake burn CPU: those that have done their part, until the last one has; and
+ * all but who creates them, until they are created again, in this pool or another one. */
+static void begin_round(struct engine *engine, int pool) {
+    int rested = engine->resting_pool;
+    if (rested != PLAN_NONE)
+        engine->awake[rested].spun_ns +=
+            (engine->now_ns - engine->resting_since_ns) * (engine->plan->pools[rested].threads - 1);
+    engine->resting_pool = PLAN_NONE;
+    engine->awake[pool].left_ns = 0;
+}
+
+static void leave_round(struct engine *engine, int pool) {
+    struct awake_pool *awake = &engine->awake[pool];
+    awake->left_ns += engine->now_ns;
+    if (engine->alive[pool] > 0)
+        return;
+    awake->spun_ns += engine->now_ns * engine->plan->pools[pool].threads - awake->left_ns;
+    engine->resting_pool = pool;
+    engine->resting_since_ns = engine->now_ns;
+}
+
 /* A thread of a pool that is created anew in every round starts over; its time in each state adds
  * up over its lives. */
 static void revive(struct engine *engine, struct thread *thread) {
@@ -71,6 +92,8 @@ static void revive(struct engine *engine, struct thread *thread) {
 
 enum progress pool_create(struct engine *engine, struct thread *thread, int pool) {
     const struct plan_pool *planned = &engine->plan->pools[pool];
+    if (planned->awake)
+        begin_round(engine, pool);
     for (int i = 0; i < planned->threads; i++) {
         struct thread *created = &engine->threads[planned->first_thread + i];
         if (created->state == THREAD_ENDED)
@@ -98,7 +121,10 @@ enum progress pool_leave(struct engine *engine, struct thread *thread) {
     order_leave(engine, thread);
     if (engine->plan->pools[thread->pool].at_start)
         engine->alive_at_start--;
-    if (--engine->alive[thread->pool] == 0) {
+    engine->alive[thread->pool]--;
+    if (engine->plan->pools[thread->pool].awake)
+        leave_round(engine, thread->pool);
+    if (engine->alive[thread->pool] == 0) {
         const struct wait_list *joiners = &engine->joiners[thread->pool];
         for (struct thread *waits = joiners->head; waits; waits = waits->next)
             waits->is_awake = engine->plan->pools[thread->pool].awake;

@@ -40,6 +40,7 @@ static double read_pool(double *columns, const struct engine *engine, int pool) 
         for (int state = 0; state < N_THREAD_STATES; state++)
             sums[state] += thread->time_ns[state];
     }
+    sums[THREAD_RUNNING] += engine->awake[pool].spun_ns;
     columns[POOL_CPU_NS] = sums[THREAD_RUNNING] / planned->threads;
     columns[POOL_READY_NS] = sums[THREAD_READY] / planned->threads;
     columns[POOL_BLOCKED_NS] = sums[THREAD_BLOCKED] / planned->threads;

@@ -59,10 +59,16 @@ static struct trace *helping_main(const char *own, uint64_t own_ns) {
     return trace;
 }
 
+static struct crews unfold(const struct trace *trace, const struct sample *sample) {
+    int no_team[] = {-1, -1, -1};
+    struct teams teams = {.trace = trace, .team_of = no_team};
+    return crews_unfold(&teams, sample);
+}
+
 static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("rows", LIFE);
-    struct crews crews = crews_unfold(trace, NULL);
+    struct crews crews = unfold(trace, NULL);
     assert_non_null(crews.made);
     assert_int_equal(crews.trace->n_threads, 3);
     const struct trace_thread *part = &crews.trace->threads[2];
@@ -92,7 +98,7 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
 static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("produce", LIFE);
-    struct crews crews = crews_unfold(trace, NULL);
+    struct crews crews = unfold(trace, NULL);
     assert_null(crews.made);
     assert_ptr_equal(crews.trace, trace);
     crews_free(&crews);
@@ -105,7 +111,7 @@ static void a_creator_that_meets_its_thread_in_a_function_is_none_of_them(void *
     struct trace *trace = helping_main("rows", LIFE);
     struct trace_thread *creator = &trace->threads[0];
     creator->records[3].context = calls(trace, "write", 5, "main", "main");
-    struct crews crews = crews_unfold(trace, NULL);
+    struct crews crews = unfold(trace, NULL);
     assert_null(crews.made);
     crews_free(&crews);
     trace_free(trace);
@@ -118,7 +124,7 @@ static void a_creator_that_only_lends_a_hand_is_none_of_them(void **state) {
     struct trace_thread *creator = &trace->threads[0];
     for (size_t r = 1; r < creator->n_records; r++)
         creator->records[r].start_ns = 200 + r * (LIFE / 100);
-    struct crews crews = crews_unfold(trace, NULL);
+    struct crews crews = unfold(trace, NULL);
     assert_null(crews.made);
     crews_free(&crews);
     trace_free(trace);
@@ -136,16 +142,29 @@ static void without_calls_stack_samples_tell_the_creators_part(void **state) {
     struct sample_node nodes[] = {{.parent = -1, .function = "main"},
                                   {.parent = 0, .function = "start"}};
     struct sample sample = {.n_nodes = 1, .nodes = nodes};
-    struct crews crews = crews_unfold(trace, &sample);
+    struct crews crews = unfold(trace, &sample);
     assert_null(crews.made); /* main was not seen in start() */
     crews_free(&crews);
     sample.n_nodes = 2;
-    crews = crews_unfold(trace, &sample);
+    crews = unfold(trace, &sample);
     assert_non_null(crews.made);
     assert_int_equal(crews.trace->threads[2].n_records, 0);
     assert_int_equal(crews.trace->threads[2].start_ns, 110);
     assert_int_equal(crews.trace->threads[2].end_ns, LIFE);
     assert_int_equal(crews.trace->threads[0].n_records, 3);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* libgomp's threads and who forks them are told apart before. */
+static void members_of_teams_are_left_alone(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    int team_of[] = {-1, 0};
+    struct team team = {.function = "start", .size = 2};
+    struct teams teams = {.trace = trace, .team_of = team_of, .n_teams = 1, .teams = &team};
+    struct crews crews = crews_unfold(&teams, NULL);
+    assert_null(crews.made);
     crews_free(&crews);
     trace_free(trace);
 }
@@ -175,7 +194,7 @@ static void threads_that_their_like_create_belong_to_the_first_creator(void **st
     for (int t = 0; t < 3; t++)
         builder_slice(trace, t, 0, LIFE);
     builder_finish(trace, LIFE);
-    struct crews crews = crews_unfold(trace, NULL);
+    struct crews crews = unfold(trace, NULL);
     assert_int_equal(crews.trace->n_threads, 4);
     for (int t = 1; t < 4; t++) {
         assert_int_equal(crews.trace->threads[t].creator, main_thread);
@@ -254,6 +273,7 @@ int main(void) {
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
         cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
+        cmocka_unit_test(members_of_teams_are_left_alone),
         cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
         cmocka_unit_test(what_one_of_two_gives_back_is_given_back_by_one),
         cmocka_unit_test(what_is_not_given_back_once_for_each_item_stays_a_choice),

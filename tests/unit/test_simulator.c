@@ -739,7 +739,6 @@ static void test_created_threads_start_then_and_join_waits_for_all(void **state)
     assert_close(run_ns(model, config), 33 * MS, 1e-9);
 }
 
-/* Fork and join in every round: the pool's threads start over each time. */
 /* A team of 2 that works 10 ms in each of 5 rounds, with 1 ms between them. */
 static struct model *build_rounds(int cores) {
     struct model *model = build_team(cores, 2);
@@ -767,6 +766,31 @@ static void test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores
         double late = awake ? 0 : 2 * 5; /* the team and who joins it, in every round */
         assert_close(run_ns(model, (struct sim_config){0}), (5 * 10 + 4 + late + 1) * MS, 1e-9);
     }
+}
+
+/* All but its creator burn CPU between two rounds of 10 ms; with one thread late by 6 ms the other
+ * one does as well until it comes. */
+static void test_a_team_that_waits_spinning_keeps_its_cores_busy(void **state) {
+    (void)state;
+    struct model *model = build_rounds(2);
+    model->pools[1].awake = true;
+    struct sim_config config = {.cores = 2, .seed = 1};
+    struct sim_result result;
+    struct error error = {""};
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    assert_close(result.cpu_ns.mean, 2 * (5 * 10 + 4) * MS, 1e-9);
+    sim_result_free(&result);
+    double values[] = {4 * MS, 10 * MS};
+    struct edge *work = &model->nodes[model->pools[1].entry].edges[0];
+    work->cpu_ns = (struct dist){.kind = DIST_EMPIRICAL,
+                                 .mean = 7 * MS,
+                                 .n_values = 2,
+                                 .values = memory_alloc(2, sizeof(double))};
+    memcpy(work->cpu_ns.values, values, sizeof values);
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    assert_close(result.cpu_ns.mean, 2 * (5 * 10 + 4) * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
 }
 
 static void test_a_team_larger_than_the_machine_pays_for_sleeping(void **state) {
@@ -1340,6 +1364,7 @@ int main(void) {
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
         cmocka_unit_test(test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores),
+        cmocka_unit_test(test_a_team_that_waits_spinning_keeps_its_cores_busy),
         cmocka_unit_test(test_a_team_larger_than_the_machine_pays_for_sleeping),
         cmocka_unit_test(test_tokens_may_be_owed),
         cmocka_unit_test(test_a_wait_on_a_flag_ends_when_nothing_else_can_move),
