@@ -51,14 +51,13 @@ static void analyze_source(const struct record_options *options, const char *dir
 static int run_with_catalog(const struct record_options *options, const char *directory,
                             const struct user_catalog *catalog, struct error *error) {
     if (!options->no_sample) {
-        log_note("run 1 of %d: sampling", 2 + options->plain_runs);
+        log_note("first run: sampling");
         if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
             return -1;
     }
     if (!options->no_source)
         analyze_source(options, directory);
-    int first = options->no_sample ? 1 : 2;
-    log_note("run %d of %d: tracing%s", first, first + options->plain_runs,
+    log_note("%s: tracing%s", options->no_sample ? "first run" : "next runs",
              options->plain_runs ? ", and without probes" : "");
     struct trace_stage stage = {
         .program = options->program,

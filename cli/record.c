@@ -12,7 +12,7 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     struct record_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct record_options){.rate_hz = 100, .plain_runs = 2};
+        *options = (struct record_options){.rate_hz = 100, .plain_runs = -1};
         state->child_inputs[0] = &options->common;
         return 0;
     case KEY_RATE:

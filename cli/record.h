@@ -11,7 +11,7 @@ struct record_options {
     struct common_options common;
     char **program; /* NULL-terminated */
     double rate_hz;
-    int plain_runs;
+    int plain_runs; /* negative: as many as it takes */
     bool follow, no_block_io, no_sample, no_source;
     const char *build_directory;
     const char *catalog; /* path of the user's catalog; NULL none */
@@ -34,7 +34,9 @@ enum {
 #define OPTION_PLAIN_RUNS                                                                          \
     {                                                                                              \
         "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
-            "runs without probes, to measure what the probes cost (2)", 1                          \
+            "runs without probes: what the probes cost, and the machine's usual speed (2, or up "  \
+            "to 5 when they are short)",                                                           \
+            1                                                                                      \
     }
 #define OPTION_FOLLOW                                                                              \
     { "follow", KEY_FOLLOW, NULL, 0, "record child processes too", 1 }

@@ -19,7 +19,8 @@ struct tracer_options {
     bool follow_children;
     bool block_io;                      /* record the block layer when permitted */
     const struct user_catalog *catalog; /* functions to wrap; NULL none */
-    int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0 */
+    int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0;
+                     * negative: two, or as many more of a short program as make the median sure */
 };
 
 /* Runs the program to its end (its stdin, stdout and stderr are left alone) and writes the trace.

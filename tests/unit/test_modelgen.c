@@ -275,6 +275,7 @@ static struct trace *barrier_trace(void) {
     int threads[3] = {builder_thread(trace, "main", -1), builder_thread(trace, "worker", 0),
                       builder_thread(trace, "worker", 0)};
     uint32_t barrier = builder_context(trace, "step", 10, "thread", 100);
+    uint32_t own = builder_context(trace, "merge", 20, "main", 905);
     uint32_t create = builder_context(trace, "main", 900, "main", 900);
     builder_record(trace, threads[0], "pthread_barrier_init", 1, 0, 0x4000, create, 3);
     builder_record(trace, threads[0], "pthread_create", 2, 1, 0, create, 1);
@@ -282,7 +283,7 @@ static struct trace *barrier_trace(void) {
     for (uint64_t round = 0; round < 5; round++)
         for (int t = 0; t < 3; t++)
             builder_record(trace, threads[t], "pthread_barrier_wait", 100 + 1000 * round, 500,
-                           0x4000, barrier, 0);
+                           0x4000, t == 0 ? own : barrier, 0);
     for (int t = 0; t < 3; t++)
         builder_slice(trace, threads[t], 0, 6000);
     builder_finish(trace, 6000);
