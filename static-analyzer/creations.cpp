@@ -23,7 +23,7 @@ std::string object_name(std::string key) {
 class CreationFinder {
   public:
     CreationFinder(const Program &program, const Taint &taint, const Bounds &bounds)
-        : program(program), taint(taint), bounds(bounds) {
+        : program(program), taint(taint), bounds(bounds), creators(single_creators(program, {})) {
         find_per_thread_functions();
     }
 
@@ -33,7 +33,7 @@ class CreationFinder {
         creation.place = site.call->place;
         creation.function = program.functions[f].key;
         creation.object = info.object;
-        creation.per_thread = is_per_thread(f, site.at);
+        creation.per_thread = is_per_thread(f, site);
         if (catalog_start_argument(site.api) >= 0) {
             find_threads(creation, site, findings);
             return;
@@ -45,11 +45,40 @@ class CreationFinder {
         findings.creations.push_back(creation);
     }
 
+    /* A call of a function that creates a thread each time: which of its calls make one for each
+     * thread only they can tell, and the thread runs what it is handed. */
+    void find_wrapped(size_t f, const CallSite &site, Findings &findings) const {
+        if (site.call->kind != ExprKind::Call || site.callees.empty() ||
+            !creators.count(site.callees[0]) || per_thread.count(site.callees[0]))
+            return;
+        const Expr *routine = only_function(*site.call);
+        Creation creation;
+        creation.place = site.call->place;
+        creation.function = program.functions[f].key;
+        creation.object = ON_THREAD;
+        creation.per_thread = is_per_thread(f, site);
+        if (routine)
+            creation.name = routine->text;
+        if (routine || creation.per_thread)
+            findings.creations.push_back(creation);
+    }
+
   private:
     const Program &program;
     const Taint &taint;
     const Bounds &bounds;
+    const std::set<int> creators;
     std::set<int> per_thread; /* functions that are only called once per thread */
+
+    static const Expr *only_function(const Expr &call) {
+        const Expr *found = nullptr;
+        for (const Expr &argument : call.children) {
+            if (argument.kind == ExprKind::Function && found)
+                return nullptr;
+            found = argument.kind == ExprKind::Function ? &argument : found;
+        }
+        return found;
+    }
 
     bool in_thread_loop(size_t f, const Moment &at) const {
         const Flow &flow = program.flows[f];
@@ -63,20 +92,30 @@ class CreationFinder {
         return false;
     }
 
+    bool in_thread_loop(size_t f, const CallSite &site) const {
+        return in_thread_loop(f, site.at) || taint.spawns_threads(*site.call);
+    }
+
+    /* A function that is only called by such functions is one too. */
     void find_per_thread_functions() {
-        std::map<int, std::vector<bool>> calls; /* callee -> for each call: in such a loop? */
+        std::map<int, std::vector<std::pair<size_t, const CallSite *>>> calls;
         for (size_t f = 1; f < program.flows.size(); f++)
             if (program.flows[f].reached)
                 for (const CallSite &site : program.flows[f].calls)
                     for (int callee : site.callees)
-                        calls[callee].push_back(in_thread_loop(f, site.at));
-        for (const auto &[callee, inside] : calls)
-            if (std::all_of(inside.begin(), inside.end(), [](bool in) { return in; }))
-                per_thread.insert(callee);
+                        calls[callee].push_back({f, &site});
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (const auto &[callee, sites] : calls)
+                if (std::all_of(sites.begin(), sites.end(), [&](const auto &caller) {
+                        return is_per_thread(caller.first, *caller.second);
+                    }))
+                    changed |= per_thread.insert(callee).second;
+        }
     }
 
-    bool is_per_thread(size_t f, const Moment &at) const {
-        return in_thread_loop(f, at) || per_thread.count((int)f);
+    bool is_per_thread(size_t f, const CallSite &site) const {
+        return in_thread_loop(f, site) || per_thread.count((int)f);
     }
 
     /* One for each start routine: a spawning helper is handed several. */
@@ -85,39 +124,33 @@ class CreationFinder {
         if (start >= site.call->children.size())
             return;
         const Expr &routine = site.call->children[start];
-        if (routine.kind == ExprKind::Function) {
-            creation.name = routine.text;
+        std::set<std::string> names;
+        if (routine.kind == ExprKind::Function)
+            names.insert(routine.text);
+        else if (routine.kind == ExprKind::Variable)
+            names = functions_passed_for(routine.text);
+        if (names.empty())
+            names.insert(object_name(expr_object(routine)));
+        for (const std::string &name : names) {
+            creation.name = name;
             findings.creations.push_back(creation);
-            return;
         }
-        size_t before = findings.creations.size();
-        if (routine.kind == ExprKind::Variable)
-            for (const auto &[name, per_thread_there] : functions_passed_for(routine.text)) {
-                Creation thread = creation;
-                thread.name = name;
-                thread.per_thread |= per_thread_there;
-                findings.creations.push_back(thread);
-            }
-        if (findings.creations.size() > before)
-            return;
-        creation.name = object_name(expr_object(routine));
-        findings.creations.push_back(creation);
     }
 
-    /* What is assigned to `key` or passed for it -> is that in a loop over the threads? */
-    std::map<std::string, bool> functions_passed_for(const std::string &key) const {
-        std::map<std::string, bool> found;
-        for (size_t f = 0; f < program.flows.size(); f++) {
-            for (const Assignment &a : program.flows[f].assignments)
+    /* What is assigned to `key` or passed for it. */
+    std::set<std::string> functions_passed_for(const std::string &key) const {
+        std::set<std::string> found;
+        for (const Flow &flow : program.flows) {
+            for (const Assignment &a : flow.assignments)
                 if (a.target->text == key && a.value->kind == ExprKind::Function)
-                    found[a.value->text] |= is_per_thread(f, a.at);
-            for (const CallSite &site : program.flows[f].calls)
+                    found.insert(a.value->text);
+            for (const CallSite &site : flow.calls)
                 for (int callee : site.callees) {
                     const auto &parameters = program.functions[(size_t)callee].parameters;
                     for (size_t i = 0; i < parameters.size() && i < site.call->children.size(); i++)
                         if (parameters[i] == key &&
                             site.call->children[i].kind == ExprKind::Function)
-                            found[site.call->children[i].text] |= is_per_thread(f, site.at);
+                            found.insert(site.call->children[i].text);
                 }
         }
         return found;
@@ -171,8 +204,10 @@ void find_creations(const Program &program, const Taint &taint, const Bounds &bo
         if (!program.flows[f].reached)
             continue;
         for (const CallSite &site : program.flows[f].calls) {
-            if (site.api < 0)
+            if (site.api < 0) {
+                finder.find_wrapped(f, site, findings);
                 continue;
+            }
             const api_info &info = catalog_info(site.api);
             if (info.op == OP_INIT || catalog_start_argument(site.api) >= 0)
                 finder.find(f, site, findings);

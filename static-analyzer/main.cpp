@@ -4,7 +4,8 @@
  *   workers.cpp, extract.cpp each file by Clang -> ir.h, in parallel; cache.cpp keeps them
  *   names.cpp, library.cpp   of its declarations; what C++'s library is in C's terms
  *   program.cpp, flow.cpp    merged: calls, locks held
- *   taint.cpp, sharing.cpp   where the thread count goes; what threads take from one place
+ *   spawns.cpp, taint.cpp    creations in no loop; where the thread count goes
+ *   sharing.cpp              what threads take from one place
  *   critical.cpp, formula.cpp    critical sections, conditions as formulas
  *   protocol.cpp, amounts.cpp    what those of one mutex do to each other; capacities
  *   loops.cpp, spins.cpp, creations.cpp, monitors.cpp   the findings

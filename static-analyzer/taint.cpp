@@ -30,20 +30,6 @@ std::string key_of(const Expr &expr) {
     return expr.kind == ExprKind::Constant ? constant_prefix + expr.text : expr.text;
 }
 
-/* The only variable of an expression like n or n - 1; null if there is none or are several. */
-const Expr *only_variable(const Expr &expr) {
-    if (expr.kind == ExprKind::Variable || (expr.kind == ExprKind::Constant && !expr.text.empty()))
-        return &expr;
-    const Expr *found = nullptr;
-    for (const Expr &child : expr.children) {
-        const Expr *below = only_variable(child);
-        if (below && found)
-            return nullptr;
-        found = below ? below : found;
-    }
-    return found;
-}
-
 /* x = x + 1 goes on evenly; x = x * a + c wanders about. */
 bool wanders(const Expr &value, const std::string &key, bool inside_other) {
     if (value.kind == ExprKind::Variable)
@@ -74,27 +60,21 @@ const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
     return limit;
 }
 
+/* Does it move by the same step each time? What is taken off a rest in pieces as large as they
+ * come counts no threads. */
+bool is_counted(const Flow &flow, const Loop &loop, const std::string &index) {
+    return std::none_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
+        return a.target->text == index && a.target->kind == ExprKind::Variable &&
+               loop_contains(loop, a.at) && (a.op == "+=" || a.op == "-=") &&
+               a.value->kind != ExprKind::Constant;
+    });
+}
+
 std::string return_key(const std::string &function) {
     return "return:" + function;
 }
 
 } // namespace
-
-std::set<int> single_creators(const Program &program) {
-    std::set<int> creators;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t f = 1; f < program.flows.size(); f++)
-            for (const CallSite &site : program.flows[f].calls) {
-                bool creates = is_thread_creation(site) ||
-                               (site.call->kind == ExprKind::Call && !site.callees.empty() &&
-                                creators.count(site.callees[0]));
-                if (creates && site.at.loop < 0)
-                    changed |= creators.insert((int)f).second;
-            }
-    }
-    return creators;
-}
 
 bool Value::merge(const Value &other) {
     bool changed = (other.all & ~all) || (other.own & ~own) || (other.parameters & ~parameters);
@@ -126,6 +106,7 @@ Taint::Taint(const Program &program) : program(program) {
     find_constants();
     find_evolving();
     find_moving();
+    spawns = find_spawns(program);
     find_creation_loops();
     collect_copies();
     seed_counts();
@@ -144,7 +125,7 @@ void Taint::propagate() {
 /* ---- where it starts ---- */
 
 void Taint::find_creation_loops() {
-    std::set<int> creators = single_creators(program);
+    std::set<int> creators = single_creators(program, spawns);
     for (size_t f = 1; f < program.flows.size(); f++) {
         if (!program.flows[f].reached)
             continue;
@@ -166,7 +147,7 @@ void Taint::add_creation_loop(int f, int l) {
             return;
     CreationLoop creation = {f, l, "", ""};
     const Expr *limit = find_limit(flow, loop, creation.index);
-    if (!limit)
+    if (!limit || !is_counted(flow, loop, creation.index))
         return;
     const Expr *count = only_variable(*limit);
     if (!count) /* counts down: for (i = n; i-- > 0;) */
@@ -196,15 +177,26 @@ void Taint::find_team_loops() {
 }
 
 std::string Taint::thread_count() const {
+    std::vector<std::string> counts;
+    for (const CreationLoop &creation : creations)
+        if (!creation.count.empty())
+            counts.push_back(creation.count);
+    for (const Spawn &spawn : spawns)
+        counts.push_back(key_of(*spawn.count));
     std::string constant;
-    for (const CreationLoop &creation : creations) {
-        bool fixed = creation.count.rfind(constant_prefix, 0) == 0;
-        if (!creation.count.empty() && !fixed)
-            return creation.count;
-        if (fixed && constant.empty())
-            constant = creation.count.substr(constant_prefix.size());
+    for (const std::string &count : counts) {
+        bool fixed = count.rfind(constant_prefix, 0) == 0;
+        if (!fixed)
+            return count;
+        if (constant.empty())
+            constant = count.substr(constant_prefix.size());
     }
     return constant;
+}
+
+bool Taint::spawns_threads(const Expr &call) const {
+    return std::any_of(spawns.begin(), spawns.end(),
+                       [&](const Spawn &spawn) { return spawn.call == &call; });
 }
 
 void Taint::find_evolving() {
@@ -277,6 +269,8 @@ void Taint::seed_counts() {
     for (const CreationLoop &creation : creations)
         if (!creation.count.empty())
             queue.push_back(creation.count);
+    for (const Spawn &spawn : spawns)
+        queue.push_back(key_of(*spawn.count));
     std::set<std::string> seen;
     while (!queue.empty()) {
         std::string key = queue.front();
@@ -469,6 +463,16 @@ bool combine_linear(const std::string &op, const Linear &a, const Linear &b, Lin
     return true;
 }
 
+const double max_shift = 32;
+
+/* n << 3 is n * 8 */
+Expr doubled(Expr shift) {
+    shift.text = "*";
+    shift.children[1].text.clear();
+    shift.children[1].value = std::exp2(shift.children[1].value);
+    return shift;
+}
+
 /* What bits a op b has when a and b have these. */
 unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_constant) {
     bool divides = op == "/" || op == "%";
@@ -494,6 +498,9 @@ unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_c
 Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const {
     static const std::set<std::string> arithmetic = {"+", "-", "*", "/", "%"};
     static const std::set<std::string> masks = {"&", "<<", ">>"}; /* rounding of a share */
+    if (expr.text == "<<" && expr.children.size() == 2 &&
+        expr.children[1].kind == ExprKind::Constant && expr.children[1].value < max_shift)
+        return evaluate_operator(doubled(expr), f, at);
     Value result;
     const auto &operands = expr.children;
     if (expr.text == "?:" && operands.size() == 3) {
@@ -615,6 +622,8 @@ std::optional<double> Taint::constant(const Expr &expr) const {
         return *a - *b;
     if (expr.text == "*")
         return *a * *b;
+    if (expr.text == "<<" && *b >= 0 && *b < max_shift)
+        return *a * std::exp2(*b);
     if (expr.text == "/" && *b != 0)
         return std::trunc(*a / *b);
     if (expr.text == "%" && *b != 0)

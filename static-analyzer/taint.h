@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "static-analyzer/program.h"
+#include "static-analyzer/spawns.h"
 
 namespace persik {
 
@@ -75,6 +76,9 @@ class Taint {
     }
     std::string thread_count() const; /* key; empty: not found */
 
+    /* Does this call create one thread for each of the count, though in no loop over them? */
+    bool spawns_threads(const Expr &call) const;
+
   private:
     struct Constant {
         bool conflict;
@@ -87,6 +91,7 @@ class Taint {
 
     const Program &program;
     std::vector<CreationLoop> creations, teams; /* teams: run over all threads, but create none */
+    std::vector<Spawn> spawns;
     std::map<std::string, Value> values;
     std::map<std::string, Value> steps; /* of moving variables */
     std::map<std::string, Constant> constants;
@@ -129,9 +134,6 @@ class Taint {
     bool asks_for_last(const Expr &condition, int f, const Moment *at) const;
     unsigned index_bits(const std::string &key, int f, const Moment *at) const;
 };
-
-/* Functions that start a thread each time they are called. */
-std::set<int> single_creators(const Program &program);
 
 } // namespace persik
 
