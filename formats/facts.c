@@ -302,6 +302,23 @@ static void read_operation(struct reader *reader, const struct place *place, con
     read_place(reader, place, object, "place", &operation->place);
 }
 
+static void read_numbers(struct reader *reader, const struct place *place, const json_t *object,
+                         struct facts_amount *amount) {
+    amount->text = read_text(reader, place, object, "text", true);
+    amount->factor = read_number(reader, place, object, "factor", 0);
+    amount->offset = read_number(reader, place, object, "offset", 0);
+    amount->follows_threads = json_object_get(object, "factor") != NULL;
+    amount->constant = !amount->follows_threads && json_object_get(object, "offset") != NULL;
+}
+
+static void read_choice(struct reader *reader, const struct place *place, const json_t *object,
+                        void *element) {
+    struct facts_choice *choice = element;
+    read_numbers(reader, place, object, &choice->amount);
+    if (json_object_get(object, "place"))
+        read_place(reader, place, object, "place", &choice->place);
+}
+
 /* Nothing there: nothing known. */
 static void read_amount(struct reader *reader, const struct place *place, const json_t *object,
                         const char *key, struct facts_amount *amount) {
@@ -309,11 +326,9 @@ static void read_amount(struct reader *reader, const struct place *place, const 
     if (!value)
         return;
     const struct place here = {.above = place, .key = key};
-    amount->text = read_text(reader, &here, value, "text", true);
-    amount->factor = read_number(reader, &here, value, "factor", 0);
-    amount->offset = read_number(reader, &here, value, "offset", 0);
-    amount->follows_threads = json_object_get(value, "factor") != NULL;
-    amount->constant = !amount->follows_threads && json_object_get(value, "offset") != NULL;
+    read_numbers(reader, &here, value, amount);
+    if (json_object_get(value, "choices"))
+        READ_ELEMENTS(reader, &here, value, amount, choices, read_choice);
 }
 
 static void read_expression(struct reader *reader, const struct place *place, const json_t *object,
@@ -512,6 +527,16 @@ static void free_section(struct facts_section *section) {
     free(section->steps);
 }
 
+void facts_forget_amount(struct facts_amount *amount) {
+    free(amount->text);
+    for (size_t i = 0; i < amount->n_choices; i++) {
+        free(amount->choices[i].amount.text);
+        free_place(&amount->choices[i].place);
+    }
+    free(amount->choices);
+    *amount = (struct facts_amount){0};
+}
+
 static void free_monitor(struct facts_monitor *monitor) {
     free(monitor->name);
     free(monitor->mutex);
@@ -520,10 +545,10 @@ static void free_monitor(struct facts_monitor *monitor) {
         free_place(&monitor->operations[i].place);
     free(monitor->operations);
     free(monitor->count);
-    free(monitor->amount.text);
+    facts_forget_amount(&monitor->amount);
     for (size_t i = 0; i < monitor->n_variables; i++) {
         free(monitor->variables[i].name);
-        free(monitor->variables[i].initial.text);
+        facts_forget_amount(&monitor->variables[i].initial);
     }
     free(monitor->variables);
     for (size_t i = 0; i < monitor->n_sections; i++)

@@ -135,6 +135,15 @@ struct facts_amount {
     double factor, offset; /* factor * threads + offset ... */
     bool follows_threads;  /* ... as told by this */
     bool constant;         /* it is the constant `offset` */
+    /* Where the program sets it in several ways, those that can be told; there may be more. */
+    size_t n_choices;
+    struct facts_choice *choices;
+};
+
+/* One of several amounts, which has no choices itself. */
+struct facts_choice {
+    struct facts_amount amount;
+    struct facts_place place; /* of objects that are made by this call; `file` NULL: of any */
 };
 
 /* In `postfix` every word is a number, an operator of C (of two operands but !, ~ and "neg"; && and
@@ -211,6 +220,8 @@ struct facts {
     char **files;    /* analysed */
     char **problems; /* what could not be parsed or found, one line each */
 };
+
+void facts_forget_amount(struct facts_amount *amount);
 
 struct facts *facts_load(const char *path, struct error *error);
 void facts_free(struct facts *facts);

@@ -31,7 +31,7 @@ static void overrule(const struct user_monitor *word, struct facts_monitor *moni
     monitor->users_word = true;
     if (word->amount < 0)
         return;
-    free(monitor->amount.text);
+    facts_forget_amount(&monitor->amount);
     monitor->amount = (struct facts_amount){
         .text = memory_format("%g", word->amount), .offset = word->amount, .constant = true};
 }

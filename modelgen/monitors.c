@@ -499,7 +499,7 @@ static void try_proposed_tokens(struct monitors *monitors, const struct sections
     guard.kind = GUARD_TOKENS;
     guard.proposal = proposal;
     guard.initial = amount->constant ? amount->offset : most;
-    bool is_known = amount->constant || amount->follows_threads;
+    bool is_known = amount->constant || amount->follows_threads || amount->n_choices > 0;
     if (!takes_some || !gives || !is_known || most > guard.initial) {
         guard_free(&guard);
         return;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
@@ -223,24 +224,73 @@ static char *guard_name(const struct writer *writer, const struct guard *guard) 
     return object_name(writer, guard->mutex, what);
 }
 
-/* What the source says the amount is made of, when that is what the trace shows. */
-static bool amount_of_source(const struct writer *writer, const struct guard *guard,
-                             double observed, struct linear *result) {
+/* Is `amount` what the trace shows? Up to `missing` of it may be gone before the replay counts. */
+static bool amount_fits(const struct writer *writer, const struct guard *guard,
+                        const struct facts_amount *amount, double missing, struct linear *result) {
     const struct thread_pools *pools = writer->in->pools;
-    const struct facts_amount *amount = guard->proposal ? &guard->proposal->amount : NULL;
-    for (size_t p = 0; amount && amount->follows_threads && p < pools->n_pools; p++) {
+    double observed = guard->initial;
+    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
         const struct thread_pool *pool = &pools->pools[p];
-        double said = amount->factor * pool->size + amount->offset;
-        bool fits = fabs(said - observed) < 0.5 || (guard->waited == 0 && said > observed);
-        if (!pool->scales || !fits)
+        double more = amount->factor * pool->size + amount->offset - observed;
+        bool unused = guard->waited == 0 && more > 0;
+        if (!pool->scales || !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
-        *result = draft_per_thread(amount->offset, (int)p, amount->factor);
+        *result = draft_per_thread(amount->offset - (unused ? 0 : more), (int)p, amount->factor);
         return true;
     }
-    if (amount && amount->constant && fabs(amount->offset - observed) < 0.5) {
+    if (amount->constant && fabs(amount->offset - observed) < 0.5) {
         *result = draft_constant(observed);
         return true;
     }
+    return false;
+}
+
+/* Is the guard's object made by the call at `place`? */
+static bool is_made_at(const struct writer *writer, const struct guard *guard,
+                       const struct facts_place *place) {
+    const struct trace *trace = writer->in->trace;
+    uint32_t index = writer->in->sections->objects[guard->mutex].context;
+    if (index == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *context = &trace->contexts[index];
+    for (size_t f = 0; f < context->n_frames; f++)
+        if (context->frames[f].line == place->line &&
+            strcmp(context->frames[f].function, place->function) == 0)
+            return true;
+    return false;
+}
+
+/* The choices that are said of this very object, then those of any; of what fits, that which
+ * follows the threads: another number of them shows a limit that does not. */
+static bool choice_fits(const struct writer *writer, const struct guard *guard,
+                        const struct facts_amount *amount, struct linear *result) {
+    const double held_for_good = 2; /* by who takes it once, before the threads are there */
+    for (int rank = 0; rank < 4; rank++)
+        for (size_t c = 0; c < amount->n_choices; c++) {
+            const struct facts_choice *choice = &amount->choices[c];
+            bool placed = choice->place.file != NULL;
+            int own_rank = (placed ? 0 : 2) + (choice->amount.follows_threads ? 0 : 1);
+            if (own_rank != rank || (placed && !is_made_at(writer, guard, &choice->place)))
+                continue;
+            if (amount_fits(writer, guard, &choice->amount, placed ? held_for_good : 0, result))
+                return true;
+        }
+    return false;
+}
+
+/* What the source says the amount is made of, when that is what the trace shows; or what a
+ * variable starts with which the object's operations ask. */
+static bool amount_of_source(const struct writer *writer, const struct guard *guard,
+                             struct linear *result) {
+    const struct facts_monitor *proposal = guard->proposal;
+    if (!proposal)
+        return false;
+    if (choice_fits(writer, guard, &proposal->amount, result) ||
+        amount_fits(writer, guard, &proposal->amount, 0, result))
+        return true;
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        if (choice_fits(writer, guard, &proposal->variables[v].initial, result))
+            return true;
     return false;
 }
 
@@ -272,7 +322,7 @@ int objects_guard(struct writer *writer, struct guard *guard) {
         "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
         guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
     if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
-        amount_of_source(writer, guard, guard->initial, &object->amount)) {
+        amount_of_source(writer, guard, &object->amount)) {
         /* told */
     } else if (guard->kind == GUARD_TOKENS) {
         int pool =

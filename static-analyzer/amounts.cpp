@@ -47,6 +47,14 @@ Amount constant_amount(double value) {
     return amount;
 }
 
+void shift(Amount &amount, double by) {
+    Expr number;
+    number.kind = ExprKind::Constant;
+    number.value = std::abs(by);
+    amount.offset += by;
+    amount.text += (by < 0 ? " - " : " + ") + expr_display(number);
+}
+
 /* One condition of equality or order, with what moves on the left. */
 struct Comparison {
     const Expr *left = nullptr, *right = nullptr;
@@ -78,12 +86,12 @@ bool comparison_of(const Expr &expr, bool holds, const std::set<std::string> &mo
 
 Amount Amounts::of(const Expr &expr, int function, double extra) const {
     Amount amount = amount_of(taint, expr, function, nullptr);
-    amount.offset += extra;
-    Expr number;
-    number.kind = ExprKind::Constant;
-    number.value = std::abs(extra);
-    if (extra != 0)
-        amount.text += (extra < 0 ? " - " : " + ") + expr_display(number);
+    Choices::attach(amount, choices.of(expr, function));
+    if (extra == 0)
+        return amount;
+    shift(amount, extra);
+    for (Amount &choice : amount.choices)
+        shift(choice, extra);
     return amount;
 }
 
@@ -256,7 +264,8 @@ Amount Amounts::rounds(size_t f, size_t loop) const {
 
 Amount Amounts::initial(const std::string &key) const {
     Amount only = constant_amount(0);
-    bool any = false;
+    std::vector<Amount> all;
+    bool any = false, several = false;
     for (size_t f = 0; f < program.flows.size(); f++)
         for (const Assignment &a : program.flows[f].assignments) {
             bool counts = a.op == "+=" && a.at.loop >= 0; /* filled in a loop */
@@ -265,12 +274,19 @@ Amount Amounts::initial(const std::string &key) const {
                 continue;
             Amount amount =
                 counts ? rounds(f, (size_t)a.at.loop) : amount_of(taint, *a.value, (int)f, &a.at);
-            if (any && amount.text != only.text)
-                return {}; /* several objects, or not known when */
+            if (!counts)
+                for (const Amount &choice : choices.of(*a.value, (int)f, key))
+                    all.push_back(choice);
+            several = several || (any && amount.text != only.text);
             only = amount;
             any = true;
         }
-    return only;
+    if (several) { /* several objects, or not known when */
+        only = Amount();
+        only.text = key_display(key);
+    }
+    Choices::attach(only, all);
+    return several && only.choices.empty() ? Amount() : only;
 }
 
 } // namespace persik

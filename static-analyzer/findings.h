@@ -49,6 +49,9 @@ struct Amount {
     std::string text; /* empty: nothing is known */
     double factor = 0, offset = 0;
     bool follows_threads = false, constant = false;
+    Place place; /* of a choice: the call by which the object is made so; empty: any */
+    std::string function;
+    std::vector<Amount> choices; /* it may also be one of these */
 };
 
 struct Creation {

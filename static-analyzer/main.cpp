@@ -8,6 +8,7 @@
  *   sharing.cpp              what threads take from one place
  *   critical.cpp, formula.cpp    critical sections, conditions as formulas
  *   protocol.cpp, amounts.cpp    what those of one mutex do to each other; capacities
+ *   choices.cpp              of which there may be several
  *   loops.cpp, spins.cpp, creations.cpp, monitors.cpp   the findings
  *   save.cpp                 static.json */
 #include <cstdio>

@@ -478,9 +478,10 @@ void find_monitors(const Program &program, const Taint &taint, Findings &finding
     std::map<std::string, std::vector<const CriticalSection *>> by_mutex;
     for (const CriticalSection &section : sections)
         by_mutex[section.mutex].push_back(&section);
+    Choices choices(program, taint);
     for (const auto &[mutex, group] : by_mutex) {
         Protocol protocol(program, mutex, group);
-        Amounts amounts(program, taint, protocol);
+        Amounts amounts(program, taint, choices, protocol);
         Classifier(program, protocol, amounts, findings.monitors).classify();
     }
 }

@@ -709,13 +709,25 @@ class Describer {
         for (const CriticalSection *section : p.sections)
             add_section(*section);
         for (const std::string &key : variables)
-            monitor.variables.push_back({key, is_state(key) ? amounts.initial(key) : Amount()});
+            monitor.variables.push_back({key, is_state(key) ? start_of(key) : Amount()});
     }
 
   private:
     const Protocol &p;
     const Amounts &amounts;
     Monitor &monitor;
+
+    /* Choices that do not follow the threads are of no use for a variable. */
+    Amount start_of(const std::string &key) const {
+        Amount start = amounts.initial(key);
+        bool follows = std::any_of(start.choices.begin(), start.choices.end(),
+                                   [](const Amount &choice) { return choice.follows_threads; });
+        bool told = start.follows_threads || start.constant;
+        if (!follows)
+            start.choices.clear();
+        return start.choices.empty() && !told && start.text == key_display(key) ? Amount() : start;
+    }
+
     std::set<std::string> relevant;
     std::vector<std::string> variables;
     static constexpr size_t max_variables = 24;

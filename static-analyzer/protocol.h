@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "static-analyzer/critical.h"
+#include "static-analyzer/choices.h"
 #include "static-analyzer/findings.h"
 #include "static-analyzer/taint.h"
 
@@ -113,8 +114,9 @@ class Protocol {
 /* What objects are made with. */
 class Amounts {
   public:
-    Amounts(const Program &program, const Taint &taint, const Protocol &protocol)
-        : program(program), taint(taint), p(protocol) {
+    Amounts(const Program &program, const Taint &taint, const Choices &choices,
+            const Protocol &protocol)
+        : program(program), taint(taint), choices(choices), p(protocol) {
     }
 
     Amount capacity(const Wait &put, const Wait &get) const;
@@ -126,6 +128,7 @@ class Amounts {
   private:
     const Program &program;
     const Taint &taint;
+    const Choices &choices;
     const Protocol &p;
 
     Amount limit(const Wait &wait, const std::set<std::string> &moving) const;

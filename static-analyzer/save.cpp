@@ -115,11 +115,20 @@ json_t *to_json(const std::string &line) {
 
 template <typename T> json_t *list(const std::vector<T> &items);
 
+json_t *to_json(const Amount &amount) {
+    json_t *object = json_pack("{s:o}", "text", text(amount.text));
+    set_numbers(object, amount);
+    if (!amount.place.file.empty())
+        json_object_set_new(object, "place", place(amount.place, amount.function));
+    return object;
+}
+
 void set_amount(json_t *object, const char *key, const Amount &amount) {
     if (amount.text.empty())
         return;
-    json_t *value = json_pack("{s:o}", "text", text(amount.text));
-    set_numbers(value, amount);
+    json_t *value = to_json(amount);
+    if (!amount.choices.empty())
+        json_object_set_new(value, "choices", list(amount.choices));
     json_object_set_new(object, key, value);
 }
 

@@ -9,6 +9,7 @@ namespace persik {
 namespace {
 
 const std::string constant_prefix = "constant:";
+const double max_shift = 32;
 
 bool is_thread_creation(const CallSite &site) {
     return catalog_start_argument(site.api) >= 0;
@@ -75,6 +76,22 @@ std::string return_key(const std::string &function) {
 }
 
 } // namespace
+
+bool linear_combine(const std::string &op, const Linear &a, const Linear &b, Linear &result) {
+    if (op == "+")
+        result = {a.factor + b.factor, a.offset + b.offset};
+    else if (op == "-")
+        result = {a.factor - b.factor, a.offset - b.offset};
+    else if (op == "*" && a.factor == 0)
+        result = {a.offset * b.factor, a.offset * b.offset};
+    else if (op == "*" && b.factor == 0)
+        result = {b.offset * a.factor, b.offset * a.offset};
+    else if (op == "<<" && b.factor == 0 && b.offset >= 0 && b.offset < max_shift)
+        result = {a.factor * std::exp2(b.offset), a.offset * std::exp2(b.offset)};
+    else
+        return false;
+    return true;
+}
 
 bool Value::merge(const Value &other) {
     bool changed = (other.all & ~all) || (other.own & ~own) || (other.parameters & ~parameters);
@@ -177,14 +194,14 @@ void Taint::find_team_loops() {
 }
 
 std::string Taint::thread_count() const {
-    std::vector<std::string> counts;
+    std::vector<std::string> bounds;
     for (const CreationLoop &creation : creations)
         if (!creation.count.empty())
-            counts.push_back(creation.count);
+            bounds.push_back(creation.count);
     for (const Spawn &spawn : spawns)
-        counts.push_back(key_of(*spawn.count));
+        bounds.push_back(key_of(*spawn.count));
     std::string constant;
-    for (const std::string &count : counts) {
+    for (const std::string &count : bounds) {
         bool fixed = count.rfind(constant_prefix, 0) == 0;
         if (!fixed)
             return count;
@@ -271,11 +288,10 @@ void Taint::seed_counts() {
             queue.push_back(creation.count);
     for (const Spawn &spawn : spawns)
         queue.push_back(key_of(*spawn.count));
-    std::set<std::string> seen;
     while (!queue.empty()) {
         std::string key = queue.front();
         queue.pop_front();
-        if (!seen.insert(key).second)
+        if (!counts.insert(key).second)
             continue;
         Value count;
         count.all = count.own = TAINT_COUNT;
@@ -449,22 +465,6 @@ Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
 
 namespace {
 
-bool combine_linear(const std::string &op, const Linear &a, const Linear &b, Linear &result) {
-    if (op == "+")
-        result = {a.factor + b.factor, a.offset + b.offset};
-    else if (op == "-")
-        result = {a.factor - b.factor, a.offset - b.offset};
-    else if (op == "*" && a.factor == 0)
-        result = {a.offset * b.factor, a.offset * b.offset};
-    else if (op == "*" && b.factor == 0)
-        result = {b.offset * a.factor, b.offset * a.offset};
-    else
-        return false;
-    return true;
-}
-
-const double max_shift = 32;
-
 /* n << 3 is n * 8 */
 Expr doubled(Expr shift) {
     shift.text = "*";
@@ -552,7 +552,7 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
         };
         Linear left, right;
         bool known = linear_of(a, operands[0], left) && linear_of(b, operands[1], right);
-        result.linear_known = known && combine_linear(expr.text, left, right, result.linear);
+        result.linear_known = known && linear_combine(expr.text, left, right, result.linear);
     }
     return result;
 }

@@ -42,6 +42,9 @@ struct Linear {
     }
 };
 
+/* `a` op `b`; false when that is not linear. */
+bool linear_combine(const std::string &op, const Linear &a, const Linear &b, Linear &result);
+
 struct Value {
     unsigned all = 0;          /* TAINT_*, by whatever way */
     unsigned own = 0;          /* ... not through parameters of the function at hand */
@@ -76,6 +79,11 @@ class Taint {
     }
     std::string thread_count() const; /* key; empty: not found */
 
+    /* Is the variable `key` the count itself or what it is copied from? */
+    bool is_count(const std::string &key) const {
+        return counts.count(key) > 0;
+    }
+
     /* Does this call create one thread for each of the count, though in no loop over them? */
     bool spawns_threads(const Expr &call) const;
 
@@ -92,6 +100,7 @@ class Taint {
     const Program &program;
     std::vector<CreationLoop> creations, teams; /* teams: run over all threads, but create none */
     std::vector<Spawn> spawns;
+    std::set<std::string> counts; /* of threads: the bounds of creations and their sources */
     std::map<std::string, Value> values;
     std::map<std::string, Value> steps; /* of moving variables */
     std::map<std::string, Constant> constants;
