@@ -119,7 +119,8 @@ std::vector<Amount> Choices::follow_variable(const Expr &expr, int f, Way &way) 
     Amount own = amount_of(taint, expr, f, nullptr);
     auto fed = feeds.find(expr.text);
     bool general = fed != feeds.end() && fed->second.size() > 1;
-    if (general || taint.is_count(expr.text) || !sources.count(expr.text) || !way.insert(expr.text).second)
+    if (general || taint.is_count(expr.text) || !sources.count(expr.text) ||
+        !way.insert(expr.text).second)
         return {own};
     std::vector<Amount> choices = follow_sources(expr, way);
     way.erase(expr.text);
@@ -154,8 +155,14 @@ std::vector<Amount> Choices::follow_operator(const Expr &expr, int f, Way &way) 
                 add_choice(choices, choice);
         return choices;
     }
-    for (const Amount &left : follow(expr.children[0], f, way))
-        for (const Amount &right : follow(expr.children[1], f, way)) {
+    std::vector<Amount> lefts = follow(expr.children[0], f, way);
+    std::vector<Amount> rights = follow(expr.children[1], f, way);
+    if (lefts.size() == 1 && rights.size() > 1) /* what is the same for all tells none apart */
+        lefts[0].place = Place();
+    if (rights.size() == 1 && lefts.size() > 1)
+        rights[0].place = Place();
+    for (const Amount &left : lefts)
+        for (const Amount &right : rights) {
             Amount choice;
             if (combine(expr.text, left, right, choice))
                 add_choice(choices, choice);

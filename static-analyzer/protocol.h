@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "static-analyzer/critical.h"
 #include "static-analyzer/choices.h"
+#include "static-analyzer/critical.h"
 #include "static-analyzer/findings.h"
 #include "static-analyzer/taint.h"
 

@@ -123,6 +123,14 @@ class SpawnFinder {
         return integer && !stepped.count(variable->text) ? variable : nullptr;
     }
 
+    /* A loop with its own counter is no demand: it says how many rounds there are. */
+    bool is_loop_condition(const Expr &condition, size_t f) const {
+        const auto &loops = program.flows[f].loops;
+        return std::any_of(loops.begin(), loops.end(), [&](const Loop &loop) {
+            return !loop.stmt->exprs.empty() && &loop.stmt->exprs[0] == &condition;
+        });
+    }
+
     bool is_counter(const Expr &expr, const Expr &condition, size_t f, const CallSite &site) const {
         const Expr &variable = expr.kind == ExprKind::Assign || expr.kind == ExprKind::Atomic
                                    ? expr.children[0]
@@ -137,7 +145,7 @@ class SpawnFinder {
                           std::find(guards.begin(), guards.end(), &condition) != guards.end();
             if (a.target->text == variable.text && counts_up(a) && beside &&
                 a.at.loop == site.at.loop)
-                return true;
+                return !is_loop_condition(condition, f);
         }
         std::set<int> seen;
         return calls_creator(site) && counted_in(site.callees[0], variable.text, seen);
@@ -181,10 +189,10 @@ class SpawnFinder {
             expr_walk(*condition, [&](const Expr &e) {
                 for (size_t side = 0; is_comparison(e) && side < 2; side++) {
                     const Expr &end = e.children[1 - side];
-                    found = found || (e.children[side].text == parameter &&
-                                      e.children[side].kind == ExprKind::Variable &&
-                                      end.kind == ExprKind::Constant &&
-                                      (end.value == 1 || end.value == 2));
+                    found = found ||
+                            (e.children[side].text == parameter &&
+                             e.children[side].kind == ExprKind::Variable &&
+                             end.kind == ExprKind::Constant && (end.value == 1 || end.value == 2));
                 }
             });
         return found;
@@ -232,8 +240,7 @@ class SpawnFinder {
                     int copies) const {
         const auto &assignments = program.flows[in].assignments;
         return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment &a) {
-            return a.target->text == key && a.op == "=" &&
-                   is_part(*a.value, f, routine, p, copies);
+            return a.target->text == key && a.op == "=" && is_part(*a.value, f, routine, p, copies);
         });
     }
 

@@ -150,7 +150,7 @@ void Taint::find_creation_loops() {
             bool creates = is_thread_creation(site) ||
                            std::any_of(site.callees.begin(), site.callees.end(),
                                        [&](int callee) { return creators.count(callee) > 0; });
-            if (creates && site.at.loop >= 0)
+            if (creates && site.at.loop >= 0 && !spawns_threads(*site.call))
                 add_creation_loop((int)f, site.at.loop);
         }
     }

@@ -5,6 +5,7 @@
  *     //= call split|whole    whether this call runs a thread's share
  *     //= fragment API OBJECT
  *     //= created OBJECT NAME
+ *     //= spawned threads|one ROUTINE   whether this creates one per thread
  *     //= spin KIND|none [VARIABLE]
  *     //= amount FACTOR OFFSET | constant VALUE | unknown */
 #include <setjmp.h>
@@ -164,6 +165,19 @@ static void check_created(const struct facts *facts, const struct mark *mark) {
     assert_string_equal(creation->name, mark->second);
 }
 
+static void check_spawned(const struct facts *facts, const struct mark *mark) {
+    for (size_t i = 0; i < facts->n_creations; i++) {
+        const struct facts_creation *creation = &facts->creations[i];
+        if (creation->place.line != mark->line || strcmp(creation->name, mark->second) != 0)
+            continue;
+        assert_int_equal(creation->object, ON_THREAD);
+        if (creation->per_thread != (strcmp(mark->first, "threads") == 0))
+            fail_msg("line %d: it does not create %s", mark->line, mark->first);
+        return;
+    }
+    fail_msg("line %d: %s is not created", mark->line, mark->second);
+}
+
 static void check_amount(const struct facts *facts, const struct mark *mark) {
     const struct facts_creation *creation = creation_at(facts, mark->line);
     assert_non_null(creation->amount);
@@ -191,7 +205,8 @@ static void check_mark(const struct facts *facts, const struct mark *mark) {
         void (*check)(const struct facts *, const struct mark *);
     } checks[] = {{"bound", check_bound},     {"call", check_call},
                   {"spin", check_spin},       {"fragment", check_fragment},
-                  {"created", check_created}, {"amount", check_amount}};
+                  {"created", check_created}, {"amount", check_amount},
+                  {"spawned", check_spawned}};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strcmp(checks[i].kind, mark->kind) == 0) {
             checks[i].check(facts, mark);
@@ -252,6 +267,16 @@ static void work_that_is_taken_is_shared(void **state) {
 static void amounts_follow_the_thread_count(void **state) {
     (void)state;
     check_program("amounts.c", "struct options.threads", 12);
+}
+
+static void threads_created_on_demand_follow_their_limit(void **state) {
+    (void)state;
+    check_program("on_demand.c", "global:settings.workers", 6);
+}
+
+static void threads_that_halve_their_number_follow_the_first(void **state) {
+    (void)state;
+    check_program("divided.c", "local:main.workers", 2);
 }
 
 static void spinning_waits_are_told_from_work(void **state) {
@@ -404,6 +429,50 @@ static void capacities_are_followed_to_their_constants(void **state) {
     assert_float_equal(monitor_of(facts, "struct guard.mutex")->amount.offset, 1, 0);
     assert_float_equal(monitor_of(facts, "struct crew.mutex")->amount.offset, 4, 0);
     assert_null(monitor_of(facts, "struct chain.mutex")->amount.text);
+    facts_free(facts);
+}
+
+/* One that is said of the objects made at `line`, or of any with line 0. */
+static bool has_choice(const struct facts_amount *amount, int line, double factor, double offset) {
+    for (size_t i = 0; i < amount->n_choices; i++) {
+        const struct facts_choice *choice = &amount->choices[i];
+        if (choice->place.line == line && choice->amount.factor == factor &&
+            choice->amount.offset == offset && choice->amount.follows_threads == (factor != 0) &&
+            choice->amount.constant == (factor == 0))
+            return true;
+    }
+    return false;
+}
+
+static int line_of(const char *name, const char *text) {
+    char *path = memory_format("%s/%s", sources, name);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    free(path);
+    char line[512];
+    int number = 1;
+    while (fgets(line, sizeof line, in) && !strstr(line, text))
+        number++;
+    fclose(in);
+    return number;
+}
+
+static void amounts_keep_what_branches_and_callers_give(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("choices.c");
+    const struct facts_amount *places = &monitor_of(facts, "global:place_lock")->amount;
+    assert_int_equal(places->n_choices, 3);
+    assert_true(has_choice(places, 0, 2, 0));
+    assert_true(has_choice(places, 0, 4, 1));
+    assert_true(has_choice(places, 0, 0, 3));
+    assert_false(places->follows_threads || places->constant);
+    const struct facts_amount *store = &monitor_of(facts, "struct store.lock")->amount;
+    assert_int_equal(store->n_choices, 2);
+    assert_true(has_choice(store, line_of("choices.c", "store_open(&inputs"), 2, 3));
+    assert_true(has_choice(store, line_of("choices.c", "store_open(&logs"), 0, 5));
+    const struct facts_amount *box = &monitor_of(facts, "struct box.lock")->amount;
+    assert_true(has_choice(box, line_of("choices.c", "todo = box_new"), 1, 1));
+    assert_true(has_choice(box, line_of("choices.c", "notes = box_new"), 0, 6));
     facts_free(facts);
 }
 
@@ -646,6 +715,8 @@ int main(void) {
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
+        cmocka_unit_test(threads_created_on_demand_follow_their_limit),
+        cmocka_unit_test(threads_that_halve_their_number_follow_the_first),
         cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
@@ -653,6 +724,7 @@ int main(void) {
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(capacities_are_followed_to_their_constants),
+        cmocka_unit_test(amounts_keep_what_branches_and_callers_give),
         cmocka_unit_test(macros_keep_their_use_and_their_text),
         cmocka_unit_test(analysis_starts_from_the_reached_functions),
         cmocka_unit_test(sources_and_macros_come_from_the_program),

@@ -114,6 +114,57 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     trace_free(trace);
 }
 
+/* The capacity of the queue, which is 5 with one worker, with three of them. */
+static double capacity_with_three(const struct facts_choice *choices, size_t n_choices) {
+    struct trace *trace = queue_trace(5, 7);
+    for (int t = 0; t < 2; t++)
+        builder_slice(trace, t, 0, trace->meta.run_ns);
+    struct facts_operation operations[] = {
+        {FACTS_PUT, {.function = "put", .file = "t.c", .line = 10}},
+        {FACTS_GET, {.function = "get", .file = "t.c", .line = 10}}};
+    struct facts_monitor queue = {
+        .kind = MONITOR_BOUNDED_QUEUE,
+        .name = "struct queue",
+        .mutex = "struct queue.mutex",
+        .n_operations = 2,
+        .operations = operations,
+        .amount = {.text = "size", .n_choices = n_choices, .choices = (void *)choices}};
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = &queue};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    double capacity = 0;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_TOKENS)
+            capacity = linear_value(&model->objects[o].amount, (int[]){1, 3});
+    model_free(model);
+    trace_free(trace);
+    return capacity;
+}
+
+static void of_several_amounts_that_the_source_gives_the_trace_takes_one(void **state) {
+    (void)state;
+    const struct facts_choice any[] = {
+        {.amount = {.factor = 2, .follows_threads = true}},
+        {.amount = {.offset = 5, .constant = true}},
+        {.amount = {.factor = 4, .offset = 1, .follows_threads = true}}};
+    assert_true(capacity_with_three(any, 1) == 5);
+    assert_true(capacity_with_three(any, 2) == 5);
+    assert_true(capacity_with_three(any, 3) == 13);
+}
+
+/* It is first used on line 100 of "thread"; one place is taken for good before the trace tells. */
+static void amounts_are_of_the_objects_that_their_call_makes(void **state) {
+    (void)state;
+    const struct facts_choice placed[] = {
+        {.amount = {.factor = 5, .follows_threads = true},
+         .place = {.file = "t.c", .function = "thread", .line = 101}},
+        {.amount = {.factor = 3, .offset = 3, .follows_threads = true},
+         .place = {.file = "t.c", .function = "thread", .line = 100}}};
+    assert_true(capacity_with_three(placed, 1) == 5);
+    assert_true(capacity_with_three(placed, 2) == 11);
+}
+
 /* The worker waits for an item; in every round it takes another one at a place where it never
  * waits. */
 static void items_are_also_taken_where_nobody_waits(void **state) {
@@ -504,6 +555,8 @@ int main(void) {
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
         cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
+        cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
+        cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),

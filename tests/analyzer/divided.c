@@ -1,0 +1,58 @@
+/* A thread that hands half of its threads to a new one, which does the same. */
+#include <pthread.h>
+#include <stdlib.h>
+
+struct half {
+    int *items;
+    size_t count, threads;
+};
+
+static void sort_part(int *items, size_t count, size_t threads, size_t depth);
+
+static void *sort_half(void *arg) {
+    struct half *half = arg;
+    sort_part(half->items, half->count, half->threads, 0);
+    return NULL;
+}
+
+static void sort_part(int *items, size_t count, size_t threads, size_t depth) {
+    size_t lower = threads / 2;
+    size_t upper = threads - lower;
+    struct half half = {items, count / 2, lower};
+    pthread_t thread;
+    if (threads > 1 && count > 100 &&
+        pthread_create(&thread, NULL, sort_half, &half) == 0) { //= spawned threads sort_half
+        sort_part(items + count / 2, count - count / 2, upper, depth + 1);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void *scan_half(void *arg);
+
+/* Halves what there is to do, until little is left: that is no number of threads. */
+static void scan(struct half *part) {
+    struct half upper = {part->items + part->count / 2, part->count - part->count / 2, 0};
+    pthread_t thread;
+    if (part->count < 1000)
+        return;
+    pthread_create(&thread, NULL, scan_half, &upper); //= spawned one scan_half
+    part->count /= 2;
+    scan(part);
+    pthread_join(thread, NULL);
+}
+
+static void *scan_half(void *arg) {
+    scan(arg);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    size_t workers = argc > 1 ? strtoul(argv[1], NULL, 10) : 2;
+    size_t count = 100000;
+    int *items = calloc(count, sizeof *items);
+    sort_part(items, count, workers, 0);
+    struct half all = {items, count, 0};
+    scan(&all);
+    free(items);
+    return 0;
+}
