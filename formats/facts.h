@@ -88,7 +88,8 @@ struct facts_creation {
     double offset;
     bool follows_threads; /* ... as told by this */
     bool constant;        /* amount is the constant `offset` */
-    bool per_thread;      /* created in a loop over the threads */
+    bool per_thread;      /* one for each thread: in a loop over them, on demand up to their
+                           * number, or by halving it */
 };
 
 enum facts_monitor_kind {

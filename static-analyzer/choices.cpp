@@ -8,6 +8,8 @@ namespace {
 
 /* More are as good as none. */
 const size_t max_choices = 16;
+/* Real amounts take some dozens; what takes more is no amount. */
+const int max_steps = 2000;
 
 bool is_known(const Amount &amount) {
     return amount.follows_threads || amount.constant;
@@ -88,7 +90,7 @@ void Choices::add_assignment(const Assignment &a, int f) {
 std::vector<Amount> Choices::of(const Expr &expr, int f, const std::string &key) const {
     Way way;
     if (!key.empty())
-        way.insert(key);
+        way.visited.insert(key);
     return follow(expr, f, way);
 }
 
@@ -120,17 +122,17 @@ std::vector<Amount> Choices::follow_variable(const Expr &expr, int f, Way &way) 
     auto fed = feeds.find(expr.text);
     bool general = fed != feeds.end() && fed->second.size() > 1;
     if (general || taint.is_count(expr.text) || !sources.count(expr.text) ||
-        !way.insert(expr.text).second)
+        way.steps++ >= max_steps || !way.visited.insert(expr.text).second)
         return {own};
     std::vector<Amount> choices = follow_sources(expr, way);
-    way.erase(expr.text);
+    way.visited.erase(expr.text);
     return choices.empty() || choices.size() > max_choices ? std::vector<Amount>{own} : choices;
 }
 
 /* The outermost call tells most about which object it is, as long as nothing but arguments and
  * locals lies between it and the object's creation. */
 std::vector<Amount> Choices::follow_sources(const Expr &expr, Way &way) const {
-    bool keeps_places = way.size() == 1 || key_is_local(expr.text);
+    bool keeps_places = way.visited.size() == 1 || key_is_local(expr.text);
     std::vector<Amount> choices;
     for (const Source &source : sources.at(expr.text)) {
         for (Amount choice : follow(*source.value, source.function, way)) {
@@ -167,6 +169,8 @@ std::vector<Amount> Choices::follow_operator(const Expr &expr, int f, Way &way) 
             if (combine(expr.text, left, right, choice))
                 add_choice(choices, choice);
         }
+    if (choices.size() > max_choices)
+        return {amount_of(taint, expr, f, nullptr)};
     return choices;
 }
 

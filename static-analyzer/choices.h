@@ -29,7 +29,10 @@ class Choices {
         int function;
         const Place *place; /* of the call whose argument it is; null: an assignment */
     };
-    using Way = std::set<std::string>; /* the variables from the amount to here */
+    struct Way {
+        std::set<std::string> visited; /* the variables from the amount to here */
+        int steps = 0;                 /* so far, on all ways */
+    };
 
     const Taint &taint;
     std::vector<std::string> names;                     /* of the functions */
