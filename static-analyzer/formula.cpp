@@ -24,6 +24,8 @@ bool is_constant(const Expr &expr, double value) {
 
 class BodyValue {
   public:
+    enum class Outcome { Falls, Returns, Unclear };
+
     explicit BodyValue(const Program &program, int depth) : program(program), depth(depth) {
     }
 
@@ -33,9 +35,10 @@ class BodyValue {
             child = expand(child);
         if (copy.kind != ExprKind::Call || depth <= 0)
             return copy;
-        const Function *callee = program.find(copy.text);
-        if (!callee)
+        auto found = program.by_key.find(copy.text);
+        if (found == program.by_key.end() || !program.flows[(size_t)found->second].is_formula)
             return copy;
+        const Function *callee = &program.functions[(size_t)found->second];
         Substitution known;
         for (size_t i = 0; i < callee->parameters.size() && i < copy.children.size(); i++)
             known[callee->parameters[i]] = copy.children[i];
@@ -44,10 +47,43 @@ class BodyValue {
         return inner.follow(callee->body, known, value) == Outcome::Returns ? value : copy;
     }
 
+    /* How following `stmt` ends, which does not depend on any value. */
+    static Outcome outcome_of(const Stmt &stmt) {
+        switch (stmt.kind) {
+        case StmtKind::Nothing:
+        case StmtKind::Evaluate:
+            return Outcome::Falls;
+        case StmtKind::Return:
+            return stmt.exprs.empty() ? Outcome::Unclear : Outcome::Returns;
+        case StmtKind::Block:
+            return outcome_of_all(stmt.children);
+        default:
+            return Outcome::Unclear;
+        }
+    }
+
   private:
-    enum class Outcome { Falls, Returns, Unclear };
     const Program &program;
     int depth;
+
+    /* From the last statement to the first: an `if` asks for what follows it in both branches. */
+    static Outcome outcome_of_all(const std::vector<Stmt> &stmts) {
+        Outcome rest = Outcome::Falls;
+        for (size_t i = stmts.size(); i-- > 0;) {
+            if (stmts[i].kind != StmtKind::If) {
+                Outcome here = outcome_of(stmts[i]);
+                rest = here == Outcome::Falls ? rest : here;
+                continue;
+            }
+            bool returns = true;
+            for (size_t way = 0; way < 2; way++) {
+                Outcome here = outcome_of(stmts[i].children[way]);
+                returns = returns && (here == Outcome::Falls ? rest : here) == Outcome::Returns;
+            }
+            rest = returns ? Outcome::Returns : Outcome::Unclear;
+        }
+        return rest;
+    }
 
     /* Follows the statements to the returns; the value is `c ? x : y` where they differ. */
     Outcome follow(const Stmt &stmt, Substitution &known, Expr &value) const {
@@ -207,6 +243,10 @@ Expr substitute(const Expr &expr, const Substitution &known) {
     for (Expr &child : copy.children)
         child = substitute(child, known);
     return copy;
+}
+
+bool is_formula(const Function &function) {
+    return BodyValue::outcome_of(function.body) == BodyValue::Outcome::Returns;
 }
 
 Expr expand_calls(const Program &program, const Expr &expr) {

@@ -239,6 +239,8 @@ Program program_build(std::vector<Unit> &units, const std::vector<std::string> &
     for (int round = 0; round < max_wrapper_depth; round++)
         if (!flow_build(program))
             break;
+    for (size_t f = 0; f < program.flows.size(); f++)
+        program.flows[f].is_formula = is_formula(program.functions[f]);
     resolve_calls(program);
     mark_reached(program, roots);
     mark_fragments(program);

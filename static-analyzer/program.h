@@ -66,6 +66,7 @@ struct Flow {
     Held entry;                               /* locks that all callers hold */
     bool reached = false;
     bool has_fragments = false; /* catalog calls, directly or through calls */
+    bool is_formula = false;    /* see below */
 };
 
 struct Program {
@@ -91,6 +92,10 @@ int catalog_start_argument(int api);
 /* Merges the units (which are emptied) and follows calls from the functions named in `roots`, or
  * takes all if none of them is there. */
 Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots);
+
+/* True if all that the function does is to return a value that can be written as one expression
+ * (formula.cpp). */
+bool is_formula(const Function &function);
 
 bool loop_contains(const Flow &flow, int loop, int inner);
 bool loop_contains(const Loop &loop, const Moment &at);
