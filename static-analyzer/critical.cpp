@@ -160,9 +160,7 @@ class SectionWalker {
 
     /* Without the changes made on the way, which have happened by now: ++n is n, n++ is n - 1. */
     static Expr settled(const Expr &expr) {
-        Expr copy = expr;
-        for (Expr &child : copy.children)
-            child = settled(child);
+        const Expr copy = expr_map(expr, settled);
         if (expr.kind != ExprKind::Assign)
             return copy;
         if (expr.text == "=")
@@ -191,15 +189,12 @@ class SectionWalker {
             return here || (whole && known->second.computed) ? known->second.value : expr;
         }
         static const std::set<std::string> transparent = {"!", "==", "!=", "&&", "||"};
-        Expr copy = expr;
         if (expr.kind != ExprKind::Operator)
-            return copy;
+            return expr;
         bool compares = expr.text == "==" || expr.text == "!=";
         whole = whole && transparent.count(expr.text) &&
                 !(compares && expr.children[1].kind != ExprKind::Constant);
-        for (Expr &child : copy.children)
-            child = look_through(child, whole);
-        return copy;
+        return expr_map(expr, [&](const Expr &child) { return look_through(child, whole); });
     }
 
     Expr condition_of(const Expr &expr) const {

@@ -30,9 +30,7 @@ class BodyValue {
     }
 
     Expr expand(const Expr &expr) const {
-        Expr copy = expr;
-        for (Expr &child : copy.children)
-            child = expand(child);
+        Expr copy = expr_map(expr, [&](const Expr &child) { return expand(child); });
         if (copy.kind != ExprKind::Call || depth <= 0)
             return copy;
         auto found = program.by_key.find(copy.text);
@@ -142,15 +140,14 @@ class BodyValue {
 };
 
 /* (c ? 1 : x) is c || x; (c ? a : b) == k is c ? a == k : b == k. */
-Expr simplify(Expr expr) {
-    for (Expr &child : expr.children)
-        child = simplify(std::move(child));
+Expr simplify(const Expr &original) {
+    const Expr expr = expr_map(original, simplify);
     if (expr.kind != ExprKind::Operator)
         return expr;
     static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
     if (expr.children.size() == 2 && comparisons.count(expr.text)) {
         for (size_t side = 0; side < 2; side++) {
-            Expr &choice = expr.children[side];
+            const Expr &choice = expr.children[side];
             if (choice.kind != ExprKind::Operator || choice.text != "?:" ||
                 expr.children[1 - side].kind != ExprKind::Constant)
                 continue;
@@ -239,10 +236,7 @@ Expr substitute(const Expr &expr, const Substitution &known) {
             }
         }
     }
-    Expr copy = expr;
-    for (Expr &child : copy.children)
-        child = substitute(child, known);
-    return copy;
+    return expr_map(expr, [&](const Expr &child) { return substitute(child, known); });
 }
 
 bool is_formula(const Function &function) {

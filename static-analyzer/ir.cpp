@@ -8,6 +8,41 @@
 
 namespace persik {
 
+Exprs::Exprs(std::vector<Expr> list)
+    : list(list.empty() ? nullptr : std::make_shared<std::vector<Expr>>(std::move(list))) {
+}
+
+Exprs::Exprs(std::initializer_list<Expr> list) : Exprs(std::vector<Expr>(list)) {
+}
+
+/* What no other copy sees. */
+std::vector<Expr> &Exprs::own() {
+    if (!list)
+        list = std::make_shared<std::vector<Expr>>();
+    else if (list.use_count() > 1)
+        list = std::make_shared<std::vector<Expr>>(*list);
+    return *list;
+}
+
+Expr &Exprs::emplace_back() {
+    return own().emplace_back();
+}
+
+void Exprs::push_back(Expr expr) {
+    own().push_back(std::move(expr));
+}
+
+void Exprs::erase(const Expr *position) {
+    auto i = position - begin();
+    own().erase(own().begin() + i);
+}
+
+bool expr_is_copy(const Expr &a, const Expr &b) {
+    return a.kind == b.kind && a.type == b.type && a.children.shares(b.children) &&
+           a.value == b.value && a.noreturn == b.noreturn && a.before == b.before &&
+           a.place.line == b.place.line && a.place.column == b.place.column && a.text == b.text;
+}
+
 std::string key_display(const std::string &key) {
     return key.substr(0, key.find('@'));
 }
@@ -118,9 +153,9 @@ class Writer {
     template <typename T> void choice(const T &value) {
         item((long)value);
     }
-    template <typename T> void list(const std::vector<T> &items) {
+    template <typename T> void list(const T &items) {
         item((long)items.size());
-        for (const T &element : items)
+        for (const auto &element : items)
             visit(*this, element);
     }
 
@@ -181,7 +216,7 @@ class Reader {
         item(wide);
         value = (T)wide;
     }
-    template <typename T> void list(std::vector<T> &items) {
+    template <typename T> void list(T &items) {
         long count = 0;
         item(count);
         good = good && count >= 0 && count <= end - next;

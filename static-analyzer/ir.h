@@ -14,6 +14,8 @@
 #ifndef PERSIK_STATIC_ANALYZER_IR_H
 #define PERSIK_STATIC_ANALYZER_IR_H
 
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,41 @@ enum class ExprKind {
 
 enum class TypeKind { None, Integer, Real, Pointer, Record };
 
+struct Expr;
+
+/* The children of an expression. Copies share them until one of the copies is changed: conditions
+ * are kept at every branch of the program, and nearly all of them unchanged. */
+class Exprs {
+  public:
+    Exprs() = default;
+    Exprs(std::vector<Expr> list);
+    Exprs(std::initializer_list<Expr> list);
+
+    size_t size() const;
+    bool empty() const;
+    const Expr *begin() const;
+    const Expr *end() const;
+    const Expr &operator[](size_t i) const;
+    const Expr &back() const;
+
+    /* To change them. */
+    Expr *begin();
+    Expr *end();
+    Expr &operator[](size_t i);
+    Expr &emplace_back();
+    void push_back(Expr expr);
+    void erase(const Expr *position);
+
+    bool shares(const Exprs &other) const {
+        return list == other.list;
+    }
+
+  private:
+    std::shared_ptr<std::vector<Expr>> list; /* null: none */
+
+    std::vector<Expr> &own();
+};
+
 struct Expr {
     ExprKind kind = ExprKind::Other;
     TypeKind type = TypeKind::None;
@@ -50,8 +87,36 @@ struct Expr {
     bool noreturn = false; /* a call that does not come back */
     bool before = false;   /* an Assign or Atomic whose value is the one before the change: x++ */
     Place place;           /* calls only */
-    std::vector<Expr> children;
+    Exprs children;
 };
+
+inline size_t Exprs::size() const {
+    return list ? list->size() : 0;
+}
+inline bool Exprs::empty() const {
+    return size() == 0;
+}
+inline const Expr *Exprs::begin() const {
+    return list ? list->data() : nullptr;
+}
+inline const Expr *Exprs::end() const {
+    return begin() + size();
+}
+inline const Expr &Exprs::operator[](size_t i) const {
+    return (*list)[i];
+}
+inline const Expr &Exprs::back() const {
+    return list->back();
+}
+inline Expr *Exprs::begin() {
+    return list ? own().data() : nullptr;
+}
+inline Expr *Exprs::end() {
+    return begin() + size();
+}
+inline Expr &Exprs::operator[](size_t i) {
+    return own()[i];
+}
 
 enum class StmtKind {
     Block,    /* text: the label in front of it, if any */
@@ -116,6 +181,20 @@ template <typename F> void expr_walk(const Expr &expr, const F &visit) {
     visit(expr);
     for (const Expr &child : expr.children)
         expr_walk(child, visit);
+}
+
+/* True if they are the same by what is seen without looking into children: these must be shared. */
+bool expr_is_copy(const Expr &a, const Expr &b);
+
+/* `expr` with change(child) in the place of each child; shares what that leaves as it is. */
+template <typename F> Expr expr_map(const Expr &expr, const F &change) {
+    Expr copy = expr;
+    for (size_t i = 0; i < expr.children.size(); i++) {
+        const Expr &child = expr.children[i];
+        if (Expr changed = change(child); !expr_is_copy(changed, child))
+            copy.children[i] = std::move(changed);
+    }
+    return copy;
 }
 
 /* Text form and back; false when `text` is not such a form. */

@@ -123,7 +123,7 @@ TypeKind type_kind(QualType type) {
     return TypeKind::None;
 }
 
-Expr make(ExprKind kind, TypeKind type, std::string text, std::vector<Expr> children) {
+Expr make(ExprKind kind, TypeKind type, std::string text, Exprs children) {
     Expr expr;
     expr.kind = kind;
     expr.type = type;
