@@ -6,6 +6,7 @@
 
 root=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
 work=$root/bench/work
+export PERSIK_CACHE=$work/cache # not the user's own
 corpus_limit=6442450944 # bytes
 built=$(realpath -m "${PERSIK_BUILD:-$root/build/release}")
 persik=$built/persik

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
+#include "cli/user_cache.h"
 #include "cli/workspace.h"
 #include "formats/sample.h"
 #include "sampler/sampler.h"
@@ -89,6 +90,14 @@ int stage_sample(char *const *program, const char *directory, double rate_hz, st
 
 /* ---- stage 2 ---- */
 
+/* Results per file hold for every recording of the same sources. NULL: keep none. */
+static char *cache_folder(const struct analyze_stage *stage) {
+    if (user_cache_is_off())
+        return NULL;
+    char *shared = user_cache_folder();
+    return shared ? shared : workspace_path(stage->cache, WORKSPACE_CACHE);
+}
+
 int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     char *analyzer = programs_find_part("persik-analyze", error);
     if (!analyzer)
@@ -100,7 +109,7 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     }
     char *functions = workspace_path(stage->directory, WORKSPACE_SAMPLE);
     char *facts = workspace_path(stage->directory, WORKSPACE_FACTS);
-    char *cache = workspace_path(stage->cache, WORKSPACE_CACHE);
+    char *cache = cache_folder(stage);
     char *argv[16];
     size_t n = 0;
     argv[n++] = analyzer;
@@ -108,8 +117,10 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     argv[n++] = binary;
     argv[n++] = "--output";
     argv[n++] = facts;
-    argv[n++] = "--cache";
-    argv[n++] = cache;
+    if (cache) {
+        argv[n++] = "--cache";
+        argv[n++] = cache;
+    }
     if (workspace_has(stage->directory, WORKSPACE_SAMPLE)) {
         argv[n++] = "--functions";
         argv[n++] = functions;

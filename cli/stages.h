@@ -21,7 +21,7 @@ int stage_sample(char *const *program, const char *directory, double rate_hz, st
 struct analyze_stage {
     const char *program;         /* the binary: its debug information names the sources */
     const char *directory;       /* holds sample.json (if any); gets static.json */
-    const char *cache;           /* folder for what need not be analysed again; may not exist yet */
+    const char *cache;           /* folder to keep results in, if the user's cannot be had */
     const char *build_directory; /* where compile_commands.json is; NULL: found or from DWARF */
 };
 int stage_analyze(const struct analyze_stage *stage, struct error *error);

@@ -1,12 +1,16 @@
 #include "static-analyzer/cache.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clang/Basic/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA1.h"
 
@@ -47,6 +51,34 @@ bool write_private(const std::string &path, const std::string &text) {
         return true;
     unlink(draft.c_str());
     return false;
+}
+
+struct Entry {
+    std::string path;
+    time_t used_s;
+    uintmax_t bytes;
+};
+
+/* 40 hexadecimal digits, ".ir", and what mkstemp() added if its writer was killed. Nothing else in
+ * the folder is ours. */
+bool is_entry(const std::string &name) {
+    const size_t digits = 40;
+    return name.size() >= digits + 3 && name.compare(digits, 3, ".ir") == 0 &&
+           name.find_first_not_of("0123456789abcdef") == digits;
+}
+
+std::vector<Entry> list_entries(const std::string &folder) {
+    std::vector<Entry> entries;
+    std::error_code failed;
+    for (fs::directory_iterator file(folder, failed), end; !failed && file != end;
+         file.increment(failed)) {
+        struct stat about = {};
+        std::string path = file->path().string();
+        if (is_entry(file->path().filename().string()) && lstat(path.c_str(), &about) == 0 &&
+            S_ISREG(about.st_mode))
+            entries.push_back({path, about.st_mtim.tv_sec, (uintmax_t)about.st_size});
+    }
+    return entries;
 }
 
 } // namespace
@@ -91,7 +123,10 @@ bool Cache::load(const Source &source, Unit &unit) {
     if (space == std::string::npos || head.substr(space + 1) != digest(body) ||
         !unit_read(body, unit))
         return false;
-    return unit.file == source.file && head.substr(0, space) == dependencies(unit);
+    if (unit.file != source.file || head.substr(0, space) != dependencies(unit))
+        return false;
+    utimensat(AT_FDCWD, entry(source).c_str(), nullptr, 0); /* used now */
+    return true;
 }
 
 void Cache::save(const Source &source, const Unit &unit) {
@@ -99,10 +134,25 @@ void Cache::save(const Source &source, const Unit &unit) {
         return;
     std::error_code ignored;
     fs::create_directories(fs::path(folder).parent_path(), ignored);
-    if (mkdir(folder.c_str(), S_IRWXU) != 0)
-        chmod(folder.c_str(), S_IRWXU);
+    mkdir(folder.c_str(), S_IRWXU);
     std::string body = unit_write(unit);
-    write_private(entry(source), dependencies(unit) + ' ' + digest(body) + '\n' + body);
+    saved |= write_private(entry(source), dependencies(unit) + ' ' + digest(body) + '\n' + body);
+}
+
+void Cache::tidy() const {
+    const time_t max_age_s = 30L * 24 * 60 * 60;
+    const uintmax_t max_bytes = 1UL << 30;
+    if (!saved)
+        return;
+    std::vector<Entry> entries = list_entries(folder);
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry &a, const Entry &b) { return a.used_s > b.used_s; });
+    uintmax_t bytes = 0;
+    for (const Entry &entry : entries) {
+        bytes += entry.bytes;
+        if (bytes > max_bytes || entry.used_s < time(nullptr) - max_age_s)
+            unlink(entry.path.c_str());
+    }
 }
 
 } // namespace persik

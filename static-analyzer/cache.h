@@ -1,9 +1,13 @@
-/* Results per file, kept from one analysis to the next.
+/* Results per file, kept from one analysis to the next, also of other programs and recordings.
  *
- * An entry is found by the file's path, its options and this program itself, and holds only as
- * long as the file and every header it includes have the content they had. What does not hold, or
- * cannot be read, is as if it were not there. Sources are private, so is what is kept of them:
- * folder 0700, entries 0600. */
+ * An entry is found by the file's path, its options, this program and the parser's version, and
+ * holds only as long as the file and every header it includes have the content they had. (A new
+ * header in front of another of its name goes unseen.) What does not hold, or cannot be read, is as
+ * if it were not there. Sources are private, so is what is kept of them: folder 0700, entries 0600.
+ *
+ * Any number of analyses may use one folder at a time: an entry appears whole, by a rename. After
+ * an analysis that added entries, those not used for 30 days go, and beyond 1 GiB those that were
+ * used longest ago; an entry's modification time is when it was last used. */
 #ifndef PERSIK_STATIC_ANALYZER_CACHE_H
 #define PERSIK_STATIC_ANALYZER_CACHE_H
 
@@ -25,9 +29,13 @@ class Cache {
     /* A cache that cannot be written is only slow. */
     void save(const Source &source, const Unit &unit);
 
+    /* Removes entries that are too old or too many, if any was saved. */
+    void tidy() const;
+
   private:
     std::string folder;
-    std::string program;                        /* digest of this program */
+    bool saved = false;
+    std::string program;                        /* digest of this program and the parser */
     std::map<std::string, std::string> digests; /* of files, by path; each is read once */
 
     std::string entry(const Source &source) const;

@@ -124,6 +124,7 @@ std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::str
         for (const Worker &worker : finished)
             units[worker.source] = finish_worker(worker, sources[worker.source], cache);
     }
+    cache.tidy();
     return units;
 }
 

@@ -12,6 +12,7 @@ here=$(realpath "$(dirname "$0")")
 persik=$built/persik
 model=$here/data/two-pools.json
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 mounted=
 end() {
     [ -z "$mounted" ] || umount "$mounted"

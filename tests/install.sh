@@ -9,6 +9,7 @@ fi
 built=$1
 here=$(realpath "$(dirname "$0")")
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failures=0

@@ -12,6 +12,7 @@ root=$(dirname "$(dirname "$(realpath "$0")")")
 folder=$root/tests/monitors
 labels=$folder/labels.csv
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failures=0

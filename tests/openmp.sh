@@ -9,6 +9,7 @@ fi
 build=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.." || exit 2
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failures=0

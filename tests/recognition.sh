@@ -11,6 +11,7 @@ build=$(realpath "$1")
 root=$(dirname "$(dirname "$(realpath "$0")")")
 corpus=$root/tests/monitors
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failures=0

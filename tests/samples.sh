@@ -11,6 +11,7 @@ built=$1/samples
 
 samples="raytracer montecarlo moldyn galaxy renderer pipeline bank heat partition"
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failures=0

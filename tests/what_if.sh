@@ -13,6 +13,7 @@ persik=$(cd "$1" && pwd)/persik
 cd "$(dirname "$0")/.." || exit 2
 
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 program=$scratch/what_if
 tests=0

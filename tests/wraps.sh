@@ -9,6 +9,7 @@ fi
 persik=$(realpath "$1")/persik
 programs=$(realpath "$(dirname "$0")")/programs
 scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 unset PERSIK_DATA
