@@ -1,5 +1,7 @@
 /* Expressions as formulas: calls of simple functions, conditions, words in postfix order. */
 #include <algorithm>
+#include <unordered_map>
+#include <utility>
 
 #include "static-analyzer/critical.h"
 
@@ -139,55 +141,80 @@ class BodyValue {
     }
 };
 
-/* (c ? 1 : x) is c || x; (c ? a : b) == k is c ? a == k : b == k. */
-Expr simplify(const Expr &original) {
-    const Expr expr = expr_map(original, simplify);
-    if (expr.kind != ExprKind::Operator)
-        return expr;
-    static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
-    if (expr.children.size() == 2 && comparisons.count(expr.text)) {
-        for (size_t side = 0; side < 2; side++) {
-            const Expr &choice = expr.children[side];
-            if (choice.kind != ExprKind::Operator || choice.text != "?:" ||
-                expr.children[1 - side].kind != ExprKind::Constant)
-                continue;
-            Expr yes = expr, no = expr;
-            yes.children[side] = choice.children[1];
-            no.children[side] = choice.children[2];
-            return simplify(expr_operation("?:", {choice.children[0], yes, no}));
+/* (c ? 1 : x) is c || x; (c ? a : b) == k is c ? a == k : b == k. Expanded calls make one tree hang
+ * in many places: what is shared is looked at once. */
+class Simplifier {
+  public:
+    Expr simplify(const Expr &expr) {
+        if (expr.children.empty())
+            return expr;
+        const Expr *first = std::as_const(expr.children).begin();
+        auto known = done.find(first);
+        if (known == done.end()) {
+            Expr copy = expr_map(expr, [&](const Expr &child) { return simplify(child); });
+            known = done.emplace(first, Done{expr.children, copy.children}).first;
         }
-        const Expr &a = expr.children[0], &b = expr.children[1];
-        if (a.kind == ExprKind::Constant && b.kind == ExprKind::Constant) {
-            bool holds = expr.text == "=="   ? a.value == b.value
-                         : expr.text == "!=" ? a.value != b.value
-                         : expr.text == "<"  ? a.value < b.value
-                         : expr.text == "<=" ? a.value <= b.value
-                         : expr.text == ">"  ? a.value > b.value
-                                             : a.value >= b.value;
-            Expr value;
-            value.kind = ExprKind::Constant;
-            value.type = TypeKind::Integer;
-            value.value = holds;
-            return value;
-        }
+        Expr copy = expr;
+        copy.children = known->second.after;
+        return reduce(copy);
     }
-    if (expr.text != "?:" || expr.children.size() != 3)
+
+  private:
+    struct Done {
+        Exprs before; /* kept, so that nothing else comes to be where they are */
+        Exprs after;
+    };
+    std::unordered_map<const Expr *, Done> done; /* by the address of the first child */
+
+    /* Children are simple already. */
+    Expr reduce(const Expr &expr) {
+        if (expr.kind != ExprKind::Operator)
+            return expr;
+        static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
+        if (expr.children.size() == 2 && comparisons.count(expr.text)) {
+            for (size_t side = 0; side < 2; side++) {
+                const Expr &choice = expr.children[side];
+                if (choice.kind != ExprKind::Operator || choice.text != "?:" ||
+                    expr.children[1 - side].kind != ExprKind::Constant)
+                    continue;
+                Expr yes = expr, no = expr;
+                yes.children[side] = choice.children[1];
+                no.children[side] = choice.children[2];
+                return simplify(expr_operation("?:", {choice.children[0], yes, no}));
+            }
+            const Expr &a = expr.children[0], &b = expr.children[1];
+            if (a.kind == ExprKind::Constant && b.kind == ExprKind::Constant) {
+                bool holds = expr.text == "=="   ? a.value == b.value
+                             : expr.text == "!=" ? a.value != b.value
+                             : expr.text == "<"  ? a.value < b.value
+                             : expr.text == "<=" ? a.value <= b.value
+                             : expr.text == ">"  ? a.value > b.value
+                                                 : a.value >= b.value;
+                Expr value;
+                value.kind = ExprKind::Constant;
+                value.type = TypeKind::Integer;
+                value.value = holds;
+                return value;
+            }
+        }
+        if (expr.text != "?:" || expr.children.size() != 3)
+            return expr;
+        const Expr &c = expr.children[0], &yes = expr.children[1], &no = expr.children[2];
+        if (is_constant(yes, 1) && is_constant(no, 0))
+            return c;
+        if (is_constant(yes, 0) && is_constant(no, 1))
+            return expr_operation("!", {c});
+        if (is_constant(yes, 1))
+            return expr_operation("||", {c, no});
+        if (is_constant(no, 0))
+            return expr_operation("&&", {c, yes});
+        if (is_constant(yes, 0))
+            return expr_operation("&&", {expr_operation("!", {c}), no});
+        if (is_constant(no, 1))
+            return expr_operation("||", {expr_operation("!", {c}), yes});
         return expr;
-    const Expr &c = expr.children[0], &yes = expr.children[1], &no = expr.children[2];
-    if (is_constant(yes, 1) && is_constant(no, 0))
-        return c;
-    if (is_constant(yes, 0) && is_constant(no, 1))
-        return expr_operation("!", {c});
-    if (is_constant(yes, 1))
-        return expr_operation("||", {c, no});
-    if (is_constant(no, 0))
-        return expr_operation("&&", {c, yes});
-    if (is_constant(yes, 0))
-        return expr_operation("&&", {expr_operation("!", {c}), no});
-    if (is_constant(no, 1))
-        return expr_operation("||", {expr_operation("!", {c}), yes});
-    return expr;
-}
+    }
+};
 
 /* ---- words in postfix order ---- */
 
@@ -211,7 +238,7 @@ void add_words(const Expr &expr, const std::vector<std::string> &variables, std:
                                                    (operands == 1 && unary.count(expr.text)))) {
         for (const Expr &operand : expr.children)
             add_words(operand, variables, words);
-        add(operands == 1 && expr.text == "-" ? "neg" : expr.text);
+        add(operands == 1 && expr.text == "-" ? std::string("neg") : expr.text);
     } else {
         add("?");
     }
@@ -245,7 +272,7 @@ bool is_formula(const Function &function) {
 
 Expr expand_calls(const Program &program, const Expr &expr) {
     const int max_depth = 3;
-    return simplify(BodyValue(program, max_depth).expand(expr));
+    return Simplifier().simplify(BodyValue(program, max_depth).expand(expr));
 }
 
 Expr conjunction(const std::vector<Literal> &literals) {

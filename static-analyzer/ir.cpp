@@ -5,8 +5,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <unordered_set>
 
 namespace persik {
+
+Text::Text(const std::string &text) {
+    static std::unordered_set<std::string> all;
+    static const std::string *const none = &*all.emplace().first;
+    one = text.empty() ? none : &*all.insert(text).first;
+}
 
 Exprs::Exprs(std::vector<Expr> list)
     : list(list.empty() ? nullptr : std::make_shared<std::vector<Expr>>(std::move(list))) {
@@ -135,6 +142,9 @@ class Writer {
         item((long)text.size());
         out += text;
     }
+    void item(const Text &text) {
+        item((const std::string &)text);
+    }
     void item(long value) {
         out += std::to_string(value);
         out += ' ';
@@ -190,6 +200,11 @@ class Reader {
         } else {
             good = false;
         }
+    }
+    void item(Text &text) {
+        std::string plain;
+        item(plain);
+        text = plain;
     }
     void item(long &value) {
         char *stop = nullptr;

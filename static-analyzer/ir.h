@@ -21,11 +21,82 @@
 
 namespace persik {
 
+/* A string of which there is only one, so that copies cost nothing: the same keys and file names
+ * stand in many expressions. Kept until the program ends. */
+class Text {
+  public:
+    Text() : Text(std::string()) {
+    }
+    explicit Text(const std::string &text);
+    Text &operator=(const std::string &text) {
+        return *this = Text(text);
+    }
+
+    operator const std::string &() const {
+        return *one;
+    }
+    void clear() {
+        *this = Text();
+    }
+    bool empty() const {
+        return one->empty();
+    }
+    size_t size() const {
+        return one->size();
+    }
+    char operator[](size_t i) const {
+        return (*one)[i];
+    }
+    char back() const {
+        return one->back();
+    }
+    size_t rfind(const char *part, size_t from) const {
+        return one->rfind(part, from);
+    }
+    std::string substr(size_t from, size_t count = std::string::npos) const {
+        return one->substr(from, count);
+    }
+
+    friend bool operator==(const Text &a, const Text &b) {
+        return a.one == b.one;
+    }
+    friend bool operator!=(const Text &a, const Text &b) {
+        return a.one != b.one;
+    }
+    friend bool operator==(const Text &a, const std::string &b) {
+        return *a.one == b;
+    }
+    friend bool operator==(const std::string &a, const Text &b) {
+        return a == *b.one;
+    }
+    friend bool operator!=(const Text &a, const std::string &b) {
+        return *a.one != b;
+    }
+    friend bool operator==(const Text &a, const char *b) {
+        return *a.one == b;
+    }
+    friend bool operator!=(const Text &a, const char *b) {
+        return *a.one != b;
+    }
+    friend std::string operator+(const Text &a, const std::string &b) {
+        return *a.one + b;
+    }
+    friend std::string operator+(const std::string &a, const Text &b) {
+        return a + *b.one;
+    }
+    friend std::string operator+(const char *a, const Text &b) {
+        return a + *b.one;
+    }
+
+  private:
+    const std::string *one;
+};
+
 /* Where something is. `spelling_*` differ from the rest when a macro hides the place. */
 struct Place {
-    std::string file;
+    Text file;
     int line = 0, column = 0;
-    std::string spelling_file;
+    Text spelling_file;
     int spelling_line = 0, spelling_column = 0;
 };
 
@@ -82,7 +153,7 @@ class Exprs {
 struct Expr {
     ExprKind kind = ExprKind::Other;
     TypeKind type = TypeKind::None;
-    std::string text;
+    Text text;
     double value = 0;
     bool noreturn = false; /* a call that does not come back */
     bool before = false;   /* an Assign or Atomic whose value is the one before the change: x++ */

@@ -30,7 +30,7 @@ Change change_of(const Event &update) {
                 constant, ""};
     }
     bool moves = expr_reads(value, key);
-    return {moves ? ChangeKind::Move : ChangeKind::Other, 0, false, moves ? value.text : ""};
+    return {moves ? ChangeKind::Move : ChangeKind::Other, 0, false, moves ? value.text : Text()};
 }
 
 bool is_step(const Change &change) {

@@ -318,6 +318,54 @@ check_full_disk() {
     umount "$mounted" && mounted=
 }
 
+# ---- what recordings share ----
+
+# analyses NAME [VARIABLE=VALUE...]: static.json of the sample bank in a recording of its own.
+analyses() {
+    recording=$1
+    shift
+    timeout 120 env "$@" "$persik" analyze -o "$recording" "$built/samples/bank" >out 2>err </dev/null
+    status=$?
+    [ $status -eq 0 ] && [ -s "$recording/static.json" ]
+}
+
+check_shared_results() {
+    analyses cache-1 PERSIK_CACHE="$scratch/shared/results"
+    [ $status -eq 0 ] && [ "$(stat -c %a shared/results)" = 700 ] && [ ! -e cache-1/analyze-cache ] &&
+        [ "$(stat -c %a shared/results/*.ir | sort -u)" = 600 ]
+    check $? "results per file are kept for the user alone"
+    before=$(stat -c '%i %n' shared/results/*)
+    analyses cache-2 PERSIK_CACHE="$scratch/shared/results"
+    [ $status -eq 0 ] && [ "$before" = "$(stat -c '%i %n' shared/results/*)" ] &&
+        cmp -s cache-1/static.json cache-2/static.json
+    check $? "another recording takes them from there"
+    analyses cache-3 PERSIK_CACHE=off && [ ! -e off ] && [ ! -e cache-3/analyze-cache ] &&
+        cmp -s cache-1/static.json cache-3/static.json
+    check $? "PERSIK_CACHE=off keeps nothing"
+    analyses cache-4 -u PERSIK_CACHE XDG_CACHE_HOME="$scratch/xdg" &&
+        [ "$(stat -c %a xdg/persik)" = 700 ] && [ -n "$(ls xdg/persik)" ]
+    check $? "results are kept in XDG_CACHE_HOME by default"
+    analyses cache-5 -u PERSIK_CACHE -u XDG_CACHE_HOME HOME="$scratch" && [ -n "$(ls .cache/persik)" ]
+    check $? "results are kept in ~/.cache without XDG_CACHE_HOME"
+    analyses cache-6 PERSIK_CACHE=/dev/null/no && [ -n "$(ls cache-6/analyze-cache)" ] &&
+        grep -q '^persik: .*PERSIK_CACHE' err
+    check $? "where no cache can be made the recording keeps the results"
+    mkdir -m 777 everybodys
+    chmod 777 everybodys
+    analyses cache-7 PERSIK_CACHE="$scratch/everybodys" && [ -z "$(ls everybodys)" ]
+    check $? "a folder that others can write to is no cache"
+    for i in 1 2 3; do
+        PERSIK_CACHE=$scratch/at-once timeout 120 "$persik" analyze -o "at-once-$i" \
+            "$built/samples/bank" >"out-$i" 2>&1 </dev/null &
+    done
+    wait
+    cmp -s cache-1/static.json at-once-1/static.json &&
+        cmp -s cache-1/static.json at-once-2/static.json &&
+        cmp -s cache-1/static.json at-once-3/static.json &&
+        [ -z "$(find at-once -name '*.ir.*')" ]
+    check $? "several analyses can use it at once"
+}
+
 # ---- the whole way ----
 
 check_pipeline() {
@@ -368,6 +416,7 @@ check_nothing_is_lost
 check_bad_traces
 check_dying_programs
 check_full_disk
+check_shared_results
 check_pipeline
 check_without_debug_information
 echo "1..$tests"

@@ -662,6 +662,46 @@ static void the_cache_is_private(void **state) {
     run_in_folder("test \"$(stat -c %a cache cache/*)\" = \"$(printf '700\\n600')\"");
 }
 
+#define OLD_ENTRY "cache/0123456789abcdef0123456789abcdef01234567.ir"
+
+static void entries_that_nobody_uses_are_removed(void **state) {
+    (void)state;
+    write_copy();
+    run_in_folder("mkdir -m 700 cache && touch -d '31 days ago' " OLD_ENTRY " " OLD_ENTRY
+                  ".AbCdEf cache/notes.ir && touch -d '29 days ago' cache/$(printf %040d 7).ir");
+    assert_int_equal(analysed_with_cache(), 1);
+    run_in_folder("test ! -e " OLD_ENTRY " && test ! -e " OLD_ENTRY ".AbCdEf");
+    run_in_folder("test -e cache/notes.ir && test -e cache/$(printf %040d 7).ir");
+    assert_int_equal(analysed_with_cache(), 0);
+}
+
+static void a_cache_that_is_too_large_loses_what_was_used_longest_ago(void **state) {
+    (void)state;
+    write_copy();
+    run_in_folder("mkdir -m 700 cache && truncate -s 2G " OLD_ENTRY
+                  " && touch -d '1 day ago' " OLD_ENTRY);
+    assert_int_equal(analysed_with_cache(), 1);
+    run_in_folder("test ! -e " OLD_ENTRY);
+    assert_int_equal(analysed_with_cache(), 0);
+}
+
+static void an_entry_is_as_old_as_its_last_use(void **state) {
+    (void)state;
+    write_copy();
+    assert_int_equal(analysed_with_cache(), 1);
+    run_in_folder("touch -d '29 days ago' cache/*.ir");
+    assert_int_equal(analysed_with_cache(), 0);
+    run_in_folder("test -n \"$(find cache -name '*.ir' -mtime -1)\"");
+}
+
+static void a_folder_that_was_there_keeps_its_permissions(void **state) {
+    (void)state;
+    write_copy();
+    run_in_folder("mkdir cache && chmod 755 cache");
+    assert_int_equal(analysed_with_cache(), 1);
+    run_in_folder("test \"$(stat -c %a cache)\" = 755");
+}
+
 static void refuse_facts(const char *text, const char *expected) {
     char *path = memory_format("%s/facts.json", folder);
     FILE *out = fopen(path, "w");
@@ -735,6 +775,10 @@ int main(void) {
         cmocka_unit_test(a_changed_header_has_its_files_analysed_again),
         cmocka_unit_test(a_corrupted_cache_is_redone),
         cmocka_unit_test(the_cache_is_private),
+        cmocka_unit_test(entries_that_nobody_uses_are_removed),
+        cmocka_unit_test(a_cache_that_is_too_large_loses_what_was_used_longest_ago),
+        cmocka_unit_test(an_entry_is_as_old_as_its_last_use),
+        cmocka_unit_test(a_folder_that_was_there_keeps_its_permissions),
         cmocka_unit_test(malformed_facts_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
