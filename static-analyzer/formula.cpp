@@ -216,6 +216,19 @@ class Simplifier {
     }
 };
 
+/* It has choices, or comparisons of constants. */
+bool may_be_simpler(const Expr &expr) {
+    if (expr.kind == ExprKind::Operator && expr.text == "?:")
+        return true;
+    size_t constants = 0;
+    for (const Expr &child : expr.children)
+        if (child.kind == ExprKind::Constant)
+            constants++;
+        else if (may_be_simpler(child))
+            return true;
+    return constants > 1 && expr.kind == ExprKind::Operator;
+}
+
 /* ---- words in postfix order ---- */
 
 void add_words(const Expr &expr, const std::vector<std::string> &variables, std::string &words) {
@@ -272,7 +285,8 @@ bool is_formula(const Function &function) {
 
 Expr expand_calls(const Program &program, const Expr &expr) {
     const int max_depth = 3;
-    return Simplifier().simplify(BodyValue(program, max_depth).expand(expr));
+    const Expr expanded = BodyValue(program, max_depth).expand(expr);
+    return may_be_simpler(expanded) ? Simplifier().simplify(expanded) : expanded;
 }
 
 Expr conjunction(const std::vector<Literal> &literals) {

@@ -203,18 +203,36 @@ class Outcome {
     }
 };
 
-bool assigns(const Program &program, int f, const std::set<std::string> &keys, int depth) {
-    const int max_depth = 4;
-    const Flow &flow = program.flows[(size_t)f];
-    for (const Assignment &a : flow.assignments)
-        if (a.target->kind == ExprKind::Variable && keys.count(a.target->text) && a.at.held.empty())
-            return true;
-    for (const CallSite &site : flow.calls)
-        if (depth < max_depth && site.call->kind == ExprKind::Call && !site.callees.empty() &&
-            assigns(program, site.callees[0], keys, depth + 1))
-            return true;
-    return false;
-}
+/* Does a function that is called, directly or a few calls further down, assign one of `keys`? */
+class Assigns {
+  public:
+    Assigns(const Program &program, const std::set<std::string> &keys)
+        : program(program), keys(keys) {
+    }
+
+    bool in(int f, int depth = 0) {
+        const int max_depth = 4;
+        auto [known, fresh] = tried.try_emplace(f, depth);
+        if (!fresh && known->second <= depth)
+            return false; /* from there it was not found */
+        known->second = depth;
+        const Flow &flow = program.flows[(size_t)f];
+        for (const Assignment &a : flow.assignments)
+            if (a.target->kind == ExprKind::Variable && a.at.held.empty() &&
+                keys.count(a.target->text))
+                return true;
+        for (const CallSite &site : flow.calls)
+            if (depth < max_depth && site.call->kind == ExprKind::Call && !site.callees.empty() &&
+                in(site.callees[0], depth + 1))
+                return true;
+        return false;
+    }
+
+  private:
+    const Program &program;
+    const std::set<std::string> &keys;
+    std::map<int, int> tried; /* function -> the least depth at which it was looked at */
+};
 
 /* Does this way out depend on what the loop itself computes, like a counter, be it in a function
  * that it calls? */
@@ -224,9 +242,10 @@ bool is_counted(const Program &program, const Flow &flow, const Loop &loop, cons
     for (const std::string &key : read)
         if (is_state(key))
             state.insert(key);
+    Assigns assigns(program, state);
     for (const CallSite &site : flow.calls)
         if (!state.empty() && loop_contains(loop, site.at) && site.call->kind == ExprKind::Call &&
-            !site.callees.empty() && assigns(program, site.callees[0], state, 0))
+            !site.callees.empty() && assigns.in(site.callees[0]))
             return true;
     return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
         return loop_contains(loop, a.at) && a.target->kind == ExprKind::Variable &&

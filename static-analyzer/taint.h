@@ -17,6 +17,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "static-analyzer/program.h"
@@ -100,15 +102,17 @@ class Taint {
     const Program &program;
     std::vector<CreationLoop> creations, teams; /* teams: run over all threads, but create none */
     std::vector<Spawn> spawns;
-    std::set<std::string> counts; /* of threads: the bounds of creations and their sources */
-    std::map<std::string, Value> values;
-    std::map<std::string, Value> steps; /* of moving variables */
-    std::map<std::string, Constant> constants;
-    std::map<std::string, unsigned> parameter_bits;
+    std::unordered_set<std::string>
+        counts; /* of threads: the bounds of creations and their sources */
+    std::unordered_map<std::string, Value> values;
+    std::unordered_map<std::string, Value> steps; /* of moving variables */
+    std::unordered_map<std::string, Constant> constants;
+    std::unordered_map<std::string, unsigned> parameter_bits;
     std::vector<Copy> copies;
-    std::set<std::string> evolving; /* updated by other than + and -: random numbers, hashes */
-    std::set<std::string> general;  /* parameters that also get what has no taint */
-    std::set<std::string> moving;   /* run through a loop: each value is one item of many */
+    std::unordered_set<std::string>
+        evolving; /* updated by other than + and -: random numbers, hashes */
+    std::unordered_set<std::string> general; /* parameters that also get what has no taint */
+    std::unordered_set<std::string> moving; /* run through a loop: each value is one item of many */
 
     /* Calls `visit` for each parameter of a callee and the argument it gets. */
     template <typename F> void for_arguments(const CallSite &site, const F &visit) const {
