@@ -160,15 +160,15 @@ class SectionWalker {
 
     /* Without the changes made on the way, which have happened by now: ++n is n, n++ is n - 1. */
     static Expr settled(const Expr &expr) {
-        const Expr copy = expr_map(expr, settled);
+        Expr copy = expr_map(expr, settled);
         if (expr.kind != ExprKind::Assign)
             return copy;
+        const Exprs &operands = copy.children;
         if (expr.text == "=")
-            return copy.children[1];
-        Expr target = copy.children[0];
+            return operands[1];
         if (!expr.before)
-            return target;
-        return expr_operation(expr.text == "+=" ? "-" : "+", {target, copy.children[1]});
+            return operands[0];
+        return expr_operation(expr.text == "+=" ? "-" : "+", {operands[0], operands[1]});
     }
 
     int current_loop() const {

@@ -123,11 +123,11 @@ TypeKind type_kind(QualType type) {
     return TypeKind::None;
 }
 
-Expr make(ExprKind kind, TypeKind type, std::string text, Exprs children) {
+Expr make(ExprKind kind, TypeKind type, const std::string &text, Exprs children) {
     Expr expr;
     expr.kind = kind;
     expr.type = type;
-    expr.text = std::move(text);
+    expr.text = text;
     expr.children = std::move(children);
     return expr;
 }

@@ -50,7 +50,7 @@ class Names {
 
 TypeKind type_kind(clang::QualType type);
 
-Expr make(ExprKind kind, TypeKind type, std::string text, Exprs children = {});
+Expr make(ExprKind kind, TypeKind type, const std::string &text, Exprs children = {});
 Expr constant(double value);
 Expr dereference(Expr pointer, TypeKind type); /* what a pointer points at */
 Stmt statement(StmtKind kind, std::vector<Expr> exprs = {});
