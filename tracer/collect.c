@@ -133,6 +133,22 @@ static void drain_ftrace(void *context) {
     ftrace_drain(context);
 }
 
+/* From this share of the machine's time on it is worth a line. */
+#define STOLEN_NOTE 0.02
+
+/* The guest's scheduler does not know: a thread that seems to compute may stand still. */
+static void note_stolen(struct collection *collection, double before_ns) {
+    const struct launch *launch = &collection->launch;
+    double machine_ns = (double)(launch->end_mono_ns - launch->start_mono_ns) *
+                        (double)sysconf(_SC_NPROCESSORS_ONLN);
+    double stolen_ns = host_stolen_ns() - before_ns;
+    if (machine_ns > 0 && stolen_ns > STOLEN_NOTE * machine_ns)
+        lacks_add(&collection->lacks,
+                  "%.0f %% of the CPU time: the virtual machine's host gave it to others, the "
+                  "times are too long; record again when it is quiet",
+                  100 * stolen_ns / machine_ns);
+}
+
 static int run_in(struct collection *collection, char *const *environment, struct error *error) {
     struct launch *launch = &collection->launch;
     *launch = (struct launch){.path = collection->program.path,
@@ -150,7 +166,9 @@ static int run_in(struct collection *collection, char *const *environment, struc
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
     recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
+    double stolen_ns = host_stolen_ns();
     int status = launch_finish(launch, error);
+    note_stolen(collection, stolen_ns);
     recorder_stop(collection->recorder);
     recorder_free(collection->recorder);
     collection->sched.lost += ftrace_lost(collection->ftrace);

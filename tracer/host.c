@@ -2,6 +2,7 @@
 
 #include <gnu/libc-version.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,15 @@ static char *processor(void) {
 double host_tick_ns(void) {
     struct timespec tick;
     return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (double)tick.tv_nsec : 0;
+}
+
+double host_stolen_ns(void) {
+    FILE *file = fopen("/proc/stat", "re");
+    unsigned long long stolen = 0; /* behind user, nice, system, idle, iowait, irq, softirq */
+    bool is_known = file && fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) == 1;
+    if (file)
+        fclose(file);
+    return is_known ? (double)stolen * 1e9 / (double)sysconf(_SC_CLK_TCK) : 0;
 }
 
 char *host_name(void) {
