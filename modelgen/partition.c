@@ -20,6 +20,7 @@ void partition_even_out(struct dist *stays, const struct scaling *scaling, int t
 
 struct graph {
     struct model *model;
+    size_t n; /* nodes that it was made of; the model may get more meanwhile */
     int pool;
     bool *is_own;   /* per node: of the pool */
     bool *reaches;  /* from * n + to, over all its nodes */
@@ -60,7 +61,7 @@ static bool same_loop(const bool *reaches, size_t n, size_t a, size_t b) {
 
 /* Tokens that the pool's own threads give back are a lock rather than a supply. */
 static bool gives_back(const struct graph *graph, int object) {
-    for (size_t m = 0; m < graph->model->n_nodes; m++)
+    for (size_t m = 0; m < graph->n; m++)
         if (graph->is_own[m] && graph->model->nodes[m].kind == NODE_RELEASE &&
             graph->model->nodes[m].object == object)
             return true;
@@ -98,14 +99,14 @@ static bool can_reach(const struct model *model, size_t a, size_t b) {
 /* Tokens that come back for what the pool hands on: they bound how much is under way. */
 static bool is_credit(const struct graph *graph, int object) {
     const struct model *model = graph->model;
-    for (size_t back = 0; back < model->n_nodes; back++) {
+    for (size_t back = 0; back < graph->n; back++) {
         if (graph->is_own[back] || !gives(&model->nodes[back], object))
             continue;
-        for (size_t own = 0; own < model->n_nodes; own++) {
+        for (size_t own = 0; own < graph->n; own++) {
             int handed_on = model->nodes[own].object;
             if (!graph->is_own[own] || handed_on == object || !gives(&model->nodes[own], handed_on))
                 continue;
-            for (size_t taker = 0; taker < model->n_nodes; taker++)
+            for (size_t taker = 0; taker < graph->n; taker++)
                 if (!graph->is_own[taker] && takes(&model->nodes[taker], handed_on) &&
                     can_reach(model, taker, back) && can_reach(model, back, taker))
                     return true;
@@ -124,6 +125,7 @@ static bool takes_supply(const struct graph *graph, size_t n) {
 static struct graph graph_make(struct model *model, int pool) {
     size_t n = model->n_nodes;
     struct graph graph = {.model = model,
+                          .n = n,
                           .pool = pool,
                           .is_own = memory_alloc(n, sizeof(bool)),
                           .reaches = memory_alloc(n * n, sizeof(bool)),
@@ -152,12 +154,12 @@ static void graph_free(struct graph *graph) {
 }
 
 static bool is_in_loop(const struct graph *graph, size_t node) {
-    return graph->loops[node * graph->model->n_nodes + node];
+    return graph->loops[node * graph->n + node];
 }
 
 /* Does the edge stay in the loop that its node is in? */
 static bool stays_in_loop(const struct graph *graph, size_t node, const struct edge *edge) {
-    return same_loop(graph->loops, graph->model->n_nodes, node, (size_t)edge->to);
+    return same_loop(graph->loops, graph->n, node, (size_t)edge->to);
 }
 
 static bool has_way_out(const struct graph *graph, size_t n, enum outcome when) {
@@ -289,7 +291,7 @@ static void supply_rounds(struct graph *graph, size_t n) {
 /* May its rounds become a supply: a loop that a thread passes once, with this one way out? */
 static bool can_supply(const struct graph *graph, size_t n) {
     const struct node *node = &graph->model->nodes[n];
-    size_t total = graph->model->n_nodes;
+    size_t total = graph->n;
     if (!is_in_loop(graph, n) || graph->supplied[n] || node->stays.kind == DIST_NONE)
         return false;
     for (size_t e = 0; e < node->n_edges; e++)
