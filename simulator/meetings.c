@@ -92,8 +92,7 @@ static void revive(struct engine *engine, struct thread *thread) {
 
 enum progress pool_create(struct engine *engine, struct thread *thread, int pool) {
     const struct plan_pool *planned = &engine->plan->pools[pool];
-    if (planned->awake)
-        begin_round(engine, pool);
+    begin_round(engine, pool);
     for (int i = 0; i < planned->threads; i++) {
         struct thread *created = &engine->threads[planned->first_thread + i];
         if (created->state == THREAD_ENDED)

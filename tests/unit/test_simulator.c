@@ -793,6 +793,33 @@ static void test_a_team_that_waits_spinning_keeps_its_cores_busy(void **state) {
     model_free(model);
 }
 
+/* Between two rounds of a team that waits spinning another one works that does not: its threads are
+ * the same. */
+static void test_no_more_cores_are_busy_than_there_are(void **state) {
+    (void)state;
+    struct model *model = build_rounds(2);
+    model->pools[1].awake = true;
+    int other = build_pool(model, 2, false);
+    end_after(model, model->pools[other].entry, constant(10 * MS));
+    int create = model->nodes[model->pools[0].entry].edges[0].to;
+    int join = model->nodes[create].edges[0].to;
+    int create_other = build_node(model, NODE_CREATE, MODEL_NONE);
+    int join_other = build_node(model, NODE_JOIN, MODEL_NONE);
+    model->nodes[create_other].target_pool = model->nodes[join_other].target_pool = other;
+    for (size_t e = 0; e < model->nodes[join].n_edges; e++)
+        if (!model->nodes[join].edges[e].leaves)
+            model->nodes[join].edges[e].to = create_other;
+    build_edge(model, create_other, join_other);
+    build_edge(model, join_other, create);
+    struct sim_config config = {.cores = 2, .seed = 1};
+    struct sim_result result;
+    struct error error = {""};
+    assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+    assert_true(result.cpu_utilisation.mean < 1 + 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 static void test_a_team_larger_than_the_machine_pays_for_sleeping(void **state) {
     (void)state;
     for (int cores = 1; cores <= 2; cores++) {
@@ -1365,6 +1392,7 @@ int main(void) {
         cmocka_unit_test(test_a_pool_created_in_every_round_runs_in_every_round),
         cmocka_unit_test(test_a_team_that_waits_spinning_wakes_at_once_while_it_has_the_cores),
         cmocka_unit_test(test_a_team_that_waits_spinning_keeps_its_cores_busy),
+        cmocka_unit_test(test_no_more_cores_are_busy_than_there_are),
         cmocka_unit_test(test_a_team_larger_than_the_machine_pays_for_sleeping),
         cmocka_unit_test(test_tokens_may_be_owed),
         cmocka_unit_test(test_a_wait_on_a_flag_ends_when_nothing_else_can_move),
