@@ -265,7 +265,7 @@ static void supply_rounds(struct graph *graph, size_t n) {
     double rounds = known > 0 ? known : (dist_mean(&decider->stays) + 1) * pool->profiled_threads;
     int object = draft_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
     model->objects[object].amount = draft_per_thread(rounds, graph->pool, -1);
-    model->objects[object].evidence = memory_strdup("told by --partition");
+    model->objects[object].evidence = memory_strdup("rounds of the pool, which its threads share");
     int taker = draft_node(model, NODE_ACQUIRE, memory_format("%s: next round", pool->name));
     struct node *node = &model->nodes[n], *take = &model->nodes[taker];
     take->object = object;
