@@ -27,7 +27,8 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
- * run itself comes before. Where threads spin for locks, their CPU time says nothing: left as it is.
+ * run itself comes before. Where threads spin for locks, their CPU time says nothing: left as it
+ * is.
  */
 void modelgen_correct(struct model *model, const struct trace *trace);
 

@@ -193,8 +193,8 @@ struct engine {
     struct awake_pool *awake;  /* by pool */
     int resting_pool;          /* awake, and has had nothing to do since then; PLAN_NONE */
     double resting_since_ns;
-    int alive_at_start;        /* threads of the pools that the end of the run waits for */
-    struct bag *bags;          /* by draw */
+    int alive_at_start; /* threads of the pools that the end of the run waits for */
+    struct bag *bags;   /* by draw */
     double *bag_values;
     struct edge_run *runs;
     double *cards, *numbers;

@@ -108,7 +108,7 @@ struct plan {
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;
     double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */
-    bool is_open; /* some queue has arrivals from outside */
+    bool is_open;       /* some queue has arrivals from outside */
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;
