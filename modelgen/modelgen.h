@@ -27,9 +27,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
- * run itself comes before. Where threads spin for locks, their CPU time says nothing: left as it
- * is.
- */
+ * run itself comes before. Where threads spin for locks, their CPU time tells nothing. */
 void modelgen_correct(struct model *model, const struct trace *trace);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
