@@ -320,6 +320,22 @@ static void join_crews(struct unfolder *unfolder, const struct crew *crew) {
     creator->n_records = kept;
 }
 
+/* The crew's function becomes the outermost one of its calls: what lies outside of it differs
+ * between the creator and the others. */
+static void cut_contexts(struct trace *made, const struct trace_thread *thread,
+                         const char *function) {
+    for (size_t r = 0; r < thread->n_records; r++) {
+        if (thread->records[r].context == TRACE_NO_CONTEXT)
+            continue;
+        struct trace_context *calls = &made->contexts[thread->records[r].context];
+        for (size_t f = 0; f < calls->n_frames; f++)
+            if (strcmp(calls->frames[f].function, function) == 0) {
+                calls->n_frames = f + 1;
+                break;
+            }
+    }
+}
+
 /* The creator's part becomes one more thread, which the creator waits for. */
 static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     struct trace *made = unfolder->crews->made;
@@ -341,6 +357,7 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     part->slices = NULL;
     part->n_slices = 0;
     timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
+    cut_contexts(made, part, crew->function);
     unfolder->crews->is_own[index] = true;
 
     struct trace_thread rest = *creator;
@@ -361,22 +378,6 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
                               .context = rest.records[crew->first - 1].context,
                               .value = (int32_t)index};
     *creator = rest;
-}
-
-/* The crew's function becomes the outermost one of its calls: what lies outside of it differs
- * between the creator and the others. */
-static void cut_contexts(struct trace *made, const struct trace_thread *thread,
-                         const char *function) {
-    for (size_t r = 0; r < thread->n_records; r++) {
-        if (thread->records[r].context == TRACE_NO_CONTEXT)
-            continue;
-        struct trace_context *calls = &made->contexts[thread->records[r].context];
-        for (size_t f = 0; f < calls->n_frames; f++)
-            if (strcmp(calls->frames[f].function, function) == 0) {
-                calls->n_frames = f + 1;
-                break;
-            }
-    }
 }
 
 static struct trace *copy_for(const struct trace *trace, size_t more) {
@@ -407,20 +408,14 @@ static void unfold(struct unfolder *unfolder) {
         if (crew->function && !grown_from(unfolder, crew) && !is_split(unfolder, crew->creator))
             split_creator(unfolder, crew);
     }
-    for (size_t i = 0; i < unfolder->list.count; i++)
-        if (unfolder->list.items[i].function)
-            join_crews(unfolder, &unfolder->list.items[i]);
     for (size_t i = 0; i < unfolder->list.count; i++) {
         const struct crew *crew = &unfolder->list.items[i];
-        for (size_t m = 0; crew->function && m < crew->n_members; m++)
+        if (!crew->function)
+            continue;
+        join_crews(unfolder, crew);
+        for (size_t m = 0; m < crew->n_members; m++)
             cut_contexts(crews->made, &crews->made->threads[crew->members[m]], crew->function);
     }
-    for (size_t t = unfolder->from->n_threads; t < crews->made->n_threads; t++)
-        for (size_t i = 0; i < unfolder->list.count; i++)
-            if (unfolder->list.items[i].function &&
-                (int)unfolder->list.items[i].creator == crews->made->threads[t].creator)
-                cut_contexts(crews->made, &crews->made->threads[t],
-                             unfolder->list.items[i].function);
 }
 
 struct crews crews_unfold(const struct teams *teams, const struct sample *sample) {

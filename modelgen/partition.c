@@ -23,7 +23,7 @@ struct graph {
     size_t n; /* nodes that it was made of; the model may get more meanwhile */
     int pool;
     bool *is_own;   /* per node: of the pool */
-    bool *reaches;  /* from * n + to, over all its nodes */
+    bool *reaches;  /* from * n + to, of all pools: no edge leads from one to another */
     bool *loops;    /* the same without going through nodes where threads meet */
     bool *supplied; /* per node: in a loop of the latter kind that takes from a supply */
 };
@@ -76,26 +76,6 @@ static bool takes(const struct node *node, int object) {
     return node->object == object && (node->kind == NODE_GET || node->kind == NODE_ACQUIRE);
 }
 
-/* Does a thread that is at node `a` come to node `b`? */
-static bool can_reach(const struct model *model, size_t a, size_t b) {
-    bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
-    int *stack = memory_alloc(model->n_nodes, sizeof *stack);
-    size_t depth = 0;
-    stack[depth++] = (int)a;
-    while (depth > 0 && !seen[b]) {
-        const struct node *node = &model->nodes[stack[--depth]];
-        for (size_t e = 0; e < node->n_edges; e++)
-            if (!seen[node->edges[e].to]) {
-                seen[node->edges[e].to] = true;
-                stack[depth++] = node->edges[e].to;
-            }
-    }
-    bool found = seen[b];
-    free(seen);
-    free(stack);
-    return found;
-}
-
 /* Tokens that come back for what the pool hands on: they bound how much is under way. */
 static bool is_credit(const struct graph *graph, int object) {
     const struct model *model = graph->model;
@@ -108,7 +88,7 @@ static bool is_credit(const struct graph *graph, int object) {
                 continue;
             for (size_t taker = 0; taker < graph->n; taker++)
                 if (!graph->is_own[taker] && takes(&model->nodes[taker], handed_on) &&
-                    can_reach(model, taker, back) && can_reach(model, back, taker))
+                    same_loop(graph->reaches, graph->n, taker, back))
                     return true;
         }
     }
@@ -131,17 +111,19 @@ static struct graph graph_make(struct model *model, int pool) {
                           .reaches = memory_alloc(n * n, sizeof(bool)),
                           .loops = memory_alloc(n * n, sizeof(bool)),
                           .supplied = memory_alloc(n, sizeof(bool))};
-    bool *apart = memory_alloc(n, sizeof *apart);
+    bool *all = memory_alloc(n, sizeof *all), *apart = memory_alloc(n, sizeof *apart);
     for (size_t i = 0; i < n; i++) {
+        all[i] = true;
         graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
         apart[i] = graph.is_own[i] && !is_meeting(&model->nodes[i]);
     }
-    find_paths(model, graph.is_own, graph.reaches);
+    find_paths(model, all, graph.reaches);
     find_paths(model, apart, graph.loops);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             graph.supplied[i] |=
                 same_loop(graph.loops, n, i, j) && graph.is_own[j] && takes_supply(&graph, j);
+    free(all);
     free(apart);
     return graph;
 }
@@ -340,21 +322,21 @@ static int apply(struct graph *graph, enum partition rule, struct error *error) 
 
 /* Does the pool take from the object in a loop of so many rounds, however many threads there are?
  * One that goes round until the object is closed takes whatever there is. */
-static bool takes_so_many(struct model *model, int pool, int object) {
-    struct graph graph = graph_make(model, pool);
-    bool all = true;
-    for (size_t n = 0; n < model->n_nodes; n++) {
-        if (!graph.is_own[n] || !takes(&model->nodes[n], object))
+static bool takes_so_many(const struct graph *graph, int pool, int object) {
+    const struct model *model = graph->model;
+    for (size_t n = 0; n < graph->n; n++) {
+        if (!takes(&model->nodes[n], object) ||
+            !draft_node_in_pool(&model->nodes[n], &model->pools[pool]))
             continue;
         bool counted = false;
-        for (size_t m = 0; m < model->n_nodes; m++)
-            counted |= same_loop(graph.reaches, model->n_nodes, n, m) &&
+        for (size_t m = 0; m < graph->n; m++)
+            counted |= same_loop(graph->reaches, graph->n, n, m) &&
                        model->nodes[m].stays.kind != DIST_NONE &&
                        model->nodes[m].stays_scaling.pool == MODEL_NONE;
-        all &= counted;
+        if (!counted)
+            return false;
     }
-    graph_free(&graph);
-    return all;
+    return true;
 }
 
 /* A pool that takes, a number of times that does not follow the threads, what only this pool's
@@ -373,7 +355,7 @@ static int who_takes_so_many(struct model *model, int pool) {
                 if (!takes(&model->nodes[m], node->object) ||
                     !draft_node_in_pool(&model->nodes[m], &model->pools[p]))
                     continue;
-                fits &= !model->pools[p].scales && takes_so_many(model, (int)p, node->object);
+                fits &= !model->pools[p].scales && takes_so_many(&graph, (int)p, node->object);
                 who = (int)p;
             }
         who = fits ? who : MODEL_NONE;
