@@ -130,11 +130,32 @@ static double measured_utilisation(const struct trace *trace) {
     return busy_ns / ((double)trace->meta.run_ns * trace->meta.cores);
 }
 
-static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
-    const struct thread_choice own = {.label = "as profiled"};
+static const struct thread_choice own = {.label = "as profiled"};
+
+static int simulate_itself(const struct model *model, const struct trace *trace,
+                           struct prediction *prediction, struct error *error) {
     const struct sim_config config = {.seed = 1};
+    return prediction_make(model, &own, trace->meta.cores, &config, prediction, error);
+}
+
+/* The larger of the shares by which running time and CPU utilisation are missed. */
+static double misfit_of(const struct model *model, void *context) {
+    const struct trace *trace = context;
     struct prediction prediction;
-    if (prediction_make(model, &own, trace->meta.cores, &config, &prediction, error) < 0)
+    struct error unused;
+    if (simulate_itself(model, trace, &prediction, &unused) < 0)
+        return INFINITY;
+    const struct sim_result *result = &prediction.result;
+    double misfit = fabs(result->run_ns.mean / (double)trace->meta.run_ns - 1);
+    if (trace->meta.has_slices)
+        misfit = fmax(misfit, fabs(result->cpu_utilisation.mean / measured_utilisation(trace) - 1));
+    prediction_free(&prediction);
+    return misfit;
+}
+
+static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
+    struct prediction prediction;
+    if (simulate_itself(model, trace, &prediction, error) < 0)
         return -1;
     const struct sim_result *result = &prediction.result;
     prediction_warn_of_stalls(&prediction, 1);
@@ -229,8 +250,11 @@ static int save(const struct model *model, const char *directory, struct error *
 
 static int build(const struct build_options *options, const struct recording *recording,
                  struct error *error) {
+    struct modelgen_options modelgen = options->modelgen;
+    modelgen.misfit = misfit_of;
+    modelgen.misfit_context = recording->trace;
     struct model *model = modelgen_build(recording->trace, recording->facts, recording->sample,
-                                         &options->modelgen, error);
+                                         &modelgen, error);
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);

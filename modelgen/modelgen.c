@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "modelgen/correction.h"
 #include "modelgen/crews.h"
+#include "modelgen/doubts.h"
 #include "modelgen/draft.h"
 #include "modelgen/hand_made.h"
 #include "modelgen/handbacks.h"
@@ -23,6 +24,8 @@
 #define MAX_NODES           100
 /* Time that no record explains is worth a note from this share on. */
 #define UNEXPLAINED_NOTE 0.01
+#define MISFIT           0.05 /* of a model that is not worth believing */
+#define CLEARLY          0.5  /* of the misfit that must remain at most, to believe otherwise */
 
 /* ---- where the model comes from ---- */
 
@@ -130,9 +133,10 @@ static void write_graph(const struct stream_input *input, const struct sample *s
     streams_free(&streams, input->trace->n_threads);
 }
 
-struct model *modelgen_build(const struct trace *recorded, const struct facts *facts,
-                             const struct sample *sample, const struct modelgen_options *options,
-                             struct error *error) {
+/* Believes what it finds out, but for what is doubted. */
+static struct model *build(const struct trace *recorded, const struct facts *facts,
+                           const struct sample *sample, const struct modelgen_options *options,
+                           struct doubts *doubts, struct error *error) {
     if (recorded->n_threads == 0) {
         error_set(error, "the trace has no threads: run `persik trace` again");
         return NULL;
@@ -168,7 +172,8 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
                    "guessed from the trace");
     write_pools(trace, &pools, model);
     struct sections sections = sections_find(trace, pools.pool_of);
-    struct monitors monitors = monitors_find(trace, &sections, facts);
+    struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
+    doubts_suspect(doubts, &monitors, &sections);
     uint32_t *places = source_places(trace);
     struct disks disks = disks_find(trace);
     struct stream_input input = {.trace = trace,
@@ -210,6 +215,28 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
         return NULL;
     }
     return model;
+}
+
+struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
+                             const struct sample *sample, const struct modelgen_options *options,
+                             struct error *error) {
+    struct doubts doubts = {0};
+    struct model *best = build(trace, facts, sample, options, &doubts, error);
+    bool judged = best && options && options->misfit && doubts.n_suspects > 0;
+    double misfit = judged ? options->misfit(best, options->misfit_context) : 0;
+    for (size_t i = 0; i < doubts.n_suspects && misfit > MISFIT; i++) {
+        struct error unused;
+        doubts.doubted[doubts.suspects[i]] = true;
+        struct model *other = build(trace, facts, sample, options, &doubts, &unused);
+        double without = other ? options->misfit(other, options->misfit_context) : INFINITY;
+        bool better = without < CLEARLY * misfit;
+        doubts.doubted[doubts.suspects[i]] = better;
+        model_free(better ? best : other);
+        best = better ? other : best;
+        misfit = better ? without : misfit;
+    }
+    doubts_free(&doubts);
+    return best;
 }
 
 /* Threads that spin for a lock burn more CPU the longer others hold it: that is no sign of a slower

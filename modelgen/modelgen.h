@@ -16,6 +16,10 @@
 struct modelgen_options {
     double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
     size_t max_nodes;           /* the graph is simplified until it has no more; 0 = 100 */
+    /* How far a model misses the run that it was built from, as a share; NULL: nobody looks. Where
+     * that is much, what was concluded from little evidence is doubted, object by object. */
+    double (*misfit)(const struct model *model, void *context);
+    void *misfit_context;
 };
 
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is

@@ -636,9 +636,9 @@ static void find_in_likes(struct monitors *monitors, const struct sections *sect
     free(history.items);
 }
 
-/* By the user's word it is to be taken for nothing. */
-static bool is_ignored(const struct monitors *monitors, int mutex) {
-    return monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored;
+bool monitors_ignore(const struct monitors *monitors, int mutex) {
+    return (monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored) ||
+           (monitors->doubted && monitors->doubted[mutex]);
 }
 
 bool guard_is_doubtful(const struct guard *guard) {
@@ -668,8 +668,9 @@ static size_t drop_outdone(struct monitors *monitors) {
 }
 
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
-                                const struct facts *facts, const bool *split) {
-    struct monitors monitors = {0};
+                                const struct facts *facts, const bool *doubted,
+                                const bool *split) {
+    struct monitors monitors = {.doubted = doubted};
     classes_find(trace, sections, split, &monitors);
     monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
     for (size_t o = 0; o < sections->n_objects; o++)
@@ -681,11 +682,11 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
-            !is_ignored(&monitors, (int)o))
+            !monitors_ignore(&monitors, (int)o))
             find_in_mutex(trace, sections, (int)o, &monitors, &list);
     for (size_t c = 0; c < monitors.n_classes; c++)
         if (monitors.classes[c].waits > 0 && (!sections->objects[monitors.classes[c].mutex].alone ||
-                                              is_ignored(&monitors, monitors.classes[c].mutex)))
+                                              monitors_ignore(&monitors, monitors.classes[c].mutex)))
             set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
@@ -744,7 +745,7 @@ static size_t count_attempts(const struct monitors *monitors) {
  * waits; or as many, and more attempts. True: it was. */
 static bool look_closer(const struct trace *trace, const struct sections *sections,
                         const struct facts *facts, const bool *split, struct monitors *monitors) {
-    struct monitors finer = find_all(trace, sections, facts, split);
+    struct monitors finer = find_all(trace, sections, facts, monitors->doubted, split);
     double now_ns = unexplained_waits(&finer, sections);
     double before_ns = unexplained_waits(monitors, sections);
     bool better = now_ns < before_ns ||
@@ -756,8 +757,8 @@ static bool look_closer(const struct trace *trace, const struct sections *sectio
 }
 
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
-                              const struct facts *facts) {
-    struct monitors monitors = find_all(trace, sections, facts, NULL);
+                              const struct facts *facts, const bool *doubted) {
+    struct monitors monitors = find_all(trace, sections, facts, doubted, NULL);
     bool *split = memory_alloc(monitors.n_entries, sizeof *split);
     bool *may_try = memory_alloc(monitors.n_entries, sizeof *may_try);
     bool any_unexplained = false, any_may_try = false;

@@ -76,6 +76,7 @@ struct guard {
 struct pattern; /* modelgen/patterns.h */
 
 struct monitors {
+    const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
     size_t n_classes;
     struct section_class *classes;
     int *class_of; /* per section */
@@ -92,9 +93,13 @@ struct monitors {
     bool *condition_explained; /* ... a guard or a pattern does */
 };
 
-/* `facts` may be NULL. monitors_free() ends it; `trace`, `sections` and `facts` must outlive it. */
+/* `facts` may be NULL. `doubted` tells of each sync object whether to find nothing there, as it led
+ * to a wrong model; NULL: none. monitors_free() ends it; all arguments must outlive it. */
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
-                              const struct facts *facts);
+                              const struct facts *facts, const bool *doubted);
+
+/* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
+bool monitors_ignore(const struct monitors *monitors, int mutex);
 /* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
  * not the truth. */
 bool guard_is_doubtful(const struct guard *guard);

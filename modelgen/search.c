@@ -12,7 +12,9 @@
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
-#define DEBT        1.5   /* how complex it is that something is owed at the start, in classes */
+#define DEBT        1.5   /* how complex it is that something is owed at the start, in classes ... */
+#define STOCK       0.25  /* ... and that there is something */
+#define CONVINCING_TURNS 8 /* from waiting to going on and back */
 
 /* ---- the history of one mutex ---- */
 
@@ -73,7 +75,10 @@ static bool judges(const struct monitors *monitors, const struct hypothesis *hyp
 static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
                    const struct history *history, size_t limit, struct replay_table *table,
                    long *low, long *high) {
+    bool waited = false;
     memset(table->counters, 0, history->n_instances * sizeof *table->counters);
+    table->turns = 0;
+    table->highest_later = -(long)table->size;
     *low = (long)table->size;
     *high = -(long)table->size;
     for (size_t i = 0; i < history->count && i < limit; i++) {
@@ -88,7 +93,11 @@ static void replay(const struct monitors *monitors, const struct hypothesis *hyp
             (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
             *low = counter < *low ? counter : *low;
             *high = counter > *high ? counter : *high;
+            table->turns += waits != waited;
+            waited = waits;
         }
+        if (table->turns > 0 && counter > table->highest_later)
+            table->highest_later = counter;
     }
 }
 
@@ -148,6 +157,13 @@ static bool entry_signals(const struct search *search, int entry) {
     return false;
 }
 
+/* What was there at the start and runs out once fits any history: that somebody waited just then
+ * proves nothing. A stock is believed in when much of it came back after somebody had waited, or
+ * when threads waited for it time and again. */
+static bool is_stock_proven(const struct replay_table *table, double stock) {
+    return table->turns >= CONVINCING_TURNS || stock + (double)table->highest_later >= stock / 2;
+}
+
 static void judge_current(struct search *search, double complexity) {
     struct hypothesis *current = &search->current;
     bool taking = hypothesis_takes(search->monitors, current);
@@ -155,8 +171,12 @@ static void judge_current(struct search *search, double complexity) {
     replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
     struct verdict verdict =
         best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
-    if (taking && verdict.threshold > current->take - 1)
-        complexity += DEBT; /* more classes may well explain it without */
+    bool owes = taking && verdict.threshold > current->take - 1;
+    bool has_stock = verdict.threshold < current->take - 1;
+    double stock = (double)(current->take - 1 - verdict.threshold);
+    if (has_stock && !is_stock_proven(&search->table, stock))
+        return;
+    complexity += owes ? DEBT : has_stock ? STOCK : 0; /* more classes may explain it without */
     double wrong = verdict.wrong_waits + verdict.wrong_passes;
     double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
     bool better =

@@ -98,7 +98,7 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     (void)state;
     struct trace *trace = queue_trace(5, 7);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     bool items = false, slots = false;
     for (size_t g = 0; g < monitors.n_guards; g++) {
@@ -227,7 +227,7 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     broadcast(&history, putter, "clean_up");
     builder_finish(history.trace, history.now_ns);
     struct sections sections = sections_find(history.trace, no_pools);
-    struct monitors monitors = monitors_find(history.trace, &sections, NULL);
+    struct monitors monitors = monitors_find(history.trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 1);
     const struct guard *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_QUEUE);
@@ -253,7 +253,7 @@ static void waits_that_follow_no_counter_stay_unexplained(void **state) {
     }
     builder_finish(history.trace, history.now_ns);
     struct sections sections = sections_find(history.trace, no_pools);
-    struct monitors monitors = monitors_find(history.trace, &sections, NULL);
+    struct monitors monitors = monitors_find(history.trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 0);
     bool unexplained = false;
     for (size_t o = 0; o < sections.n_objects; o++)

@@ -71,7 +71,7 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
     (void)state;
     struct trace *trace = two_mailboxes();
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->violations == 0);
@@ -109,7 +109,7 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     }
     builder_finish(trace, 4000);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->initial == 0);
@@ -169,7 +169,7 @@ static void what_comes_next_tells_what_was_found(void **state) {
     (void)state;
     struct trace *trace = two_helpers();
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     assert_false(monitors.guards[0].tries);
     assert_true(monitors.guards[1].tries);
@@ -229,7 +229,7 @@ static void attempts_alone_are_believed_beyond_doubt(void **state) {
     (void)state;
     struct trace *trace = two_free_workers(12, false);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
     const struct guard *free_workers = &monitors.guards[1];
@@ -250,7 +250,7 @@ static void attempts_alone_are_doubted(void **state) {
     for (int few = 0; few <= 1; few++) {
         struct trace *trace = two_free_workers(few ? 6 : 12, !few);
         struct sections sections = sections_find(trace, no_pools);
-        struct monitors monitors = monitors_find(trace, &sections, NULL);
+        struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         for (size_t g = 0; g < monitors.n_guards; g++)
             assert_false(monitors.guards[g].tries);
         monitors_free(&monitors);
@@ -284,7 +284,7 @@ static void who_comes_first_tries_and_the_others_wait(void **state) {
             section(trace, worker, "look", 10, 0, at + 100 * (uint64_t)worker, 0, false);
     builder_finish(trace, 13000);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     const struct guard *first = &monitors.guards[0], *level = &monitors.guards[1];
     assert_int_equal(first->kind, GUARD_FIRST);
@@ -315,7 +315,7 @@ static void rare_sections_that_wait_and_wake_take_part(void **state) {
     section(trace, 0, "finish", 600, 0, 3990, 0, true);
     builder_finish(trace, 5000);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_true(only_guard(&monitors)->waited == 1);
     for (size_t s = 0; s < sections.n_sections; s++)
         assert_true(monitors_explain(&monitors, s) == (sections.sections[s].n_waits > 0));
@@ -366,7 +366,7 @@ static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void *
     (void)state;
     struct trace *trace = batches();
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     for (int g = 0; g < 2; g++) {
         const struct guard *guard = &monitors.guards[g];
@@ -408,7 +408,7 @@ static void what_is_found_must_hold_wherever_the_operation_is_called(void **stat
     }
     builder_finish(trace, 40000);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);

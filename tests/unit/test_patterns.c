@@ -49,7 +49,7 @@ struct found {
 static struct found find(struct trace *trace, uint64_t end_ns) {
     builder_finish(trace, end_ns);
     struct found found = {.trace = trace, .sections = sections_find(trace, no_pools)};
-    found.monitors = monitors_find(trace, &found.sections, NULL);
+    found.monitors = monitors_find(trace, &found.sections, NULL, NULL);
     return found;
 }
 
