@@ -11,7 +11,8 @@
 
 #include "modelgen/monitors.h"
 
-#define SUSPECTS_LIMIT 8 /* each costs a model and a simulation */
+#define SUSPECTS_LIMIT 8  /* each costs a model and a simulation */
+#define LITTLE         16 /* waits, or fewer, tell little */
 
 /* Indices are those of the sync objects in `sections`, the same whenever the same trace is read. */
 struct doubts {

@@ -33,6 +33,38 @@ int draft_node(struct model *model, enum node_kind kind, char *name) {
     return (int)model->n_nodes++;
 }
 
+struct edge *draft_edge(struct node *node, int to) {
+    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+    struct edge *edge = &node->edges[node->n_edges++];
+    *edge = (struct edge){.to = to,
+                          .probability = 1,
+                          .runs_scaling.pool = MODEL_NONE,
+                          .cpu_scaling.pool = MODEL_NONE};
+    return edge;
+}
+
+static struct dist copy_dist(const struct dist *dist) {
+    struct dist copy = *dist;
+    copy.values = dist->n_values ? memory_alloc(dist->n_values, sizeof(double)) : NULL;
+    if (dist->n_values)
+        memcpy(copy.values, dist->values, dist->n_values * sizeof(double));
+    return copy;
+}
+
+bool draft_copy_edges(const struct node *from, enum outcome when, struct node *to) {
+    bool found = false;
+    for (size_t e = 0; e < from->n_edges; e++) {
+        if (from->edges[e].when != when || from->edges[e].leaves)
+            continue;
+        struct edge copy = from->edges[e];
+        copy.cpu_ns = copy_dist(&copy.cpu_ns);
+        copy.runs = copy_dist(&copy.runs);
+        *draft_edge(to, copy.to) = copy;
+        found = true;
+    }
+    return found;
+}
+
 static void mark_reachable(const struct model *model, bool *reachable) {
     int *stack = memory_alloc(model->n_nodes, sizeof *stack);
     size_t depth = 0;

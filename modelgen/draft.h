@@ -11,6 +11,12 @@ int draft_object(struct model *model, enum object_kind kind, char *name);
 int draft_pool(struct model *model, char *name);
 int draft_node(struct model *model, enum node_kind kind, char *name);
 
+/* Appends an edge that is always taken, without computation. */
+struct edge *draft_edge(struct node *node, int to);
+
+/* Appends copies of the edges for `when` that do not leave a loop; false: there are none. */
+bool draft_copy_edges(const struct node *from, enum outcome when, struct node *to);
+
 /* Takes away the nodes that no pool's threads can come to; the others are numbered anew. */
 void draft_remove_unreachable(struct model *model);
 

@@ -237,21 +237,44 @@ static int own_supplies(struct graph *graph, struct error *error) {
     return 0;
 }
 
+/* How often all threads together went round again. Where several edges do, they were counted; else
+ * each thread did as those of which the end is known. */
+static double count_rounds(const struct node *decider, int threads) {
+    double counted = 0;
+    int n = 0;
+    for (size_t e = 0; e < decider->n_edges; e++) {
+        const struct edge *edge = &decider->edges[e];
+        if (edge->leaves)
+            continue;
+        n++;
+        counted +=
+            edge->probability * (edge->runs.kind == DIST_NONE ? 1 : dist_mean(&edge->runs));
+    }
+    return n > 1 ? counted : dist_mean(&decider->stays) * threads;
+}
+
+/* A node that takes a token for one more round, or tells that there is none. */
+static int draft_taker(struct model *model, const struct pool *pool, int object) {
+    int taker = draft_node(model, NODE_ACQUIRE, memory_format("%s: next round", pool->name));
+    model->nodes[taker].object = object;
+    model->nodes[taker].timeout_ns = 0;
+    return taker;
+}
+
 /* Each round but a thread's first takes a token: the place that decides whether to go round again
- * is followed by one that asks for it. */
-static void supply_rounds(struct graph *graph, size_t n) {
+ * is followed by one that asks for it, which is given. */
+static int supply_rounds(struct graph *graph, size_t n) {
     struct model *model = graph->model;
     const struct pool *pool = &model->pools[graph->pool];
     const struct node *decider = &model->nodes[n];
     double known = decider->stays_scaling.rest != REST_NONE ? decider->stays_scaling.total : 0;
-    double rounds = known > 0 ? known : (dist_mean(&decider->stays) + 1) * pool->profiled_threads;
+    int threads = pool->profiled_threads;
+    double rounds = known > 0 ? known : count_rounds(decider, threads) + threads;
     int object = draft_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
     model->objects[object].amount = draft_per_thread(rounds, graph->pool, -1);
     model->objects[object].evidence = memory_strdup("rounds of the pool, which its threads share");
-    int taker = draft_node(model, NODE_ACQUIRE, memory_format("%s: next round", pool->name));
+    int taker = draft_taker(model, pool, object);
     struct node *node = &model->nodes[n], *take = &model->nodes[taker];
-    take->object = object;
-    take->timeout_ns = 0;
     take->edges = node->edges;
     take->n_edges = node->n_edges;
     for (size_t e = 0; e < take->n_edges; e++) {
@@ -262,12 +285,40 @@ static void supply_rounds(struct graph *graph, size_t n) {
     free(node->stays.values);
     node->stays = (struct dist){0};
     node->stays_scaling = (struct scaling){.pool = MODEL_NONE};
-    node->n_edges = 1;
-    node->edges = memory_alloc(1, sizeof *node->edges);
-    node->edges[0] = (struct edge){.to = taker,
-                                   .probability = 1,
-                                   .cpu_scaling.pool = MODEL_NONE,
-                                   .runs_scaling.pool = MODEL_NONE};
+    node->n_edges = 0;
+    node->edges = NULL;
+    draft_edge(node, taker);
+    return taker;
+}
+
+/* Appends `from`'s edges for "no" to those of `to`, and leaves it without. */
+static void move_refusals(struct node *from, struct node *to) {
+    size_t kept = 0;
+    for (size_t e = 0; e < from->n_edges; e++)
+        if (from->edges[e].when == OUTCOME_NO)
+            *draft_edge(to, from->edges[e].to) = from->edges[e];
+        else
+            from->edges[kept++] = from->edges[e];
+    from->n_edges = kept;
+}
+
+/* A loop whose threads decide at several places whether to go round again is done when the rounds of
+ * all of them are: who finds none left at one goes on with those of another. */
+static void join_rounds(struct graph *graph, const int *taker_at) {
+    struct model *model = graph->model;
+    for (size_t n = 0; n < graph->n; n++) {
+        int last = taker_at[n];
+        for (size_t m = 0; m < graph->n && last != MODEL_NONE; m++) {
+            if (m == n || taker_at[m] == MODEL_NONE || !same_loop(graph->loops, graph->n, n, m))
+                continue;
+            int next = draft_taker(model, &model->pools[graph->pool],
+                                   model->nodes[taker_at[m]].object);
+            draft_copy_edges(&model->nodes[taker_at[m]], OUTCOME_YES, &model->nodes[next]);
+            move_refusals(&model->nodes[last], &model->nodes[next]);
+            draft_edge(&model->nodes[last], next)->when = OUTCOME_NO;
+            last = next;
+        }
+    }
 }
 
 /* May its rounds become a supply: a loop that a thread passes once, with this one way out? */
@@ -305,7 +356,9 @@ static int apply(struct graph *graph, enum partition rule, struct error *error) 
     size_t n_nodes = graph->model->n_nodes;
     if (rule == PARTITION_PERTHREAD && own_supplies(graph, error) < 0)
         return -1;
+    int *taker_at = memory_alloc(n_nodes, sizeof *taker_at);
     for (size_t n = 0; n < n_nodes; n++) {
+        taker_at[n] = MODEL_NONE;
         if (!graph->is_own[n])
             continue;
         if (rule == PARTITION_PERTHREAD)
@@ -313,10 +366,12 @@ static int apply(struct graph *graph, enum partition rule, struct error *error) 
         else if (rule == PARTITION_FIXED)
             split_node(graph, n);
         else if (can_supply(graph, n))
-            supply_rounds(graph, n);
+            taker_at[n] = supply_rounds(graph, n);
         else
             level_node(graph, n);
     }
+    join_rounds(graph, taker_at);
+    free(taker_at);
     return 0;
 }
 

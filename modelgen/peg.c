@@ -661,11 +661,6 @@ static size_t alternatives(const struct builder *builder, const struct draft_edg
     return n;
 }
 
-static struct edge *add_edge(struct node *node) {
-    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
-    return &node->edges[node->n_edges++];
-}
-
 /* Do threads leave the loop when the queue answers that there is no more? */
 static bool ends_by_answer(const struct builder *builder, int node) {
     for (size_t e = 0; e < builder->edges.count; e++) {
@@ -693,7 +688,7 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = scale_cpu(builder, draft, team);
     even_out(builder, draft, &scaling);
-    struct edge *edge = add_edge(node);
+    struct edge *edge = draft_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
@@ -738,34 +733,16 @@ static bool is_closed(const struct model *model, int object) {
     return false;
 }
 
-static struct dist copy_dist(const struct dist *dist) {
-    struct dist copy = *dist;
-    copy.values = dist->n_values ? memory_alloc(dist->n_values, sizeof(double)) : NULL;
-    if (dist->n_values)
-        memcpy(copy.values, dist->values, dist->n_values * sizeof(double));
-    return copy;
-}
-
 /* Copies the edges for `when` from the same pool's node of the same kind on the same object. */
 static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
     struct model *model = builder->model;
     for (size_t m = 0; m < model->n_nodes; m++) {
         const struct node *from = &model->nodes[m];
-        bool found = false;
         if (m == n || from->kind != model->nodes[n].kind ||
             from->object != model->nodes[n].object ||
             builder->nodes.items[m].pool != builder->nodes.items[n].pool)
             continue;
-        for (size_t e = 0; e < from->n_edges; e++) {
-            if (from->edges[e].when != when || from->edges[e].leaves)
-                continue;
-            struct edge copy = from->edges[e];
-            copy.cpu_ns = copy_dist(&copy.cpu_ns);
-            copy.runs = copy_dist(&copy.runs);
-            *add_edge(&model->nodes[n]) = copy;
-            found = true;
-        }
-        if (found)
+        if (draft_copy_edges(from, when, &model->nodes[n]))
             return true;
     }
     return false;
@@ -780,11 +757,7 @@ static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
     for (size_t m = 0; m < model->n_nodes; m++)
         if (model->nodes[m].kind == NODE_END &&
             builder->nodes.items[m].pool == builder->nodes.items[n].pool) {
-            *add_edge(&model->nodes[n]) = (struct edge){.to = (int)m,
-                                                        .when = when,
-                                                        .probability = 1,
-                                                        .runs_scaling.pool = MODEL_NONE,
-                                                        .cpu_scaling.pool = MODEL_NONE};
+            draft_edge(&model->nodes[n], (int)m)->when = when;
             return;
         }
 }

@@ -38,7 +38,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->bags = memory_alloc(n_draws, sizeof *engine->bags);
     engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
-    engine->cards = memory_alloc(n_threads * (size_t)plan->n_cards, sizeof *engine->cards);
+    engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     return engine;
 }
@@ -119,8 +119,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     const struct plan *plan = engine->plan;
     for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_runs; i++)
         engine->runs[i] = (struct edge_run){.choice = PLAN_NONE};
-    memset(engine->cards, 0,
-           (size_t)plan->n_threads * (size_t)plan->n_cards * sizeof *engine->cards);
+    memset(engine->cards, 0, (size_t)plan->n_cards * sizeof *engine->cards);
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];
         engine->joiners[pool] = (struct wait_list){0};
@@ -144,7 +143,6 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .birth_ns = NAN,
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
                 .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
-                .cards = engine->cards + (size_t)id * (size_t)plan->n_cards,
                 .numbers = engine->numbers + (size_t)id * (size_t)plan->n_orders,
             };
             for (int i = 0; i < plan->n_orders; i++)

@@ -99,7 +99,6 @@ struct thread {
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
-    double *cards;   /* left in the decks that it deals choices from */
     double *numbers; /* held of each order, until passed; INFINITY: none */
 };
 

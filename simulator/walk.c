@@ -86,49 +86,49 @@ static enum progress operate(struct engine *engine, struct thread *thread,
 }
 
 /* What remains of choice `i` in the thread's deck, or its weight where there is no deck. */
-static double weight_of(const struct plan_choice *choices, const struct plan_group *group,
-                        const struct thread *thread, int i) {
-    return group->deck == PLAN_NONE ? choices[i].weight : thread->cards[group->deck + i];
+static double weight_of(const struct engine *engine, const struct plan_choice *choices,
+                        const struct plan_group *group, int i) {
+    return group->deck == PLAN_NONE ? choices[i].weight : engine->cards[group->deck + i];
 }
 
-static double sum_weights(const struct plan_choice *choices, const struct plan_group *group,
-                          const struct thread *thread, int except) {
+static double sum_weights(const struct engine *engine, const struct plan_choice *choices,
+                          const struct plan_group *group, int except) {
     double total = 0;
     for (int i = 0; i < group->n; i++)
         if (i != except)
-            total += weight_of(choices, group, thread, i);
+            total += weight_of(engine, choices, group, i);
     return total;
 }
 
 /* The choice that makes up more than half of what remains of the deck: unless it comes now, it is
  * left over when the others are used up, since none comes twice in a row. PLAN_NONE: there is none.
  */
-static int due_choice(const struct plan_choice *choices, const struct plan_group *group, int except,
-                      const struct thread *thread) {
+static int due_choice(const struct engine *engine, const struct plan_choice *choices,
+                      const struct plan_group *group, int except) {
     if (group->deck == PLAN_NONE || except == PLAN_NONE)
         return PLAN_NONE;
-    double total = sum_weights(choices, group, thread, PLAN_NONE);
+    double total = sum_weights(engine, choices, group, PLAN_NONE);
     for (int i = 0; i < group->n; i++)
-        if (i != except && 2 * weight_of(choices, group, thread, i) > total)
+        if (i != except && 2 * weight_of(engine, choices, group, i) > total)
             return i;
     return PLAN_NONE;
 }
 
 /* Draws a choice of the group by weight, leaving out number `except` if there is another; those
  * that remain without any weight are equally likely. */
-static int draw_choice(const struct plan_choice *choices, const struct plan_group *group,
-                       int except, struct thread *thread) {
+static int draw_choice(struct engine *engine, const struct plan_choice *choices,
+                       const struct plan_group *group, int except, struct thread *thread) {
     if (group->n == 1)
         return 0;
-    double total = sum_weights(choices, group, thread, except);
+    double total = sum_weights(engine, choices, group, except);
     if (total <= 0 && group->deck != PLAN_NONE) { /* the deck is dealt: a new one */
         for (int i = 0; i < group->n; i++)
-            thread->cards[group->deck + i] += choices[i].weight;
-        total = sum_weights(choices, group, thread, except);
+            engine->cards[group->deck + i] += choices[i].weight;
+        total = sum_weights(engine, choices, group, except);
     }
-    int due = due_choice(choices, group, except, thread);
+    int due = due_choice(engine, choices, group, except);
     if (due != PLAN_NONE) {
-        thread->cards[group->deck + due]--;
+        engine->cards[group->deck + due]--;
         return due;
     }
     bool is_equal = total <= 1e-12 * group->weight;
@@ -137,7 +137,7 @@ static int draw_choice(const struct plan_choice *choices, const struct plan_grou
     double rest = random_unit(&thread->random) * total;
     int chosen = PLAN_NONE;
     for (int i = 0; i < group->n; i++) {
-        double weight = is_equal ? 1 : weight_of(choices, group, thread, i);
+        double weight = is_equal ? 1 : weight_of(engine, choices, group, i);
         if (i == except || weight <= 0)
             continue;
         chosen = i;
@@ -145,8 +145,8 @@ static int draw_choice(const struct plan_choice *choices, const struct plan_grou
         if (rest < 0)
             break;
     }
-    if (group->deck != PLAN_NONE && thread->cards[group->deck + chosen] > 0)
-        thread->cards[group->deck + chosen]--;
+    if (group->deck != PLAN_NONE && engine->cards[group->deck + chosen] > 0)
+        engine->cards[group->deck + chosen]--;
     return chosen;
 }
 
@@ -168,8 +168,8 @@ static double draw_run(struct engine *engine, struct thread *thread, const struc
     return random_round(&thread->random, value);
 }
 
-static int draw_first_choice(const struct plan_choice *choices, const struct plan_group *group,
-                             struct thread *thread) {
+static int draw_first_choice(struct engine *engine, const struct plan_choice *choices,
+                             const struct plan_group *group, struct thread *thread) {
     double rest = random_unit(&thread->random) * group->first_weight;
     int chosen = 0;
     for (int i = 0; i < group->n && rest >= 0; i++) {
@@ -177,8 +177,8 @@ static int draw_first_choice(const struct plan_choice *choices, const struct pla
             chosen = i;
         rest -= choices[i].first_weight;
     }
-    if (group->deck != PLAN_NONE && thread->cards[group->deck + chosen] > 0)
-        thread->cards[group->deck + chosen]--;
+    if (group->deck != PLAN_NONE && engine->cards[group->deck + chosen] > 0)
+        engine->cards[group->deck + chosen]--;
     return chosen;
 }
 
@@ -189,8 +189,8 @@ static int follow_run(struct engine *engine, struct thread *thread,
     const struct plan_choice *choices = &engine->plan->choices[group->first];
     for (int i = 0; run->left < 1; i++) {
         bool is_first = run->choice == PLAN_NONE && group->first_weight > 0;
-        run->choice = is_first ? draw_first_choice(choices, group, thread)
-                               : draw_choice(choices, group, run->choice, thread);
+        run->choice = is_first ? draw_first_choice(engine, choices, group, thread)
+                               : draw_choice(engine, choices, group, run->choice, thread);
         run->left = draw_run(engine, thread, &engine->plan->edges[choices[run->choice].edge]);
         if (run->left < 1 && (group->n == 1 || i == MAX_RUN_CHOICES))
             run->left = 1;
@@ -238,7 +238,7 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     if (group->stay != PLAN_NONE && must_leave(engine, thread, node, group))
         choice = draw_leaving(choices, group, thread);
     else if (group->run == PLAN_NONE)
-        choice = draw_choice(choices, group, PLAN_NONE, thread);
+        choice = draw_choice(engine, choices, group, PLAN_NONE, thread);
     else
         choice = follow_run(engine, thread, group);
     return &engine->plan->edges[choices[choice].edge];
