@@ -253,8 +253,8 @@ static int build(const struct build_options *options, const struct recording *re
     struct modelgen_options modelgen = options->modelgen;
     modelgen.misfit = misfit_of;
     modelgen.misfit_context = recording->trace;
-    struct model *model = modelgen_build(recording->trace, recording->facts, recording->sample,
-                                         &modelgen, error);
+    struct model *model =
+        modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);

@@ -222,8 +222,8 @@ struct edge {
     enum outcome when;
     /* Weight among the edges that fit the outcome (normalised). With `runs` it is the weight by
      * which the NEXT run is chosen, the edge of the run just ended being left out
-     * if there is another. Whole numbers are counts: the threads deal their choices from one deck of
-     * that composition, so that rare edges come exactly as often as measured. */
+     * if there is another. Whole numbers are counts: the threads deal their choices from one deck
+     * of that composition, so that rare edges come exactly as often as measured. */
     double probability;
     /* With `runs`: weight for a thread's first decision at this node. All 0 = like probability. */
     double first;

@@ -1,8 +1,8 @@
 /* What to give up believing when a model misses the run that it was built from.
  *
- * What a hand-made object is, is concluded from how its waits went. Where threads waited a few times
- * only, a wrong conclusion can fit those by accident, and its simulated threads then wait where
- * the real ones never did. */
+ * What a hand-made object is, is concluded from how its waits went. Where threads waited a few
+ * times only, a wrong conclusion can fit those by accident, and its simulated threads then wait
+ * where the real ones never did. */
 #ifndef PERSIK_MODELGEN_DOUBTS_H
 #define PERSIK_MODELGEN_DOUBTS_H
 

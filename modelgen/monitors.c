@@ -668,8 +668,7 @@ static size_t drop_outdone(struct monitors *monitors) {
 }
 
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
-                                const struct facts *facts, const bool *doubted,
-                                const bool *split) {
+                                const struct facts *facts, const bool *doubted, const bool *split) {
     struct monitors monitors = {.doubted = doubted};
     classes_find(trace, sections, split, &monitors);
     monitors.condition_explained = memory_alloc(sections->n_objects, sizeof(bool));
@@ -685,8 +684,9 @@ static struct monitors find_all(const struct trace *trace, const struct sections
             !monitors_ignore(&monitors, (int)o))
             find_in_mutex(trace, sections, (int)o, &monitors, &list);
     for (size_t c = 0; c < monitors.n_classes; c++)
-        if (monitors.classes[c].waits > 0 && (!sections->objects[monitors.classes[c].mutex].alone ||
-                                              monitors_ignore(&monitors, monitors.classes[c].mutex)))
+        if (monitors.classes[c].waits > 0 &&
+            (!sections->objects[monitors.classes[c].mutex].alone ||
+             monitors_ignore(&monitors, monitors.classes[c].mutex)))
             set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
     monitors.guards = list.items;
     monitors.n_guards = list.count;

@@ -247,8 +247,7 @@ static double count_rounds(const struct node *decider, int threads) {
         if (edge->leaves)
             continue;
         n++;
-        counted +=
-            edge->probability * (edge->runs.kind == DIST_NONE ? 1 : dist_mean(&edge->runs));
+        counted += edge->probability * (edge->runs.kind == DIST_NONE ? 1 : dist_mean(&edge->runs));
     }
     return n > 1 ? counted : dist_mean(&decider->stays) * threads;
 }
@@ -302,8 +301,19 @@ static void move_refusals(struct node *from, struct node *to) {
     from->n_edges = kept;
 }
 
-/* A loop whose threads decide at several places whether to go round again is done when the rounds of
- * all of them are: who finds none left at one goes on with those of another. */
+/* A thread's first round takes no token, at one of its loop's places: at the others all rounds do.
+ */
+static void count_first_rounds_elsewhere(struct graph *graph, int object) {
+    struct linear *amount = &graph->model->objects[object].amount;
+    if (amount->n_terms == 0)
+        return;
+    double rounds = amount->base - graph->model->pools[graph->pool].profiled_threads;
+    free(amount->terms);
+    *amount = draft_constant(rounds);
+}
+
+/* A loop whose threads decide at several places whether to go round again is done when the rounds
+ * of all of them are: who finds none left at one goes on with those of another. */
 static void join_rounds(struct graph *graph, const int *taker_at) {
     struct model *model = graph->model;
     for (size_t n = 0; n < graph->n; n++) {
@@ -311,12 +321,14 @@ static void join_rounds(struct graph *graph, const int *taker_at) {
         for (size_t m = 0; m < graph->n && last != MODEL_NONE; m++) {
             if (m == n || taker_at[m] == MODEL_NONE || !same_loop(graph->loops, graph->n, n, m))
                 continue;
-            int next = draft_taker(model, &model->pools[graph->pool],
-                                   model->nodes[taker_at[m]].object);
+            int next =
+                draft_taker(model, &model->pools[graph->pool], model->nodes[taker_at[m]].object);
             draft_copy_edges(&model->nodes[taker_at[m]], OUTCOME_YES, &model->nodes[next]);
             move_refusals(&model->nodes[last], &model->nodes[next]);
             draft_edge(&model->nodes[last], next)->when = OUTCOME_NO;
             last = next;
+            if (m > n)
+                count_first_rounds_elsewhere(graph, model->nodes[next].object);
         }
     }
 }

@@ -70,7 +70,7 @@ struct replay_table {
     long *counters;          /* per instance */
     double *waited, *passed; /* histogram of counter values, offset by `offset` */
     size_t offset, size;
-    long turns;         /* how often who comes next waits where the last one went on, or the reverse */
+    long turns; /* how often who comes next waits where the last one went on, or the reverse */
     long highest_later; /* counter since the first wait */
 };
 

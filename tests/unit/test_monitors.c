@@ -443,6 +443,76 @@ static void namesakes_are_told_apart_by_who_makes_them(void **state) {
     trace_free(trace);
 }
 
+/* ---- what proves little ---- */
+
+/* The worker takes ten times without waiting, then waits for what main gives; which gives `back`
+ * more times. */
+static struct trace *stock_trace(int back) {
+    struct trace *trace = new_trace();
+    for (uint64_t i = 1; i <= 10; i++)
+        section(trace, 1, "take", 20, 1, 100 * i, 0, false);
+    section(trace, 1, "take", 20, 1, 2000, 3005, false);
+    section(trace, 0, "give", 10, 1, 3000, 0, true);
+    for (int i = 0; i < back; i++)
+        section(trace, 0, "give", 10, 1, 4000 + 100 * (uint64_t)i, 0, true);
+    section(trace, 1, "take", 20, 1, 6000, back ? 0 : 6105, false);
+    section(trace, 0, "give", 10, 1, 6100, 0, true);
+    for (int t = 0; t < 3; t++)
+        builder_slice(trace, t, 0, 7000);
+    builder_finish(trace, 7000);
+    return trace;
+}
+
+static void a_stock_that_never_comes_back_proves_nothing(void **state) {
+    (void)state;
+    for (int back = 0; back <= 8; back += 8) {
+        struct trace *trace = stock_trace(back);
+        struct sections sections = sections_find(trace, no_pools);
+        struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
+        if (back) {
+            const struct guard *guard = only_guard(&monitors);
+            assert_int_equal(guard->kind, GUARD_TOKENS);
+            assert_true(guard->initial == 10);
+        } else {
+            assert_int_equal(monitors.n_guards, 0);
+        }
+        monitors_free(&monitors);
+        sections_free(&sections, trace);
+        trace_free(trace);
+    }
+}
+
+struct judge {
+    bool hates_tokens;
+    int asked;
+};
+
+static double misfit(const struct model *model, void *context) {
+    struct judge *judge = context;
+    judge->asked++;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_ACQUIRE)
+            return judge->hates_tokens ? 1 : 0.01;
+    return 0.1;
+}
+
+static void what_little_proves_is_given_up_where_the_model_misses(void **state) {
+    (void)state;
+    for (int hates = 0; hates <= 1; hates++) {
+        struct trace *trace = stock_trace(8);
+        struct judge judge = {.hates_tokens = hates};
+        struct modelgen_options options = {.misfit = misfit, .misfit_context = &judge};
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
+        assert_non_null(model);
+        struct judge again = {.hates_tokens = true};
+        assert_true(misfit(model, &again) == (hates ? 0.1 : 1));
+        assert_int_equal(judge.asked, hates ? 2 : 1);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
@@ -457,6 +527,8 @@ int main(void) {
         cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),
         cmocka_unit_test(what_is_found_must_hold_wherever_the_operation_is_called),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
+        cmocka_unit_test(a_stock_that_never_comes_back_proves_nothing),
+        cmocka_unit_test(what_little_proves_is_given_up_where_the_model_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,9 @@
 
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/repartition.h"
+#include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
 #include "modelgen/rounds.h"
 #include "simulator/simulator.h"
@@ -498,6 +500,69 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     model_free(model);
 }
 
+/* ---- a loop with several ends ---- */
+
+static int worker_node(struct model *model, enum node_kind kind, const char *name) {
+    return draft_node(model, kind, memory_strdup(name));
+}
+
+/* An edge that was taken `starts` times, `runs` times in a row each. */
+static void counted_edge(struct model *model, int from, int to, double starts, double runs) {
+    struct edge *edge = draft_edge(&model->nodes[from], to);
+    edge->probability = starts;
+    edge->runs = (struct dist){.kind = DIST_CONSTANT, .mean = runs};
+}
+
+/* Two threads did a row each, then went round 15 times by the one of two places and 15 times by the
+ * other, and left at either. */
+static struct model *two_ended_model(void) {
+    struct model *model = memory_alloc(1, sizeof *model);
+    model->version = MODEL_VERSION;
+    model->cpu_correction = 1;
+    model->machine.cores = 2;
+    model->machine.quantum_ns = ROW_NS;
+    model->machine.tick_ns = ROW_NS;
+    for (int p = 0; p < 2; p++) {
+        int pool = draft_pool(model, memory_strdup(p ? "worker" : "main"));
+        model->pools[pool].threads = draft_constant(p + 1);
+        model->pools[pool].profiled_threads = p + 1;
+        model->pools[pool].scales = p;
+        model->pools[pool].at_start = !p;
+    }
+    int start = model->pools[0].entry = worker_node(model, NODE_START, "main: start");
+    int create = worker_node(model, NODE_CREATE, "main: create");
+    int join = worker_node(model, NODE_JOIN, "main: join");
+    model->nodes[create].target_pool = model->nodes[join].target_pool = 1;
+    draft_edge(&model->nodes[start], create);
+    draft_edge(&model->nodes[create], join);
+    draft_edge(&model->nodes[join], worker_node(model, NODE_END, "main: end"));
+    int begin = model->pools[1].entry = worker_node(model, NODE_START, "worker: start");
+    int places[] = {worker_node(model, NODE_STEP, "worker: one"),
+                    worker_node(model, NODE_STEP, "worker: other")};
+    int end = worker_node(model, NODE_END, "worker: end");
+    draft_edge(&model->nodes[begin], places[0]);
+    for (int i = 0; i < 2; i++) {
+        counted_edge(model, places[i], places[i], 4, 3);
+        counted_edge(model, places[i], places[1 - i], 3, 1);
+        draft_edge(&model->nodes[places[i]], end)->leaves = true;
+        model->nodes[places[i]].stays = (struct dist){.kind = DIST_CONSTANT, .mean = 5};
+        model->nodes[places[i]].cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};
+    }
+    return model;
+}
+
+static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **state) {
+    (void)state;
+    struct model *model = two_ended_model();
+    struct error error = {""};
+    if (model_check(model, &error))
+        fail_msg("%s", error.text);
+    repartition(model, "worker=shared");
+    for (int threads = 1; threads <= 8; threads *= 2)
+        ASSERT_ROWS(model, threads, 32. / threads);
+    model_free(model);
+}
+
 static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
     (void)state;
     struct model *model = row_model((int[]){12, 12}, 2, NULL);
@@ -561,6 +626,7 @@ int main(void) {
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
         cmocka_unit_test(items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them),
+        cmocka_unit_test(a_loop_with_two_ends_is_done_when_the_rounds_of_both_are),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
     };
