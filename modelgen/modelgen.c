@@ -16,8 +16,10 @@
 #include "modelgen/partition.h"
 #include "modelgen/peg.h"
 #include "modelgen/pipes.h"
+#include "modelgen/signals.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
+#include "modelgen/view.h"
 #include "modelgen/wrappers.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
@@ -143,17 +145,17 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     }
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
-    struct teams teams = teams_unfold(recorded, model);
+    struct view view = view_of(recorded);
+    pipes_as_queues(&view);
+    signals_as_permits(&view);
+    struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);
-    struct trace view = *crews.trace; /* where calls are as the program's author sees it */
-    const struct trace *trace = &view;
-    struct trace_thread *threads = pipes_as_queues(crews.trace);
-    if (threads)
-        view.threads = threads;
+    struct trace placed = *crews.trace; /* where calls are as the program's author sees it */
+    const struct trace *trace = &placed;
     size_t n_records = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         n_records += trace->threads[t].n_records;
-    view.contexts = wrappers_skipped(trace);
+    placed.contexts = wrappers_skipped(trace);
     struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
     double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -206,8 +208,8 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
         timeline_free(&timelines[t]);
     free(timelines);
     free(cpu_ns);
-    pipes_free(threads, trace->n_threads);
-    free(view.contexts);
+    free(placed.contexts);
+    view_free(&view);
     if (model_check(model, error)) {
         error_prefix(error, "the model built from this trace is not sound (%zu records)",
                      n_records);

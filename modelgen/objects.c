@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/names.h"
+#include "modelgen/signals.h"
 #include "modelgen/source.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -122,8 +123,32 @@ int objects_barrier(struct writer *writer, int index) {
     return writer->object_of[index];
 }
 
+/* Whom the signal wakes. */
+static const char *waiter_of(const struct writer *writer, int index) {
+    const struct trace *trace = writer->in->trace;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            if (trace->threads[t].records[r].api == ROLE_acquire &&
+                sections_object(writer->in->sections, &trace->threads[t].records[r]) == index)
+                return trace->threads[t].start_routine;
+    return "?";
+}
+
+static int signal_tokens(struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    char *what = memory_format("signal to %s", waiter_of(writer, index));
+    int result = draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, what));
+    writer->model->objects[result].evidence =
+        memory_format("%.0f waits for a signal that another thread sent", object->operations);
+    free(what);
+    return result;
+}
+
 int objects_semaphore(struct writer *writer, int index) {
-    if (writer->object_of[index] == UNDECIDED) {
+    if (writer->object_of[index] == UNDECIDED &&
+        signals_are_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = signal_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];
         int result =
             draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "semaphore"));

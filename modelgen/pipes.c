@@ -2,14 +2,12 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
 
 #define WAITED_NS 10000 /* a read that takes longer has waited */
 #define CAPACITY  65536 /* bytes in a pipe of Linux, unless the program asks for more */
-#define OBJECTS   0x7069706500000000 /* no address of user space */
 
 /* A record that makes a pipe or works on a descriptor. */
 struct use {
@@ -122,43 +120,22 @@ static void show_as_queue(struct trace_record *record, const struct use *use,
         record->api = writes ? ROLE_put : ROLE_get;
         record->flags |= TRACE_WAITED | (ended ? TRACE_FAILED : 0);
     }
-    record->object = OBJECTS + (uint64_t)use->end / 2;
+    record->object = VIEW_PIPES + (uint64_t)use->end / 2;
 }
 
-struct trace_thread *pipes_as_queues(const struct trace *trace) {
-    struct uses uses = find_uses(trace);
-    struct pipes pipes = find_pipes(trace, &uses);
-    bool any = false;
+void pipes_as_queues(struct view *view) {
+    struct uses uses = find_uses(&view->trace);
+    struct pipes pipes = find_pipes(&view->trace, &uses);
     for (size_t p = 0; p < pipes.count; p++) {
         struct pipe *pipe = &pipes.items[p];
         pipe->is_queue &= pipe->puts > 0 && pipe->gets > 0 && pipe->waits;
-        any |= pipe->is_queue;
     }
-    struct trace_thread *threads = NULL;
-    if (any) {
-        threads = memory_alloc(trace->n_threads, sizeof *threads);
-        memcpy(threads, trace->threads, trace->n_threads * sizeof *threads);
-        for (size_t t = 0; t < trace->n_threads; t++) {
-            size_t n = threads[t].n_records;
-            threads[t].records = memory_alloc(n, sizeof *threads[t].records);
-            if (n)
-                memcpy(threads[t].records, trace->threads[t].records,
-                       n * sizeof *threads[t].records);
-        }
-        for (size_t u = 0; u < uses.count; u++) {
-            const struct use *use = &uses.items[u];
-            if (use->end >= 0 && pipes.items[use->end / 2].is_queue)
-                show_as_queue(&threads[use->thread].records[use->record], use,
-                              &pipes.items[use->end / 2]);
-        }
+    for (size_t u = 0; u < uses.count; u++) {
+        const struct use *use = &uses.items[u];
+        if (use->end >= 0 && pipes.items[use->end / 2].is_queue)
+            show_as_queue(view_record(view, use->thread, use->record), use,
+                          &pipes.items[use->end / 2]);
     }
     free(uses.items);
     free(pipes.items);
-    return threads;
-}
-
-void pipes_free(struct trace_thread *threads, size_t n_threads) {
-    for (size_t t = 0; threads && t < n_threads; t++)
-        free(threads[t].records);
-    free(threads);
 }

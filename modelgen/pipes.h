@@ -3,12 +3,9 @@
 #ifndef PERSIK_MODELGEN_PIPES_H
 #define PERSIK_MODELGEN_PIPES_H
 
-#include "formats/trace.h"
+#include "modelgen/view.h"
 
-/* The trace's threads with the calls on such pipes as those on a queue (ROLE_put, ROLE_get ...);
- * NULL: there are none. Records are the result's own, all else is the trace's. End it with
- * pipes_free(). */
-struct trace_thread *pipes_as_queues(const struct trace *trace);
-void pipes_free(struct trace_thread *threads, size_t n_threads);
+/* Shows the calls on such pipes as those on a queue (ROLE_put, ROLE_get ...). */
+void pipes_as_queues(struct view *view);
 
 #endif

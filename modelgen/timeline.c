@@ -117,6 +117,17 @@ double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_
     return ready;
 }
 
+uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
+    for (size_t i = slices_begun(thread, to_ns); i > 0; i--) {
+        const struct trace_slice *slice = &thread->slices[i - 1];
+        if (slice->wake_ns >= from_ns && slice->wake_ns <= to_ns)
+            return slice->wake_ns;
+        if (slice->on_ns < from_ns)
+            break;
+    }
+    return 0;
+}
+
 struct timeline_parts timeline_parts(const struct timeline *timeline) {
     const struct trace_thread *thread = timeline->thread;
     struct timeline_parts parts = {.life_ns = (double)(thread->end_ns - thread->start_ns)};

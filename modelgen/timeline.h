@@ -24,6 +24,9 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);
  * running where wake-ups were recorded. */
 double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
 
+/* When the thread was last woken in [from, to]; 0 = that is not known. */
+uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns);
+
 /* Design invariant 2: every ns of a thread's life in exactly one part. */
 struct timeline_parts {
     double life_ns, cpu_ns, ready_ns;

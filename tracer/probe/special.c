@@ -154,6 +154,24 @@ DEFINE_OTHER_THREAD(pthread_detach, (pthread_t thread), (thread))
 DEFINE_OTHER_THREAD(thrd_join, (thrd_t thread, int *value_out), (thread, value_out))
 DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
 
+/* ---- signals ---- */
+
+/* A signal may end the program, or wake who ends it, before the call comes back, and its handler
+ * makes calls meanwhile: the record is written first. */
+#define DEFINE_SEND(name, params, args, object, value)                                             \
+    PROBE_EXPORT int name params {                                                                 \
+        if (probe_recording() && number != 0)                                                      \
+            probe_stamp(PROBE_CONTEXT, clock_before(), API_##name, (uint64_t)(object), 0, value);  \
+        return real.name args;                                                                     \
+    }
+DEFINE_SEND(kill, (pid_t process, int number), (process, number), process, number)
+DEFINE_SEND(sigqueue, (pid_t process, int number, const union sigval word),
+            (process, number, word), process, number)
+DEFINE_SEND(pthread_kill, (pthread_t thread, int number), (thread, number), thread,
+            threads_find(thread))
+DEFINE_SEND(pthread_sigqueue, (pthread_t thread, int number, const union sigval word),
+            (thread, number, word), thread, threads_find(thread))
+
 /* ---- functions without a result ---- */
 
 #define STAMP_BEFORE(name, object)                                                                 \
