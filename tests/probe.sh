@@ -73,7 +73,7 @@ count() {
 }
 
 build tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
-for program in count window semantics signals ends children threads secret streams; do
+for program in count window semantics signals sends ends children threads secret streams; do
     build tests/programs/probe_$program.c -o "$scratch/$program"
 done
 build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
@@ -163,6 +163,20 @@ check "a storm of signals loses and breaks nothing" \
     "$(cat "$scratch/probed.out")-0" ]
 check "every lock has its unlock under the storm" \
     [ "$(count pthread_mutex_lock)" -eq "$(count pthread_mutex_unlock)" ]
+
+bare "$scratch/sends"
+probed "$scratch/sends"
+check "signals are sent, waited for and handled as before, and the last one kills" same_behaviour
+check "sends that do something are recorded, also that of a handler and the last one" \
+    [ "$(count kill)-$(count sigqueue)-$(count pthread_kill)-$(count pthread_sigqueue)" = 5-2-2-1 ]
+check "waits for signals are recorded" \
+    [ "$(count sigwait 1)-$(count sigwaitinfo 1)-$(count sigtimedwait 1)-$(count sigsuspend 1)" = \
+    1-1-2-1 ]
+check "the record of a send to a process says to which, and what" \
+    [ "$(awk '$4 == "kill" { print $9 }' "$scratch/records" | tr '\n' ' ')" = "10 12 1 99 15 " ]
+check "that of a send to a thread says to which" \
+    [ "$(awk '$4 == "pthread_kill" || $4 == "pthread_sigqueue" { print $9 }' "$scratch/records" |
+        tr '\n' ' ')" = "1 1 0 " ]
 
 # ---- ends of the process ----
 

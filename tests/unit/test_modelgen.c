@@ -1,5 +1,6 @@
 /* modelgen on traces whose truth is known because they were written by hand. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -447,6 +448,94 @@ static void a_pipe_between_threads_is_a_queue(void **state) {
     }
 }
 
+/* Main waits from 1000 to 500000 for a signal that the worker, or main itself, sends it or another
+ * thread. The process is number 1. */
+struct sending {
+    const char *by;   /* the function */
+    int target;       /* process, or index of the thread */
+    int sender;       /* index of the thread */
+    uint64_t time_ns; /* of the sending */
+    uint64_t wait_ns; /* how long main waits */
+    uint64_t woken_ns;
+    bool pairs;
+};
+
+static struct trace *signal_trace(const struct sending *sending) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int worker = builder_thread(trace, "worker", 0);
+    uint32_t setup = builder_context(trace, "main", 900, "main", 900);
+    uint32_t waits = builder_context(trace, "await", 10, "main", 910);
+    uint32_t sends = builder_context(trace, "tell", 20, "worker", 100);
+    builder_record(trace, main_thread, "pthread_create", 7, 1, 0, setup, 1);
+    bool to_thread = strcmp(sending->by, "pthread_kill") == 0;
+    if (sending->sender == main_thread)
+        builder_record(trace, main_thread, sending->by, sending->time_ns, 0, 1, setup, SIGUSR1);
+    else
+        builder_record(trace, worker, sending->by, sending->time_ns, 0,
+                       to_thread ? 0x7000 : (uint64_t)sending->target, sends,
+                       to_thread ? sending->target : SIGUSR1);
+    builder_record(trace, main_thread, "sigsuspend", 1000, sending->wait_ns, 0, waits, -1);
+    struct trace_thread *threads = trace->threads;
+    threads[main_thread].records[threads[main_thread].n_records - 1].flags |= TRACE_FAILED;
+    builder_slice(trace, main_thread, 0, 1000);
+    builder_slice(trace, main_thread, 1000 + sending->wait_ns, 700000);
+    threads[main_thread].slices[1].wake_ns = sending->woken_ns;
+    builder_slice(trace, worker, 0, 690000);
+    builder_finish(trace, 700000);
+    return trace;
+}
+
+static void a_wait_for_another_threads_signal_is_one_for_that_thread(void **state) {
+    (void)state;
+    const struct sending sendings[] = {
+        {"kill", 1, 1, 400000, 499000, 0, true},
+        {"kill", 0, 1, 400000, 499000, 0, true}, /* the group, of which it is one */
+        {"sigqueue", 1, 1, 400000, 499000, 401000, true},
+        {"pthread_kill", 0, 1, 400000, 499000, 0, true},
+        {"kill", 1, 1, 500, 2000, 0, true},            /* it was there already ... */
+        {"kill", 1, 1, 500, 499000, 0, false},         /* ... and did not end this wait */
+        {"kill", 1, 1, 400000, 499000, 300000, false}, /* something else had woken it */
+        {"kill", 1, 1, 600000, 499000, 0, false},
+        {"kill", 1, 0, 500, 2000, 0, false}, /* main's own */
+        {"kill", 77, 1, 400000, 499000, 0, false},
+        {"pthread_kill", 1, 1, 400000, 499000, 0, false},
+        {"pthread_kill", -1, 1, 400000, 499000, 0, false},
+    };
+    for (size_t i = 0; i < sizeof sendings / sizeof *sendings; i++) {
+        struct trace *trace = signal_trace(&sendings[i]);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        assert_true(count_nodes(model, NODE_ACQUIRE) == sendings[i].pairs);
+        assert_true(count_nodes(model, NODE_RELEASE) == sendings[i].pairs);
+        assert_true(count_nodes(model, NODE_SLEEP) == !sendings[i].pairs);
+        assert_int_equal(model->n_objects, sendings[i].pairs);
+        for (size_t o = 0; o < model->n_objects; o++) {
+            assert_int_equal(model->objects[o].kind, OBJECT_TOKENS);
+            assert_true(model->objects[o].amount.base == 0);
+            assert_string_equal(model->objects[o].name, "signal to main, await (t.c:10)");
+        }
+        assert_int_equal(trace->threads[0].records[1 + (sendings[i].sender == 0)].api,
+                         API_sigsuspend); /* the trace is as it was */
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
+static void a_wait_for_a_signal_that_never_ended_stays_as_it_is(void **state) {
+    (void)state;
+    struct trace *trace = signal_trace(&(struct sending){"kill", 1, 1, 400000, 699000, 0, false});
+    trace->threads[0].records[1].flags |= TRACE_UNFINISHED;
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(model->n_objects, 0);
+    assert_true(count_nodes(model, NODE_SLEEP) == 1);
+    model_free(model);
+    trace_free(trace);
+}
+
 static void a_lone_helper_that_computes_most_does_not_scale(void **state) {
     (void)state;
     struct trace *trace = barrier_trace();
@@ -565,6 +654,8 @@ int main(void) {
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
         cmocka_unit_test(a_pipe_between_threads_is_a_queue),
+        cmocka_unit_test(a_wait_for_another_threads_signal_is_one_for_that_thread),
+        cmocka_unit_test(a_wait_for_a_signal_that_never_ended_stays_as_it_is),
         cmocka_unit_test(a_lone_helper_that_computes_most_does_not_scale),
         cmocka_unit_test(a_pool_whose_rounds_are_split_says_so),
     };
