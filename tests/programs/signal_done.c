@@ -1,6 +1,5 @@
-/* A pool of threads computes; main waits in sigsuspend until the last of them has told it by kill, or
- * by another way to send a signal, that all is done. Prints a checksum.
- * Usage: signal_done THREADS ITEMS MICROSECONDS */
+/* A pool of threads computes; main waits in sigsuspend until the last of them tells it by kill that
+ * all is done. Prints a checksum. Usage: signal_done THREADS ITEMS MICROSECONDS */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -165,8 +165,8 @@ DEFINE_OTHER_THREAD(thrd_detach, (thrd_t thread), (thread))
         return real.name args;                                                                     \
     }
 DEFINE_SEND(kill, (pid_t process, int number), (process, number), process, number)
-DEFINE_SEND(sigqueue, (pid_t process, int number, const union sigval word),
-            (process, number, word), process, number)
+DEFINE_SEND(sigqueue, (pid_t process, int number, const union sigval word), (process, number, word),
+            process, number)
 DEFINE_SEND(pthread_kill, (pthread_t thread, int number), (thread, number), thread,
             threads_find(thread))
 DEFINE_SEND(pthread_sigqueue, (pthread_t thread, int number, const union sigval word),

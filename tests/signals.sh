@@ -1,0 +1,55 @@
+#!/bin/sh
+# Checks that a thread that waits for a signal which another thread sends it is modelled as waiting for
+# that thread, on tests/programs/signal_done.c. Usage: tests/signals.sh BUILD-FOLDER. Prints TAP.
+
+if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
+    echo "usage: $0 BUILD-FOLDER" >&2
+    exit 2
+fi
+persik=$(cd "$1" && pwd)/persik
+cd "$(dirname "$0")/.." || exit 2
+scratch=$(mktemp -d) || exit 1
+export PERSIK_CACHE="$scratch/cache"
+trap 'rm -rf "$scratch"' EXIT
+tests=0
+failures=0
+data=$scratch/data
+
+# check NAME COMMAND...: one TAP line.
+check() {
+    name=$1
+    shift
+    tests=$((tests + 1))
+    if "$@" >"$scratch/log" 2>&1; then
+        echo "ok $tests - $name"
+    else
+        echo "not ok $tests - $name"
+        sed 's/^/# /' "$scratch/log"
+        failures=$((failures + 1))
+    fi
+}
+
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/signal_done.c \
+    -o "$scratch/signal_done" -lpthread || exit 2
+
+recorded() {
+    "$persik" profile -q -o "$data" -- "$scratch/signal_done" 2 300 1000 >"$scratch/out" &&
+        "$persik" build-model -q -i "$data" && [ "$(tail -n 1 "$scratch/out")" = 45150 ]
+}
+
+is_object() { "$persik" graph -q -i "$data" | tee /dev/stderr | grep -q '^signal to main, main (signal_done.c:'; }
+
+# Four threads on two cores and on four: the wait is as long as they compute.
+follows_the_threads() {
+    "$persik" predict -q -i "$data" --threads 4 --cores 2,4 --format csv | tee "$scratch/csv" &&
+        awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "run_ns") at = i }
+                  NR > 1 { run[NR] = $at }
+                  END { exit !(NR == 3 && run[3] < 0.7 * run[2]) }' "$scratch/csv"
+}
+
+check "the program is recorded and modelled" recorded
+check "what main waits for has a name" is_object
+check "main waits as long as the threads compute, not as long as it did" follows_the_threads
+
+echo "1..$tests"
+[ "$failures" -eq 0 ]
