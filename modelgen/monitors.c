@@ -10,6 +10,7 @@
 #include "modelgen/commands.h"
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
+#include "modelgen/source.h"
 
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
 #define DOUBTS         4    /* contradictions ... */
@@ -237,6 +238,7 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
             continue;
         int close_class = -1;
         if (!class->mixed_waits && search_waits(&search, history, class, &close_class) &&
+            monitors_prove(monitors, mutex, search.best_verdict.turns) &&
             (sections->objects[mutex].alone || are_mailboxes(sections, &search)))
             add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
         else
@@ -574,19 +576,66 @@ static double count_operations(const struct trace *trace, const struct monitors 
     return matches;
 }
 
+/* Is the place where the mutex is taken in a file that was analysed? */
+static bool has_source(const struct trace *trace, const struct monitors *monitors,
+                       const struct facts *facts, int mutex) {
+    for (size_t c = 0; facts && c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->context == TRACE_NO_CONTEXT)
+            continue;
+        const struct trace_context *calls = &trace->contexts[class->context];
+        if (calls->n_frames > 0 && source_is_analysed(facts, calls->frames[0].file))
+            return true;
+    }
+    return false;
+}
+
+/* A global mutex is one, or an array of those that are alike: which object is it? Else -1. */
+static int find_global(const struct trace *trace, const struct sections *sections,
+                       const struct monitors *monitors, const struct facts_monitor *proposal) {
+    double best = 0;
+    int global = -1;
+    if (!proposal->mutex || strncmp(proposal->mutex, "global:", 7) != 0)
+        return -1;
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        double matches = sections->objects[o].kind == ON_MUTEX
+                             ? count_operations(trace, monitors, (int)o, proposal)
+                             : 0;
+        if (matches > best)
+            global = (int)o;
+        best = fmax(best, matches);
+    }
+    return global;
+}
+
 static void find_proposals(const struct trace *trace, const struct sections *sections,
                            const struct facts *facts, struct monitors *monitors) {
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what the array holds */
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
-    for (size_t o = 0; facts && o < sections->n_objects; o++) {
-        double best = 0;
-        for (size_t m = 0; sections->objects[o].kind == ON_MUTEX && m < facts->n_monitors; m++) {
-            double matches = count_operations(trace, monitors, (int)o, &facts->monitors[m]);
-            if (matches > best)
-                monitors->proposal_of[o] = &facts->monitors[m];
-            best = fmax(best, matches);
+    monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
+    double *best = memory_alloc(sections->n_objects, sizeof *best);
+    for (size_t m = 0; facts && m < facts->n_monitors; m++) {
+        const struct facts_monitor *proposal = &facts->monitors[m];
+        int global = find_global(trace, sections, monitors, proposal);
+        for (size_t o = 0; o < sections->n_objects; o++) {
+            const struct sync_object *object = &sections->objects[o];
+            if (object->kind != ON_MUTEX ||
+                (global >= 0 && object->class_id != sections->objects[global].class_id))
+                continue;
+            double matches = count_operations(trace, monitors, (int)o, proposal);
+            if (matches > best[o])
+                monitors->proposal_of[o] = proposal;
+            best[o] = fmax(best[o], matches);
         }
     }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        monitors->unproposed[o] =
+            !monitors->proposal_of[o] && has_source(trace, monitors, facts, (int)o);
+    free(best);
+}
+
+bool monitors_prove(const struct monitors *monitors, int mutex, double turns) {
+    return turns >= CONVINCING_TURNS || !monitors->unproposed[mutex];
 }
 
 static void find_threads(const struct trace *trace, const struct sections *sections,
@@ -789,6 +838,7 @@ void monitors_free(struct monitors *monitors) {
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);
+    free(monitors->unproposed);
     free(monitors->classes);
     free(monitors->class_of);
     free(monitors->condition_explained);

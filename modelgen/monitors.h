@@ -85,6 +85,7 @@ struct monitors {
     struct guard *guards;
     const struct facts_monitor *
         *proposal_of; /* per sync object: what the source takes a mutex for */
+    bool *unproposed; /* ... its source was read and proposes nothing */
     size_t n_patterns;
     struct pattern *patterns;
     size_t *first_of_thread; /* per thread and one more: its first section */
@@ -97,6 +98,10 @@ struct monitors {
  * to a wrong model; NULL: none. monitors_free() ends it; all arguments must outlive it. */
 struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
                               const struct facts *facts, const bool *doubted);
+
+/* Do waits that began or ended so often prove what they were found to follow? More is asked for
+ * where the source was read and says nothing of the kind. */
+bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 
 /* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
 bool monitors_ignore(const struct monitors *monitors, int mutex);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/source.h"
 
 void partition_even_out(struct dist *stays, const struct scaling *scaling, int threads) {
     free(stays->values);
@@ -260,6 +261,25 @@ static int draft_taker(struct model *model, const struct pool *pool, int object)
     return taker;
 }
 
+/* Appends `from`'s edges for the outcome to those of `to`, and leaves it without. */
+static void move_edges(struct node *from, enum outcome when, struct node *to) {
+    size_t kept = 0;
+    for (size_t e = 0; e < from->n_edges; e++)
+        if (from->edges[e].when == when)
+            *draft_edge(to, from->edges[e].to) = from->edges[e];
+        else
+            from->edges[kept++] = from->edges[e];
+    from->n_edges = kept;
+}
+
+/* What the node must answer for its thread to decide whether to go round again. */
+static enum outcome outcome_of_rounds(const struct node *node) {
+    for (size_t e = 0; e < node->n_edges; e++)
+        if (node->edges[e].leaves)
+            return node->edges[e].when;
+    return OUTCOME_ANY;
+}
+
 /* Each round but a thread's first takes a token: the place that decides whether to go round again
  * is followed by one that asks for it, which is given. */
 static int supply_rounds(struct graph *graph, size_t n) {
@@ -274,8 +294,8 @@ static int supply_rounds(struct graph *graph, size_t n) {
     model->objects[object].evidence = memory_strdup("rounds of the pool, which its threads share");
     int taker = draft_taker(model, pool, object);
     struct node *node = &model->nodes[n], *take = &model->nodes[taker];
-    take->edges = node->edges;
-    take->n_edges = node->n_edges;
+    enum outcome answer = outcome_of_rounds(node);
+    move_edges(node, answer, take);
     for (size_t e = 0; e < take->n_edges; e++) {
         take->edges[e].when = take->edges[e].leaves ? OUTCOME_NO : OUTCOME_YES;
         take->edges[e].leaves = false;
@@ -284,21 +304,8 @@ static int supply_rounds(struct graph *graph, size_t n) {
     free(node->stays.values);
     node->stays = (struct dist){0};
     node->stays_scaling = (struct scaling){.pool = MODEL_NONE};
-    node->n_edges = 0;
-    node->edges = NULL;
-    draft_edge(node, taker);
+    draft_edge(node, taker)->when = answer;
     return taker;
-}
-
-/* Appends `from`'s edges for "no" to those of `to`, and leaves it without. */
-static void move_refusals(struct node *from, struct node *to) {
-    size_t kept = 0;
-    for (size_t e = 0; e < from->n_edges; e++)
-        if (from->edges[e].when == OUTCOME_NO)
-            *draft_edge(to, from->edges[e].to) = from->edges[e];
-        else
-            from->edges[kept++] = from->edges[e];
-    from->n_edges = kept;
 }
 
 /* A thread's first round takes no token, at one of its loop's places: at the others all rounds do.
@@ -324,7 +331,7 @@ static void join_rounds(struct graph *graph, const int *taker_at) {
             int next =
                 draft_taker(model, &model->pools[graph->pool], model->nodes[taker_at[m]].object);
             draft_copy_edges(&model->nodes[taker_at[m]], OUTCOME_YES, &model->nodes[next]);
-            move_refusals(&model->nodes[last], &model->nodes[next]);
+            move_edges(&model->nodes[last], OUTCOME_NO, &model->nodes[next]);
             draft_edge(&model->nodes[last], next)->when = OUTCOME_NO;
             last = next;
             if (m > n)
@@ -340,7 +347,8 @@ static bool can_supply(const struct graph *graph, size_t n) {
     if (!is_in_loop(graph, n) || graph->supplied[n] || node->stays.kind == DIST_NONE)
         return false;
     for (size_t e = 0; e < node->n_edges; e++)
-        if (node->edges[e].when != OUTCOME_ANY)
+        if (node->edges[e].when != outcome_of_rounds(node) &&
+            stays_in_loop(graph, n, &node->edges[e]))
             return false;
     for (size_t m = 0; m < total; m++)
         if (same_loop(graph->reaches, total, n, m) && !same_loop(graph->loops, total, n, m))
@@ -548,9 +556,8 @@ static void own_items(struct graph *graph) {
 
 static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
     for (size_t f = 0; f < calls->n_frames; f++)
-        for (size_t i = 0; calls->frames[f].file && i < facts->n_files; i++)
-            if (strcmp(calls->frames[f].file, facts->files[i]) == 0)
-                return true;
+        if (source_is_analysed(facts, calls->frames[f].file))
+            return true;
     return false;
 }
 

@@ -68,6 +68,10 @@ struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind ki
 
 bool pattern_add(const struct finder *finder, struct pattern pattern) {
     struct monitors *monitors = finder->monitors;
+    if (!monitors_prove(monitors, pattern.mutex, pattern.tally.waited)) {
+        free(pattern.acts);
+        return false;
+    }
     monitors->patterns =
         memory_resize(monitors->patterns, monitors->n_patterns + 1, sizeof *monitors->patterns);
     monitors->patterns[monitors->n_patterns++] = pattern;

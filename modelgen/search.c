@@ -8,13 +8,12 @@
 #include "base/memory.h"
 #include "modelgen/classes.h"
 
-#define LEFT_OVER        0.1   /* of what was added may never be taken */
-#define CLOSE_LIMIT      4     /* candidates for what closes an object */
-#define EVENT_LIMIT      50000 /* events of one mutex that are replayed in the search */
-#define SUPPLIES         3     /* batches added at once, to be taken for such */
-#define DEBT             1.5 /* how complex it is that something is owed at the start, in classes ... */
-#define STOCK            0.25 /* ... and that there is something */
-#define CONVINCING_TURNS 8    /* from waiting to going on and back */
+#define LEFT_OVER   0.1   /* of what was added may never be taken */
+#define CLOSE_LIMIT 4     /* candidates for what closes an object */
+#define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
+#define SUPPLIES    3     /* batches added at once, to be taken for such */
+#define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
+#define STOCK       0.25 /* ... and that there is something */
 
 /* ---- the history of one mutex ---- */
 
@@ -129,7 +128,12 @@ static struct verdict best_threshold(struct replay_table *table, long low, long 
         double wrong = waits - waits_below + passes_below;
         double known = best.wrong_waits + best.wrong_passes;
         if (wrong < known || (wrong == known && (taking ? c == natural : true)))
-            best = (struct verdict){waits, passes, waits - waits_below, passes_below, c};
+            best = (struct verdict){.waits = waits,
+                                    .passes = passes,
+                                    .wrong_waits = waits - waits_below,
+                                    .wrong_passes = passes_below,
+                                    .threshold = c,
+                                    .turns = table->turns};
         table->waited[at] = table->passed[at] = 0;
     }
     return best;

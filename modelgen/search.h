@@ -49,6 +49,7 @@ struct verdict {
     double waits, passes;
     double wrong_waits, wrong_passes;
     long threshold; /* waits while the counter is at or below it */
+    double turns;   /* how often who comes next waits where the last one went on, or the reverse */
 };
 
 /* Is this where a class adds its weight? `early`: if it does so before it waits itself. */
@@ -91,6 +92,8 @@ struct search {
     bool uniform;  /* all sections of one call site weigh the same, whatever they signal */
     bool found;
 };
+
+#define CONVINCING_TURNS 8 /* of a verdict, to be believed whatever else speaks against it */
 
 /* What the sections of `class` wait for; gives the class that closes it, or -1. True: found, in
  * `best` and what follows it. */

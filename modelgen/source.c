@@ -41,6 +41,13 @@ bool source_once_a_round(const struct trace *trace, const struct facts *facts, u
     return false;
 }
 
+bool source_is_analysed(const struct facts *facts, const char *file) {
+    for (size_t i = 0; file && i < facts->n_files; i++)
+        if (strcmp(file, facts->files[i]) == 0)
+            return true;
+    return false;
+}
+
 bool source_shows_threads(const struct facts *facts) {
     bool found = false;
     for (size_t c = 0; facts && c < facts->n_creations; c++)

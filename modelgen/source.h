@@ -31,6 +31,9 @@ char *source_place(const struct trace *trace, uint32_t context);
 const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
                         enum api_object on);
 
+/* Is the file (NULL: unknown) one of those that were analysed? */
+bool source_is_analysed(const struct facts *facts, const char *file);
+
 /* Does the source show how threads are created, or anything that they share? `facts` may be NULL.
  */
 bool source_shows_threads(const struct facts *facts);

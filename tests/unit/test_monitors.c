@@ -482,6 +482,22 @@ static void a_stock_that_never_comes_back_proves_nothing(void **state) {
     }
 }
 
+/* The source was read, and does not take the mutex for anything: then two waits prove nothing. */
+static void few_waits_that_the_source_does_not_explain_prove_nothing(void **state) {
+    (void)state;
+    struct trace *trace = stock_trace(8);
+    struct sections sections = sections_find(trace, no_pools);
+    char *files[] = {"t.c", "other.c"};
+    for (int first = 0; first <= 1; first++) {
+        struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &files[first]};
+        struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
+        assert_int_equal(monitors.n_guards, first);
+        monitors_free(&monitors);
+    }
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 struct judge {
     bool hates_tokens;
     int asked;
@@ -528,6 +544,7 @@ int main(void) {
         cmocka_unit_test(what_is_found_must_hold_wherever_the_operation_is_called),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
         cmocka_unit_test(a_stock_that_never_comes_back_proves_nothing),
+        cmocka_unit_test(few_waits_that_the_source_does_not_explain_prove_nothing),
         cmocka_unit_test(what_little_proves_is_given_up_where_the_model_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
