@@ -256,6 +256,28 @@ static void mark_reachable(const struct model *model, int node, bool *seen) {
         mark_reachable(model, model->nodes[node].edges[i].to, seen);
 }
 
+/* Which nodes are in a loop that one with `stays` decides to leave. */
+static void find_counted(const struct builder *builder, struct plan *plan) {
+    const struct model *model = builder->model;
+    for (size_t decider = 0; decider < model->n_nodes; decider++) {
+        if (model->nodes[decider].stays.kind == DIST_NONE)
+            continue;
+        bool *after = memory_alloc(model->n_nodes, sizeof *after);
+        mark_reachable(model, (int)decider, after);
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            struct plan_node *node = &plan->nodes[n];
+            if (!after[n] || node->yes.counted ||
+                (node->yes.deck == PLAN_NONE && node->no.deck == PLAN_NONE))
+                continue;
+            bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
+            mark_reachable(model, (int)n, seen);
+            node->yes.counted = node->no.counted = seen[decider];
+            free(seen);
+        }
+        free(after);
+    }
+}
+
 /* Without a horizon some END must be reachable from every pool that the end of the run waits
  * for, or it would never come. */
 static int check_end(const struct builder *builder, const struct plan *plan, struct error *error) {
@@ -342,6 +364,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = compile_node(builder, &model->nodes[i]);
+    find_counted(builder, plan);
 
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;

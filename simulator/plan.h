@@ -51,6 +51,7 @@ struct plan_group {
     int run;       /* index of the run each thread keeps here; PLAN_NONE = memoryless */
     int stay;      /* index of the run that counts down to leaving; PLAN_NONE = no such edges */
     int deck;      /* index of the first card count; PLAN_NONE = with replacement */
+    bool counted;  /* the loop around it is left by `stays`, not by one of these choices */
     double weight; /* sums over the choices that stay */
     double first_weight; /* 0: the first choice is like all others */
 };

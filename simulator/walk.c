@@ -121,7 +121,13 @@ static int draw_choice(struct engine *engine, const struct plan_choice *choices,
     if (group->n == 1)
         return 0;
     double total = sum_weights(engine, choices, group, except);
-    if (total <= 0 && group->deck != PLAN_NONE) { /* the deck is dealt: a new one */
+    bool dealt = total <= 0 && group->deck != PLAN_NONE;
+    if (dealt && group->counted && except != PLAN_NONE &&
+        weight_of(engine, choices, group, except) > 0) {
+        engine->cards[group->deck + except]--; /* other threads have got all others */
+        return except;
+    }
+    if (dealt) {
         for (int i = 0; i < group->n; i++)
             engine->cards[group->deck + i] += choices[i].weight;
         total = sum_weights(engine, choices, group, except);
