@@ -11,6 +11,7 @@ namespace {
 struct Header {
     std::vector<const Expr *> conditions; /* to stay in, or to leave by break */
     std::set<std::string> induction;      /* variables of the condition that the loop moves */
+    bool counts = false; /* one of them is the function's own, or set before the loop */
     Value limit, start, step;
     std::string limit_text;
 };
@@ -98,6 +99,7 @@ class HeaderReader {
             else if (loop_contains(loop, a.at))
                 read_step(a);
         }
+        header.counts |= (start && start->op == "=") || key_is_local(key);
         if (start && start->op == "=")
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
         else if (!start) /* a parameter that the loop itself moves */
@@ -199,6 +201,9 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARE, expr_display(*filter), 0};
     if (shared)
         return {BOUND_SHARED, shared->why, 0};
+    /* A capacity may follow the thread count; what fills it up comes and goes elsewhere. */
+    if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.counts)
+        return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
     bool counts_down = (start & TAINT_COUNT) && header.start.linear_known;
     if ((limit & TAINT_COUNT) || counts_down)
         return {BOUND_THREADS,

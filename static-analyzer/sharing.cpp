@@ -90,10 +90,9 @@ bool find_take(const std::vector<const Assignment *> &inside, Section &section) 
             section.take.puts = true;
         if (!itself || own)
             continue;
-        if (section.take.state.empty()) {
-            section.take.at = a->at;
+        if (section.take.state.empty())
             section.take.why = expr_display(*a->whole);
-        }
+        section.take.at.push_back(a->at);
         section.take.state.insert(key);
     }
     /* What is kept up to date with it: empty = head == tail. */
@@ -110,7 +109,7 @@ std::vector<Take> find_sections(const Flow &flow) {
     for (const Assignment &a : flow.assignments) {
         if (a.op == "atomic") {
             Take take;
-            take.at = a.at;
+            take.at = {a.at};
             take.expr = a.whole;
             take.why = "atomic operation on " + expr_display(*a.target);
             takes.push_back(take);
@@ -163,6 +162,14 @@ class Outcome {
         return decides(expr) || std::any_of(takes.begin(), takes.end(), [&](const Take *take) {
                    return !take->puts && reads_any(expr, take->state);
                });
+    }
+
+    /* Of a loop that goes round while there is something: what takes it in its rounds. */
+    const Take *looked_at(const Expr &condition) const {
+        for (const Take *take : takes)
+            if (!take->puts && !take->mutex.empty() && reads_any(condition, take->state))
+                return take;
+        return nullptr;
     }
 
     const std::set<std::string> &results() const {
@@ -258,6 +265,13 @@ std::string take_why(const std::vector<const Take *> &takes) {
     return take.mutex.empty() ? take.why : take.why + " under " + key_display(take.mutex);
 }
 
+/* Does something in the loop happen without the mutex? Else whoever has it takes all there is. */
+bool is_given_up(const Flow &flow, const Loop &loop, const std::string &mutex) {
+    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+        return loop_contains(loop, site.at) && !site.at.held.count(mutex);
+    });
+}
+
 bool classify(const Program &program, const Flow &flow, int l,
               const std::vector<const Take *> &takes, SharedLoop &result) {
     const Loop &loop = flow.loops[(size_t)l];
@@ -267,6 +281,11 @@ bool classify(const Program &program, const Flow &flow, int l,
     result.decided_by_condition = true;
     if (condition && outcome.decides(*condition))
         return true;
+    const Take *take = condition ? outcome.looked_at(*condition) : nullptr;
+    if (take && is_given_up(flow, loop, take->mutex)) {
+        result.why = expr_display(*condition) + " under " + key_display(take->mutex);
+        return true;
+    }
     bool counted = condition && is_counted(program, flow, loop, *condition);
     bool broken = false;
     for (const Exit &exit : loop.exits)
@@ -384,7 +403,7 @@ std::vector<Take> Sharing::takes_of(int f) const {
         if (!handing.returns && handing.parameters.empty())
             continue;
         Take take;
-        take.at = site.at;
+        take.at = {site.at};
         take.depth = handing.depth + 1;
         take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
@@ -412,7 +431,8 @@ bool Sharing::analyse(int f) {
         std::vector<const Take *> inside;
         for (const Take &take : takes)
             if (take.section != bare_section && !used.count(&take) &&
-                loop_contains(flow.loops[l], take.at))
+                std::any_of(take.at.begin(), take.at.end(),
+                            [&](const Moment &at) { return loop_contains(flow.loops[l], at); }))
                 inside.push_back(&take);
         SharedLoop result;
         if (inside.empty() || !classify(program, flow, (int)l, inside, result))

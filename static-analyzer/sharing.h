@@ -18,7 +18,7 @@ namespace persik {
 
 /* One act of taking in a function. */
 struct Take {
-    Moment at;
+    std::vector<Moment> at;      /* of a section: where it changes state */
     const Expr *expr = nullptr;  /* whose value was taken: a call or atomic operation */
     std::string mutex;           /* of the section; empty else */
     int section = 0;             /* which */

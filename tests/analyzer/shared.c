@@ -128,6 +128,48 @@ static void messages(void) {
         work(text[0]);
 }
 
+/* A worker's loop around the queue's state: it takes while there is something, and room for what it
+ * makes of it, and sleeps with the same mutex between; the room follows the thread count. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t more;
+    struct node *head;
+    int sleeping, room, busy;
+    bool closed;
+} jobs = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+static void by_state(void) {
+    pthread_mutex_lock(&jobs.mutex);
+    while (!jobs.closed) { //= bound unknown
+        if (!jobs.head) {
+            jobs.sleeping++;
+            pthread_cond_wait(&jobs.more, &jobs.mutex);
+            jobs.sleeping--;
+            continue;
+        }
+        while (jobs.head && jobs.room > jobs.busy) { //= bound shared
+            struct node *node = jobs.head;
+            jobs.head = node->next;
+            jobs.busy++;
+            pthread_mutex_unlock(&jobs.mutex);
+            work(node->value);
+            pthread_mutex_lock(&jobs.mutex);
+            jobs.busy--;
+        }
+    }
+    pthread_mutex_unlock(&jobs.mutex);
+}
+
+/* Whoever has the mutex takes all there is; nobody counts to the thread count here. */
+static void fill_up(void) {
+    pthread_mutex_lock(&jobs.mutex);
+    while (jobs.busy < jobs.room) { //= bound fixed
+        jobs.busy = jobs.busy + 1;
+        work(jobs.busy);
+    }
+    pthread_mutex_unlock(&jobs.mutex);
+}
+
 static void *run(void *arg) {
     for (int round = 0; round < 10; round++) { //= bound fixed
         under_lock();
@@ -137,6 +179,8 @@ static void *run(void *arg) {
         until_told();
         atomics();
         messages();
+        by_state();
+        fill_up();
     }
     return arg;
 }
@@ -156,6 +200,7 @@ static void produce(void) {
 int main(int argc, char **argv) {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     pthread_t handles[64];
+    jobs.room = threads * 2;
     produce();
     for (int i = 0; i < threads; i++) //= bound threads
         pthread_create(&handles[i], NULL, run, NULL);

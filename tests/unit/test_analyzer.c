@@ -261,7 +261,7 @@ static void lookalikes_are_no_shares(void **state) {
 
 static void work_that_is_taken_is_shared(void **state) {
     (void)state;
-    check_program("shared.c", "local:main.threads", 15);
+    check_program("shared.c", "local:main.threads", 18);
 }
 
 static void amounts_follow_the_thread_count(void **state) {
