@@ -39,6 +39,20 @@ bool is_c_family(Dwarf_Die *die) {
     }
 }
 
+/* "lib/list.h" is found in a folder above that of the file. Those come last, so that they hide
+ * nothing. */
+void add_folders_above(std::set<std::string> seen, std::vector<std::string> &options) {
+    const int max_above = 3;
+    const std::set<std::string> folders = seen;
+    for (const std::string &folder : folders) {
+        fs::path above = fs::path(folder).parent_path();
+        for (int i = 0; i < max_above && above.has_relative_path();
+             i++, above = above.parent_path())
+            if (seen.insert(above.string()).second)
+                options.insert(options.end(), {"-idirafter", above.string()});
+    }
+}
+
 /* Without -grecord-gcc-switches the command line is lost: the folders of all files that went into
  * the compilation take the place of -I. */
 std::vector<std::string> include_options(Dwarf_Die *die, const std::string &directory) {
@@ -59,6 +73,7 @@ std::vector<std::string> include_options(Dwarf_Die *die, const std::string &dire
         if (seen.insert(path).second)
             options.push_back("-I" + path);
     }
+    add_folders_above(seen, options);
     return options;
 }
 

@@ -1,6 +1,7 @@
 #include "static-analyzer/sharing.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace persik {
 
@@ -86,13 +87,17 @@ bool find_take(const std::vector<const Assignment *> &inside, Section &section) 
         bool own = is_own_data(*a->value, section.derived);
         bool itself = a->op != "=" || expr_reads(*a->value, key) ||
                       (!own && reads_any(*a->value, section.derived));
-        if (own && a->op == "=" && !expr_reads(*a->value, key))
+        if (own && a->op == "=" && !expr_reads(*a->value, key)) {
             section.take.puts = true;
+            section.take.stored.insert(key);
+        }
         if (!itself || own)
             continue;
-        if (section.take.state.empty())
+        if (section.take.state.empty()) {
+            section.take.at = a->at;
             section.take.why = expr_display(*a->whole);
-        section.take.at.push_back(a->at);
+        }
+        section.take.changes.push_back(a->at);
         section.take.state.insert(key);
     }
     /* What is kept up to date with it: empty = head == tail. */
@@ -109,7 +114,7 @@ std::vector<Take> find_sections(const Flow &flow) {
     for (const Assignment &a : flow.assignments) {
         if (a.op == "atomic") {
             Take take;
-            take.at = {a.at};
+            take.at = a.at;
             take.expr = a.whole;
             take.why = "atomic operation on " + expr_display(*a.target);
             takes.push_back(take);
@@ -162,14 +167,6 @@ class Outcome {
         return decides(expr) || std::any_of(takes.begin(), takes.end(), [&](const Take *take) {
                    return !take->puts && reads_any(expr, take->state);
                });
-    }
-
-    /* Of a loop that goes round while there is something: what takes it in its rounds. */
-    const Take *looked_at(const Expr &condition) const {
-        for (const Take *take : takes)
-            if (!take->puts && !take->mutex.empty() && reads_any(condition, take->state))
-                return take;
-        return nullptr;
     }
 
     const std::set<std::string> &results() const {
@@ -265,13 +262,6 @@ std::string take_why(const std::vector<const Take *> &takes) {
     return take.mutex.empty() ? take.why : take.why + " under " + key_display(take.mutex);
 }
 
-/* Does something in the loop happen without the mutex? Else whoever has it takes all there is. */
-bool is_given_up(const Flow &flow, const Loop &loop, const std::string &mutex) {
-    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-        return loop_contains(loop, site.at) && !site.at.held.count(mutex);
-    });
-}
-
 bool classify(const Program &program, const Flow &flow, int l,
               const std::vector<const Take *> &takes, SharedLoop &result) {
     const Loop &loop = flow.loops[(size_t)l];
@@ -281,11 +271,6 @@ bool classify(const Program &program, const Flow &flow, int l,
     result.decided_by_condition = true;
     if (condition && outcome.decides(*condition))
         return true;
-    const Take *take = condition ? outcome.looked_at(*condition) : nullptr;
-    if (take && is_given_up(flow, loop, take->mutex)) {
-        result.why = expr_display(*condition) + " under " + key_display(take->mutex);
-        return true;
-    }
     bool counted = condition && is_counted(program, flow, loop, *condition);
     bool broken = false;
     for (const Exit &exit : loop.exits)
@@ -297,6 +282,24 @@ bool classify(const Program &program, const Flow &flow, int l,
     bool endless = !counted && !outcome.results().empty();
     result.decided_by_condition = endless;
     return broken || endless;
+}
+
+/* Does something in the loop happen without the mutex? Else whoever has it takes all there is. */
+bool is_given_up(const Flow &flow, const Loop &loop, const std::string &mutex) {
+    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+        return loop_contains(loop, site.at) && !site.at.held.count(mutex);
+    });
+}
+
+/* Does the loop go round while there is something, which the section takes in its rounds? */
+bool goes_by_state(const Flow &flow, const Loop &loop, const Take &take) {
+    bool inside = std::any_of(take.changes.begin(), take.changes.end(),
+                              [&](const Moment &at) { return loop_contains(loop, at); });
+    std::set<std::string> taken;
+    std::set_difference(take.state.begin(), take.state.end(), take.stored.begin(),
+                        take.stored.end(), std::inserter(taken, taken.end()));
+    return inside && !take.mutex.empty() && !loop.stmt->exprs.empty() &&
+           reads_any(loop.stmt->exprs[0], taken) && is_given_up(flow, loop, take.mutex);
 }
 
 bool same_constant(const Expr *a, const Expr *b) {
@@ -403,7 +406,7 @@ std::vector<Take> Sharing::takes_of(int f) const {
         if (!handing.returns && handing.parameters.empty())
             continue;
         Take take;
-        take.at = {site.at};
+        take.at = site.at;
         take.depth = handing.depth + 1;
         take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
@@ -431,9 +434,16 @@ bool Sharing::analyse(int f) {
         std::vector<const Take *> inside;
         for (const Take &take : takes)
             if (take.section != bare_section && !used.count(&take) &&
-                std::any_of(take.at.begin(), take.at.end(),
-                            [&](const Moment &at) { return loop_contains(flow.loops[l], at); }))
+                loop_contains(flow.loops[l], take.at))
                 inside.push_back(&take);
+        const Loop &loop = flow.loops[l];
+        for (const Take &take : takes)
+            if (!used.count(&take) && goes_by_state(flow, loop, take)) {
+                used.insert(&take);
+                SharedLoop by_state = {true, expr_display(loop.stmt->exprs[0]) + " under " +
+                                                 key_display(take.mutex)};
+                changed |= loops.emplace(std::make_pair(f, (int)l), by_state).second;
+            }
         SharedLoop result;
         if (inside.empty() || !classify(program, flow, (int)l, inside, result))
             continue;

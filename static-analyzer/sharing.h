@@ -18,7 +18,8 @@ namespace persik {
 
 /* One act of taking in a function. */
 struct Take {
-    std::vector<Moment> at;      /* of a section: where it changes state */
+    Moment at;                   /* of a section: where it first changes state, and ... */
+    std::vector<Moment> changes; /* ... all places */
     const Expr *expr = nullptr;  /* whose value was taken: a call or atomic operation */
     std::string mutex;           /* of the section; empty else */
     int section = 0;             /* which */
@@ -26,6 +27,7 @@ struct Take {
     std::set<std::string> outs;  /* variables whose address the call gets */
     int depth = 0;               /* of wrappers around the critical section */
     bool puts = false; /* the section also stores the thread's own data: it may be a put */
+    std::set<std::string> stored; /* ... and where to */
     std::string why;
 };
 
