@@ -17,6 +17,7 @@
 #include "modelgen/pipes.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
+#include "modelgen/statements.h"
 #include "modelgen/wrappers.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
@@ -169,6 +170,7 @@ struct model *modelgen_build(const struct trace *recorded, const struct facts *f
     write_pools(trace, &pools, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts);
+    statements_find(trace, &sections, facts, &pools, &monitors, model);
     uint32_t *places = source_places(trace);
     struct disks disks = disks_find(trace);
     struct stream_input input = {.trace = trace,

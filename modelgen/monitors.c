@@ -10,6 +10,7 @@
 #include "modelgen/commands.h"
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
+#include "modelgen/statements.h"
 
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
 #define DOUBTS         4    /* contradictions ... */
@@ -636,9 +637,10 @@ static void find_in_likes(struct monitors *monitors, const struct sections *sect
     free(history.items);
 }
 
-/* By the user's word it is to be taken for nothing. */
+/* By the user's word it is to be taken for nothing, or for its statements. */
 static bool is_ignored(const struct monitors *monitors, int mutex) {
-    return monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored;
+    const struct facts_monitor *proposal = monitors->proposal_of[mutex];
+    return proposal && (proposal->ignored || proposal->statements);
 }
 
 bool guard_is_doubtful(const struct guard *guard) {
@@ -652,6 +654,17 @@ static void ask_for_patterns(const struct sections *sections, struct monitors *m
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (guard_is_doubtful(&monitors->guards[g]))
             set_explained(monitors, sections, monitors->guards[g].condition, !sought);
+}
+
+void monitors_forget(struct monitors *monitors, int mutex) {
+    size_t kept = 0;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].mutex == mutex)
+            guard_free(&monitors->guards[g]);
+        else
+            monitors->guards[kept++] = monitors->guards[g];
+    monitors->n_guards = kept;
+    patterns_forget(monitors, mutex);
 }
 
 /* Ends the doubtful guards whose waits a pattern explains; gives how many remain. */
@@ -715,6 +728,9 @@ bool monitors_guard(const struct monitors *monitors, size_t class_index) {
 bool monitors_explain(const struct monitors *monitors, size_t section) {
     if (monitors_guard(monitors, (size_t)monitors->class_of[section]))
         return true;
+    for (size_t i = 0; i < monitors->n_statements; i++)
+        if (monitors->statements[i].section_of[section] != MODEL_NONE)
+            return true;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].acts[section])
             return true;
@@ -785,6 +801,7 @@ void monitors_free(struct monitors *monitors) {
         guard_free(&monitors->guards[g]);
     free(monitors->guards);
     patterns_free(monitors);
+    statements_free(monitors);
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);

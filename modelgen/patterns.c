@@ -562,7 +562,7 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
     for (size_t o = 0; o < sections->n_objects; o++) {
         const struct sync_object *object = &sections->objects[o];
         const struct facts_monitor *proposal = monitors->proposal_of[o];
-        if (object->kind != ON_MUTEX || (proposal && proposal->ignored))
+        if (object->kind != ON_MUTEX || (proposal && (proposal->ignored || proposal->statements)))
             continue;
         finder.mutex = (int)o;
         if (object->alone)
@@ -579,6 +579,16 @@ size_t pattern_first(const struct monitors *monitors, const struct pattern *patt
         if (pattern->acts[s] & act)
             return s;
     return PATTERN_NO_SECTION;
+}
+
+void patterns_forget(struct monitors *monitors, int mutex) {
+    size_t kept = 0;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].mutex == mutex)
+            free(monitors->patterns[p].acts);
+        else
+            monitors->patterns[kept++] = monitors->patterns[p];
+    monitors->n_patterns = kept;
 }
 
 void patterns_free(struct monitors *monitors) {

@@ -79,7 +79,7 @@ static struct commands_verdict replay(struct trace *trace, const struct facts_mo
     int mutex = 0;
     while (sections.objects[mutex].kind != ON_MUTEX)
         mutex++;
-    struct commands_verdict verdict = commands_replay(trace, &sections, proposal, mutex, 2);
+    struct commands_verdict verdict = commands_replay(trace, &sections, proposal, mutex, 2, NULL);
     sections_free(&sections, trace);
     trace_free(trace);
     return verdict;
