@@ -177,9 +177,9 @@ static void run_segment(struct replay *replay, const struct facts_section *comma
             replay->verdict.unknown_signals += !guard.known;
             break;
         case STEP_WAIT:
-            if (value_is_false(guard))
-                break; /* this way does not come by here */
             holds = evaluate(replay, thread, &parsed->value);
+            if (value_is_false(guard) && !value_is_false(holds))
+                break; /* this way does not come by here */
             if (!holds.known)
                 replay->verdict.unknown++;
             if (waits && !value_is_false(holds)) {

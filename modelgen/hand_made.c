@@ -655,7 +655,9 @@ static void write_proposed(const struct stream_input *input, const struct propos
                   : found                 ? MODELLED_EXACTLY
                                           : MODELLED_NOT;
     monitor.why = memory_strdup(
-        proposed->statements
+        proposed->statements && proposal->statements
+            ? "by the user's word its statements are simulated"
+        : proposed->statements
             ? "no counter or pattern that the model knows: its statements are simulated"
         : doubtful && !unexplained
             ? "proposed by the source; a counter tells most of its waits, not all"

@@ -637,10 +637,9 @@ static void find_in_likes(struct monitors *monitors, const struct sections *sect
     free(history.items);
 }
 
-/* By the user's word it is to be taken for nothing, or for its statements. */
+/* By the user's word it is to be taken for nothing. */
 static bool is_ignored(const struct monitors *monitors, int mutex) {
-    const struct facts_monitor *proposal = monitors->proposal_of[mutex];
-    return proposal && (proposal->ignored || proposal->statements);
+    return monitors->proposal_of[mutex] && monitors->proposal_of[mutex]->ignored;
 }
 
 bool guard_is_doubtful(const struct guard *guard) {

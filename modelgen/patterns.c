@@ -562,7 +562,7 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
     for (size_t o = 0; o < sections->n_objects; o++) {
         const struct sync_object *object = &sections->objects[o];
         const struct facts_monitor *proposal = monitors->proposal_of[o];
-        if (object->kind != ON_MUTEX || (proposal && (proposal->ignored || proposal->statements)))
+        if (object->kind != ON_MUTEX || (proposal && proposal->ignored))
             continue;
         finder.mutex = (int)o;
         if (object->alone)
