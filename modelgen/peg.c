@@ -10,6 +10,7 @@
 #include "modelgen/partition.h"
 #include "modelgen/rounds.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64
@@ -609,41 +610,6 @@ static bool is_put_by_others(const struct builder *builder, int pool, int object
     return false;
 }
 
-static bool updates(const struct statement_section *section) {
-    for (size_t i = 0; i < section->n_statements; i++)
-        if (section->statements[i].kind == STATEMENT_UPDATE)
-            return true;
-    return false;
-}
-
-/* Do the node's statements take what only other pools' threads hand out, one signal for each? */
-static bool is_handed_by_others(const struct builder *builder, int node) {
-    const struct model *model = builder->model;
-    const struct node *taker = &model->nodes[node];
-    const struct object *monitor = &model->objects[taker->object];
-    const struct statement_section *taken = &monitor->sections[taker->section];
-    bool handed = false;
-    for (size_t n = 0; n < builder->nodes.count; n++) {
-        const struct node *other = &model->nodes[n];
-        if (other->kind != NODE_STATEMENTS || other->object != taker->object)
-            continue;
-        const struct statement_section *given = &monitor->sections[other->section];
-        bool own = builder->nodes.items[n].pool == builder->nodes.items[node].pool;
-        for (size_t w = 0; w < taken->n_statements; w++)
-            for (size_t s = 0; s < given->n_statements; s++) {
-                const struct statement *wait = &taken->statements[w], *tells = &given->statements[s];
-                bool signals = tells->kind == STATEMENT_SIGNAL;
-                if (wait->kind != STATEMENT_WAIT || wait->condition != tells->condition ||
-                    (!signals && tells->kind != STATEMENT_BROADCAST))
-                    continue;
-                if (own || !signals)
-                    return false;
-                handed = true;
-            }
-    }
-    return handed && updates(taken);
-}
-
 /* Is this where each thread of the pool goes round once, taking what others put into a queue? More
  * threads find no more there. */
 static bool is_shared_supply(const struct builder *builder, int node) {
@@ -654,7 +620,7 @@ static bool is_shared_supply(const struct builder *builder, int node) {
         return false;
     return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
                                  : get->kind == NODE_STATEMENTS &&
-                                       is_handed_by_others(builder, node);
+                                       statements_are_handed(builder->model, (size_t)node);
 }
 
 /* Of the loop that the edge stays in: its runs, and how often its node is stayed at. */

@@ -395,6 +395,60 @@ void statements_find(const struct trace *trace, const struct sections *sections,
             find_in_mutex(&search, (int)o, model);
 }
 
+/* ---- in the model ---- */
+
+static const struct statement_section *section_at(const struct model *model, size_t node) {
+    const struct node *at = &model->nodes[node];
+    return &model->objects[at->object].sections[at->section];
+}
+
+static bool updates(const struct statement_section *section) {
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (section->statements[i].kind == STATEMENT_UPDATE)
+            return true;
+    return false;
+}
+
+/* Does `giver` do this to a condition that `taker` waits for? */
+static bool tells(const struct statement_section *giver, enum statement_kind how,
+                  const struct statement_section *taker) {
+    for (size_t g = 0; g < giver->n_statements; g++)
+        for (size_t t = 0; t < taker->n_statements; t++)
+            if (giver->statements[g].kind == how && taker->statements[t].kind == STATEMENT_WAIT &&
+                giver->statements[g].condition == taker->statements[t].condition)
+                return true;
+    return false;
+}
+
+static size_t pool_of_node(const struct model *model, size_t node) {
+    size_t p = 0;
+    while (p < model->n_pools && !draft_node_in_pool(&model->nodes[node], &model->pools[p]))
+        p++;
+    return p;
+}
+
+bool statements_are_handed(const struct model *model, size_t node) {
+    const struct statement_section *taker = section_at(model, node);
+    size_t pool = pool_of_node(model, node);
+    bool handed = false;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *other = &model->nodes[n];
+        if (other->kind != NODE_STATEMENTS || other->object != model->nodes[node].object)
+            continue;
+        bool signals = tells(section_at(model, n), STATEMENT_SIGNAL, taker);
+        bool broadcasts = tells(section_at(model, n), STATEMENT_BROADCAST, taker);
+        if (broadcasts || (signals && pool_of_node(model, n) == pool))
+            return false;
+        handed |= signals;
+    }
+    return handed && updates(taker);
+}
+
+bool statements_meet(const struct model *model, size_t node) {
+    const struct statement_section *section = section_at(model, node);
+    return tells(section, STATEMENT_BROADCAST, section);
+}
+
 struct statements *statements_of(const struct monitors *monitors, int mutex) {
     for (size_t i = 0; i < monitors->n_statements; i++)
         if (monitors->statements[i].mutex == mutex)

@@ -39,6 +39,13 @@ bool statements_are_doubtful(const struct statements *statements);
 /* May a thread wait in this section? */
 bool statements_wait(const struct facts_section *section);
 
+/* In the model: do the node's statements take what only threads of other pools hand out, one signal
+ * for each? */
+bool statements_are_handed(const struct model *model, size_t node);
+
+/* Do they both wait and, for others, end such a wait by a broadcast? There threads meet. */
+bool statements_meet(const struct model *model, size_t node);
+
 /* Does the step make a difference to who waits? Counters that nobody asks need not be kept. */
 bool statements_matter(const struct statements *statements, const struct facts_step *step);
 

@@ -67,7 +67,7 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
                       const struct step *take) {
     if (writer->in->pools->pool_of[writer->thread] != writer->task_pool)
         return;
-    bool tokens = take->kind == NODE_ACQUIRE;
+    bool tokens = take->kind == NODE_ACQUIRE || take->kind == NODE_STATEMENTS;
     enum outcome outcome = take->outcome;
     if (writer->in_task) {
         /* goes before the taking step, which was just written */
@@ -270,6 +270,8 @@ static void write_statements(struct writer *writer, size_t record, int section_i
     for (int at = writer->n_open - 1; at >= 0; at--)
         if (writer->open[at].section == section_index)
             writer->open[at].answer = step->outcome;
+    if (at_lock && statements->answer[index] != MODEL_NONE)
+        mark_task(writer, record, end, step);
 }
 
 /* ---- loops whose rounds all threads share ---- */
