@@ -135,6 +135,15 @@ struct waits {
     double wait_ns, unexplained_ns;
 };
 
+/* By something that the traced run does not contradict? */
+static bool is_explained(const struct monitors *monitors, size_t section) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].waits[monitors->class_of[section]] &&
+            guard_is_doubtful(&monitors->guards[g]))
+            return false;
+    return monitors_explain(monitors, section);
+}
+
 static struct waits waits_of(const struct search_of_statements *search, int mutex) {
     const struct sections *sections = search->sections;
     struct waits waits = {0};
@@ -147,7 +156,7 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
             waits.count++;
             waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
             waits.wait_ns += time_ns;
-            waits.unexplained_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
+            waits.unexplained_ns += is_explained(search->monitors, s) ? 0 : time_ns;
         }
     }
     return waits;
@@ -348,6 +357,13 @@ static bool is_needed(const struct search_of_statements *search, const struct wa
            waits->unexplained_ns > UNEXPLAINED * waits->wait_ns;
 }
 
+static bool has_guards(const struct monitors *monitors, int mutex) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].mutex == mutex)
+            return true;
+    return false;
+}
+
 static void find_in_mutex(const struct search_of_statements *search, int mutex,
                           struct model *model) {
     const struct facts_monitor *known = search->monitors->proposal_of[mutex];
@@ -362,6 +378,9 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
             continue;
         struct statements statements = try_proposal(search, mutex, proposal, trail);
         why = why_not(search, &statements, &waits);
+        if (!why && statements_are_doubtful(&statements) && !is_wanted(known) &&
+            has_guards(search->monitors, mutex))
+            why = "the traced run contradicts them, too";
         if (why) {
             free_one(&statements);
             continue;
@@ -370,7 +389,7 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
         monitors_forget(search->monitors, mutex);
         add(search->monitors, statements);
     }
-    if (why && is_wanted(known))
+    if (why)
         draft_note(model, "the statements of \"%s\" cannot be simulated: %s",
                    known->name ? known->name : known->mutex, why);
     free(trail);

@@ -22,8 +22,8 @@ struct statements {
     int object;  /* of the model; filled by the stream */
 };
 
-/* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What the
- * user wanted so and cannot be gets a note in `model`. */
+/* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What is not
+ * explained, or wanted so by the user, and cannot be gets a note in `model`. */
 void statements_find(const struct trace *trace, const struct sections *sections,
                      const struct facts *facts, const struct thread_pools *pools,
                      struct monitors *monitors, struct model *model);
