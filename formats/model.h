@@ -109,8 +109,8 @@ enum statement_kind {
 
 struct statement {
     enum statement_kind kind;
-    /* Happens only where this holds. Statements in a row under the same one are in one branch, which
-     * is decided once. */
+    /* Happens only where this holds. Statements in a row under the same one are in one branch,
+     * which is decided once. */
     struct expression guard;
     int variable, condition;     /* indices into the monitor's */
     struct expression value;     /* UPDATE */
@@ -151,7 +151,7 @@ struct object {
     struct monitor_variable *variables;
     char **conditions;
     struct statement_section *sections;
-    char *evidence;              /* how modelgen knows what it is; may be NULL */
+    char *evidence; /* how modelgen knows what it is; may be NULL */
 };
 
 /* What programs make themselves from a mutex, conditions and a few variables. */
@@ -248,7 +248,7 @@ enum node_kind {
     NODE_TURN,       /* order: waits until all lower numbers than this thread's have passed */
     NODE_PASS,       /* order: this thread's number has passed */
     NODE_COLLECT,    /* order: waits until the lowest number not yet collected has passed */
-    NODE_STATEMENTS,   /* monitor: carries out the statements of its section number `section` */
+    NODE_STATEMENTS, /* monitor: carries out the statements of its section number `section` */
     NODE_CREATE,     /* starts all threads of `target_pool` that are not running */
     NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
     NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
@@ -259,8 +259,8 @@ enum node_kind {
 };
 
 /* The outcome of a node that can fail or time out: ACQUIRE, PUT, GET, LOCK, RDLOCK, WRLOCK, WAIT
- * with a finite or zero timeout; ACQUIRE, PUT, GET on a closed object; STATEMENTS of which one answers.
- * Everything else always ends with OUTCOME_YES. */
+ * with a finite or zero timeout; ACQUIRE, PUT, GET on a closed object; STATEMENTS of which one
+ * answers. Everything else always ends with OUTCOME_YES. */
 enum outcome { OUTCOME_ANY, OUTCOME_YES, OUTCOME_NO };
 
 struct edge {

@@ -200,7 +200,7 @@ static bool is_given(const struct expression *expression) {
 }
 
 static int check_statement(const struct object *monitor, const struct statement *statement,
-                         const bool *is_own, const struct place *place, struct error *error) {
+                           const bool *is_own, const struct place *place, struct error *error) {
     bool updates = statement->kind == STATEMENT_UPDATE, waits = statement->kind == STATEMENT_WAIT;
     const char *kind = model_statement_kinds[statement->kind];
     if (is_given(&statement->guard) &&
@@ -209,14 +209,15 @@ static int check_statement(const struct object *monitor, const struct statement 
     if (statement->answers && !is_given(&statement->guard))
         return violation(PLACE_KEY(place, "answers"), error, "without \"if\" there is no answer");
     if (updates != (statement->variable != MODEL_NONE) || updates != is_given(&statement->value))
-        return violation(place, error, updates ? "%s: needs variable and value"
-                                               : "%s: has no variable and no value",
-                         kind);
+        return violation(
+            place, error,
+            updates ? "%s: needs variable and value" : "%s: has no variable and no value", kind);
     if (updates == (statement->condition != MODEL_NONE))
         return violation(place, error, updates ? "%s: has no condition" : "%s: needs a condition",
                          kind);
     if (waits != is_given(&statement->predicate))
-        return violation(place, error, waits ? "%s: needs \"while\"" : "%s: has no \"while\"", kind);
+        return violation(place, error, waits ? "%s: needs \"while\"" : "%s: has no \"while\"",
+                         kind);
     if (updates)
         return check_index(statement->variable, monitor->n_variables, "a variable",
                            PLACE_KEY(place, "variable"), error) ||
@@ -246,7 +247,8 @@ static int check_section(const struct object *monitor, const struct statement_se
             return -1;
         answers += statement->answers;
         if (answers > 1)
-            return violation(PLACE_KEY(here, "answers"), error, "another statement answers already");
+            return violation(PLACE_KEY(here, "answers"), error,
+                             "another statement answers already");
     }
     return 0;
 }
@@ -447,7 +449,7 @@ static int check_node_object(const struct model *model, const struct node *node,
 
 /* Statements wait by giving up the mutex under which their monitor is. */
 static int check_statements_mutex(const struct model *model, const struct node *node,
-                                const struct place *place, struct error *error) {
+                                  const struct place *place, struct error *error) {
     if (node->kind != NODE_STATEMENTS || node->mutex != MODEL_NONE)
         return 0;
     const struct statement_section *section = &model->objects[node->object].sections[node->section];

@@ -2,15 +2,14 @@
 
 #include <math.h>
 
-const char *const model_object_kinds[] = {"mutex", "rwlock",  "spin", "tokens", "queue",
-                                          "flag",  "barrier", "disk", "order",  "monitor",
-                                          NULL};
+const char *const model_object_kinds[] = {"mutex",   "rwlock", "spin",  "tokens",  "queue", "flag",
+                                          "barrier", "disk",   "order", "monitor", NULL};
 
 const char *const model_node_kinds[] = {
-    "start",    "end",     "step",    "lock",       "unlock",   "rdlock",  "wrlock",
-    "rwunlock", "acquire", "release", "put",        "get",      "close",   "wait",
-    "signal",   "barrier", "draw",    "turn",       "pass",     "collect", "statements", "create",
-    "join",     "sleep",   "io",      "task_begin", "task_end", NULL};
+    "start",    "end",     "step",    "lock", "unlock",     "rdlock",   "wrlock",
+    "rwunlock", "acquire", "release", "put",  "get",        "close",    "wait",
+    "signal",   "barrier", "draw",    "turn", "pass",       "collect",  "statements",
+    "create",   "join",    "sleep",   "io",   "task_begin", "task_end", NULL};
 
 const char *const model_statement_kinds[] = {"update", "wait", "signal", "broadcast", NULL};
 
@@ -80,7 +79,7 @@ static const struct record expression_record = SHAPE(expression, expression_fiel
 /* Under a key that is a word of C. */
 #define EXPRESSION(member, key_)                                                                   \
     {                                                                                              \
-        .key = (key_), .offset = offsetof(struct statement, member), .type = FIELD_RECORD,           \
+        .key = (key_), .offset = offsetof(struct statement, member), .type = FIELD_RECORD,         \
         .record = &expression_record                                                               \
     }
 static const struct field statement_fields[] = {

@@ -37,16 +37,26 @@ enum word_kind {
 };
 
 static const char *const operators[] = {
-    [WORD_NOT] = "!",           [WORD_COMPLEMENT] = "~",
-    [WORD_NEGATIVE] = "neg",    [WORD_AND] = "&&",
-    [WORD_OR] = "||",           [WORD_PLUS] = "+",
-    [WORD_MINUS] = "-",         [WORD_TIMES] = "*",
-    [WORD_DIVIDED] = "/",       [WORD_MODULO] = "%",
-    [WORD_BITS_AND] = "&",      [WORD_BITS_OR] = "|",
-    [WORD_BITS_XOR] = "^",      [WORD_EQUAL] = "==",
-    [WORD_UNEQUAL] = "!=",      [WORD_LESS] = "<",
-    [WORD_LESS_OR_EQUAL] = "<=", [WORD_GREATER] = ">",
-    [WORD_GREATER_OR_EQUAL] = ">=", [WORD_LEFT] = "<<",
+    [WORD_NOT] = "!",
+    [WORD_COMPLEMENT] = "~",
+    [WORD_NEGATIVE] = "neg",
+    [WORD_AND] = "&&",
+    [WORD_OR] = "||",
+    [WORD_PLUS] = "+",
+    [WORD_MINUS] = "-",
+    [WORD_TIMES] = "*",
+    [WORD_DIVIDED] = "/",
+    [WORD_MODULO] = "%",
+    [WORD_BITS_AND] = "&",
+    [WORD_BITS_OR] = "|",
+    [WORD_BITS_XOR] = "^",
+    [WORD_EQUAL] = "==",
+    [WORD_UNEQUAL] = "!=",
+    [WORD_LESS] = "<",
+    [WORD_LESS_OR_EQUAL] = "<=",
+    [WORD_GREATER] = ">",
+    [WORD_GREATER_OR_EQUAL] = ">=",
+    [WORD_LEFT] = "<<",
     [WORD_RIGHT] = ">>",
 };
 #define N_OPERATORS (sizeof operators / sizeof *operators)
@@ -76,12 +86,14 @@ struct value value_or(struct value a, struct value b) {
 /* A double beyond them has no value in C either. */
 static long long whole(double number) {
     const double limit = 9.2e18;
-    return number > limit ? (long long)limit : number < -limit ? -(long long)limit : (long long)number;
+    return number > limit    ? (long long)limit
+           : number < -limit ? -(long long)limit
+                             : (long long)number;
 }
 
-static struct value of_bits(enum word_kind operator, long long x, long long y) {
+static struct value of_bits(enum word_kind kind, long long x, long long y) {
     bool may_shift = y >= 0 && y < 63;
-    switch (operator) {
+    switch (kind) {
     case WORD_DIVIDED:
         return y ? value_of((double)(x / y)) : unknown;
     case WORD_MODULO:
@@ -99,14 +111,14 @@ static struct value of_bits(enum word_kind operator, long long x, long long y) {
     }
 }
 
-static struct value of_two(enum word_kind operator, struct value a, struct value b) {
-    if (operator == WORD_AND)
+static struct value of_two(enum word_kind kind, struct value a, struct value b) {
+    if (kind == WORD_AND)
         return value_and(a, b);
-    if (operator == WORD_OR)
+    if (kind == WORD_OR)
         return value_or(a, b);
     if (!a.known || !b.known)
         return unknown;
-    switch (operator) {
+    switch (kind) {
     case WORD_PLUS:
         return value_of(a.number + b.number);
     case WORD_MINUS:
@@ -126,16 +138,16 @@ static struct value of_two(enum word_kind operator, struct value a, struct value
     case WORD_GREATER_OR_EQUAL:
         return value_of(a.number >= b.number);
     default:
-        return of_bits(operator, whole(a.number), whole(b.number));
+        return of_bits(kind, whole(a.number), whole(b.number));
     }
 }
 
-static struct value of_one(enum word_kind operator, struct value a) {
+static struct value of_one(enum word_kind kind, struct value a) {
     if (!a.known)
         return unknown;
-    return operator == WORD_NOT          ? value_of(a.number == 0)
-           : operator == WORD_COMPLEMENT ? value_of((double)~whole(a.number))
-                                         : value_of(-a.number);
+    return kind == WORD_NOT          ? value_of(a.number == 0)
+           : kind == WORD_COMPLEMENT ? value_of((double)~whole(a.number))
+                                     : value_of(-a.number);
 }
 
 /* ---- parsing ---- */
@@ -185,7 +197,8 @@ const char *postfix_parse(const char *text, size_t n_variables, const bool *is_o
     char *copy = memory_strdup(text ? text : ""), *rest = NULL;
     const char *wrong = NULL;
     size_t depth = 0;
-    for (char *next = strtok_r(copy, " ", &rest); next && !wrong; next = strtok_r(NULL, " ", &rest)) {
+    for (char *next = strtok_r(copy, " ", &rest); next && !wrong;
+         next = strtok_r(NULL, " ", &rest)) {
         struct postfix_word word = {0};
         wrong = parse_word(next, n_variables, is_own, &word);
         size_t needs = operands_of(word.kind);
@@ -217,9 +230,8 @@ void postfix_free(struct postfix *program) {
 
 struct value postfix_value(const struct postfix *program, const struct value *shared,
                            const struct value *own) {
-    struct value stack[STACK_LIMIT];
+    struct value stack[STACK_LIMIT] = {0};
     size_t depth = 0;
-    stack[0] = unknown;
     for (size_t i = 0; i < program->n_words; i++) {
         const struct postfix_word *word = &program->words[i];
         switch (operands_of(word->kind)) {

@@ -3,8 +3,9 @@
  * against the trace, the simulator runs them.
  *
  * Every word is a number, an operator of C (of two operands but !, ~ and "neg"; && and || evaluate
- * both sides), "$I" for the variable with index I, or "?" for what the variables do not tell. Numbers
- * are doubles; what C does with bits and remainders is done with them as 64-bit integers. */
+ * both sides), "$I" for the variable with index I, or "?" for what the variables do not tell.
+ * Numbers are doubles; what C does with bits and remainders is done with them as 64-bit integers.
+ */
 #ifndef PERSIK_FORMATS_POSTFIX_H
 #define PERSIK_FORMATS_POSTFIX_H
 

@@ -297,7 +297,7 @@ struct commands_verdict commands_replay(const struct trace *trace, const struct 
     parse_all(&replay);
     replay.start = memory_alloc(proposal->n_variables, sizeof *replay.start);
     replay.shared = memory_alloc(proposal->n_variables, sizeof *replay.shared);
-    replay.own = memory_alloc(trace->n_threads, sizeof *replay.own);
+    replay.own = memory_alloc(trace->n_threads, sizeof(struct value *));
     for (size_t v = 0; v < proposal->n_variables; v++) {
         const struct facts_amount *initial = &proposal->variables[v].initial;
         replay.start[v] = initial->follows_threads

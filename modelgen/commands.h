@@ -40,7 +40,8 @@ struct commands_verdict commands_replay(const struct trace *trace, const struct 
                                         const struct facts_monitor *proposal, int mutex,
                                         double threads, commands_trail *trail);
 
-/* Of each of the proposal's variables, whether every thread has one of its own. The caller frees. */
+/* Of each of the proposal's variables, whether every thread has one of its own. The caller frees.
+ */
 bool *commands_own(const struct facts_monitor *proposal);
 
 /* The source's section that was entered at `context`; NULL when it is none of the proposal's. */

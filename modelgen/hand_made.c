@@ -385,7 +385,7 @@ struct proposed {
     struct commands_verdict verdict;
     const struct pattern *pattern;       /* NULL: none */
     const struct statements *statements; /* by which it is modelled; NULL */
-    bool is_part;                  /* of another one: not an object of its own */
+    bool is_part;                        /* of another one: not an object of its own */
     struct {
         const struct guard **items;
         size_t count, capacity;
@@ -477,16 +477,15 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
         const struct statements *statements = statements_of(input->monitors, mutex);
         if (statements && statements->proposal != proposal)
             statements = NULL;
-        if (!same || (!statements && (proposal->kind == MONITOR_OTHER ||
-                                      !is_used(input, proposal, mutex))))
+        if (!same ||
+            (!statements && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
             continue;
-        *VECTOR_ADD(list) =
-            (struct proposed){.proposal = proposal,
-                              .mutex = mutex,
-                              .statements = statements,
-                              .verdict = commands_replay(input->trace, input->sections, proposal,
-                                                         mutex, scaling_threads(input->pools),
-                                                         NULL)};
+        *VECTOR_ADD(list) = (struct proposed){
+            .proposal = proposal,
+            .mutex = mutex,
+            .statements = statements,
+            .verdict = commands_replay(input->trace, input->sections, proposal, mutex,
+                                       scaling_threads(input->pools), NULL)};
     }
 }
 

@@ -89,7 +89,7 @@ struct monitors {
     struct pattern *patterns;
     size_t n_statements;
     struct statements *statements; /* one for each mutex modelled by its statements */
-    size_t *first_of_thread; /* per thread and one more: its first section */
+    size_t *first_of_thread;       /* per thread and one more: its first section */
     bool
         *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
     bool *condition_explained; /* ... a guard or a pattern does */

@@ -45,7 +45,8 @@ static bool worth_keeping(const struct writer *writer, int index) {
     }
     double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
     return writer->is_shared[index] &&
-           (waited || statements_of(writer->in->monitors, index) || object->hold_ns > limit * run_ns || writer->is_met_at[index]);
+           (waited || statements_of(writer->in->monitors, index) ||
+            object->hold_ns > limit * run_ns || writer->is_met_at[index]);
 }
 
 int objects_lock(struct writer *writer, int index) {
@@ -497,8 +498,7 @@ int objects_statements(struct writer *writer, struct statements *statements) {
         return statements->object;
     const struct facts_monitor *proposal = statements->proposal;
     const struct commands_verdict *verdict = &statements->verdict;
-    char *name =
-        name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
+    char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
     statements->object = draft_object(writer->model, OBJECT_MONITOR, name);
     struct object *object = &writer->model->objects[statements->object];
     object->condition = writer->in->sections->objects[statements->mutex].of_libc;
@@ -512,9 +512,9 @@ int objects_statements(struct writer *writer, struct statements *statements) {
     object->sections = memory_alloc(proposal->n_sections, sizeof *object->sections);
     for (size_t s = 0; s < proposal->n_sections; s++)
         write_section(statements, s, object);
-    object->evidence = memory_format(
-        "source statements replayed: %.0f decisions, %.0f waits, %.0f violations",
-        verdict->decisions, verdict->waited, verdict->violations + verdict->untold);
+    object->evidence =
+        memory_format("source statements replayed: %.0f decisions, %.0f waits, %.0f violations",
+                      verdict->decisions, verdict->waited, verdict->violations + verdict->untold);
     return statements->object;
 }
 

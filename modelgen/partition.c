@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
-#include "modelgen/statements.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/statements.h"
 
 void partition_even_out(struct dist *stays, const struct scaling *scaling, int threads) {
     free(stays->values);
@@ -427,9 +427,9 @@ static struct contents find_contents(struct model *model, int pool) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
             continue;
-        found.supply |=
-            node->kind == NODE_GET || (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
-            takes_by_statements(&graph, n);
+        found.supply |= node->kind == NODE_GET ||
+                        (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
+                        takes_by_statements(&graph, n);
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
         for (size_t e = 0; e < node->n_edges; e++) {
             const struct edge *edge = &node->edges[e];

@@ -760,8 +760,7 @@ static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
         const struct node *from = &model->nodes[m];
         bool found = false;
         if (m == n || from->kind != model->nodes[n].kind ||
-            from->object != model->nodes[n].object ||
-            from->section != model->nodes[n].section ||
+            from->object != model->nodes[n].object || from->section != model->nodes[n].section ||
             builder->nodes.items[m].pool != builder->nodes.items[n].pool)
             continue;
         for (size_t e = 0; e < from->n_edges; e++) {

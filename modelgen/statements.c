@@ -19,8 +19,8 @@
 
 /* ---- what matters ---- */
 
-static bool mark_read(const struct facts_expression *expression, const struct facts_monitor *monitor,
-                      const bool *is_own, bool *asked) {
+static bool mark_read(const struct facts_expression *expression,
+                      const struct facts_monitor *monitor, const bool *is_own, bool *asked) {
     struct postfix program;
     bool more = false;
     postfix_parse(expression->postfix, monitor->n_variables, is_own, &program);
@@ -31,8 +31,8 @@ static bool mark_read(const struct facts_expression *expression, const struct fa
     return more;
 }
 
-/* The variables on which it depends who waits and who signals: counters that nobody asks need not be
- * kept. */
+/* The variables on which it depends who waits and who signals: counters that nobody asks need not
+ * be kept. */
 static bool *find_asked(const struct facts_monitor *monitor, const bool *is_own) {
     bool *asked = memory_alloc(monitor->n_variables, sizeof *asked);
     for (bool more = true; more;) {
@@ -82,12 +82,12 @@ static bool is_told(const struct facts_expression *expression, const struct fact
     return told;
 }
 
-static bool is_section_told(const struct statements *statements, const struct facts_section *section,
-                            const bool *is_own) {
+static bool is_section_told(const struct statements *statements,
+                            const struct facts_section *section, const bool *is_own) {
     for (size_t i = 0; i < section->n_steps; i++) {
         const struct facts_step *step = &section->steps[i];
-        bool reads = step->kind == STEP_WAIT ||
-                     (step->kind == STEP_UPDATE && step->change == CHANGE_OTHER);
+        bool reads =
+            step->kind == STEP_WAIT || (step->kind == STEP_UPDATE && step->change == CHANGE_OTHER);
         if (!statements_matter(statements, step))
             continue;
         if ((step->guard.text && !is_told(&step->guard, statements->proposal, is_own)) ||
@@ -109,7 +109,8 @@ static bool are_told(const struct statements *statements) {
     return told;
 }
 
-static void find_sections(const struct search_of_statements *search, struct statements *statements) {
+static void find_sections(const struct search_of_statements *search,
+                          struct statements *statements) {
     const struct facts_monitor *proposal = statements->proposal;
     for (size_t s = 0; s < search->sections->n_sections; s++) {
         const struct section *section = &search->sections->sections[s];
@@ -133,6 +134,7 @@ static void find_sections(const struct search_of_statements *search, struct stat
 struct waits {
     double count, timed_out;
     double wait_ns, unexplained_ns;
+    double flag_ns; /* for which nothing is found, not even something that is only alike */
 };
 
 /* By something that the traced run does not contradict? */
@@ -156,6 +158,7 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
             waits.count++;
             waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
             waits.wait_ns += time_ns;
+            waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
             waits.unexplained_ns += is_explained(search->monitors, s) ? 0 : time_ns;
         }
     }
@@ -271,8 +274,7 @@ static int find_answer(const struct search_of_statements *search,
         for (size_t p = 0; p < search->pools->n_pools; p++) {
             if (!may_answer(statements, &commands->steps[i], is_own))
                 continue;
-            double distance =
-                distance_in_pool(search, statements, trail, section, i, (int)p);
+            double distance = distance_in_pool(search, statements, trail, section, i, (int)p);
             if (distance > best_distance) {
                 best_distance = distance;
                 best = (int)i;
@@ -294,7 +296,8 @@ static void tell_outcomes(const struct search_of_statements *search, struct stat
             has_cut[statements->section_of[s]] |= search->sections->sections[s].cut;
     for (size_t s = 0; s < search->sections->n_sections; s++) {
         int section = statements->section_of[s];
-        if (section == MODEL_NONE || (statements->answer[section] == MODEL_NONE && !has_cut[section]))
+        if (section == MODEL_NONE ||
+            (statements->answer[section] == MODEL_NONE && !has_cut[section]))
             continue;
         bool held = statements->answer[section] == MODEL_NONE ||
                     (trail[s] >> statements->answer[section] & 1);
@@ -315,8 +318,7 @@ static void free_one(struct statements *statements) {
 }
 
 static struct statements try_proposal(const struct search_of_statements *search, int mutex,
-                                      const struct facts_monitor *proposal,
-                                      commands_trail *trail) {
+                                      const struct facts_monitor *proposal, commands_trail *trail) {
     size_t n = search->sections->n_sections;
     struct statements result = {.mutex = mutex,
                                 .proposal = proposal,
@@ -351,10 +353,10 @@ static bool is_wanted(const struct facts_monitor *proposal) {
     return proposal && proposal->statements;
 }
 
-/* Is there something to explain? */
-static bool is_needed(const struct search_of_statements *search, const struct waits *waits) {
-    return waits->unexplained_ns > WAIT_SHARE * search->life_ns &&
-           waits->unexplained_ns > UNEXPLAINED * waits->wait_ns;
+/* Is so much of the mutex' waiting worth an explanation? */
+static bool is_much(const struct search_of_statements *search, const struct waits *waits,
+                    double wait_ns) {
+    return wait_ns > WAIT_SHARE * search->life_ns && wait_ns > UNEXPLAINED * waits->wait_ns;
 }
 
 static bool has_guards(const struct monitors *monitors, int mutex) {
@@ -368,7 +370,8 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
                           struct model *model) {
     const struct facts_monitor *known = search->monitors->proposal_of[mutex];
     struct waits waits = waits_of(search, mutex);
-    if (!known || known->ignored || (!is_wanted(known) && !is_needed(search, &waits)))
+    if (!known || known->ignored ||
+        (!is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns)))
         return;
     commands_trail *trail = memory_alloc(search->sections->n_sections, sizeof *trail);
     const char *why = "the source says nothing of them";
@@ -389,7 +392,7 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
         monitors_forget(search->monitors, mutex);
         add(search->monitors, statements);
     }
-    if (why)
+    if (why && (is_wanted(known) || is_much(search, &waits, waits.flag_ns)))
         draft_note(model, "the statements of \"%s\" cannot be simulated: %s",
                    known->name ? known->name : known->mutex, why);
     free(trail);

@@ -13,7 +13,8 @@ struct statements {
     int mutex;
     const struct facts_monitor *proposal;
     struct commands_verdict verdict;
-    int *section_of; /* per section of the trace: the proposal's; MODEL_NONE: none, or another mutex */
+    int *section_of; /* per section of the trace: the proposal's; MODEL_NONE: none, or another mutex
+                      */
     enum outcome *outcome; /* per section of the trace: which way its thread goes on; OUTCOME_ANY:
                             * that is not told */
     int *answer; /* per section of the proposal: the step whose guard tells it; MODEL_NONE */
@@ -22,8 +23,8 @@ struct statements {
     int object;  /* of the model; filled by the stream */
 };
 
-/* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What is not
- * explained, or wanted so by the user, and cannot be gets a note in `model`. */
+/* Finds the mutexes that are to be modelled so, and forgets what else was found of them. What is
+ * not explained, or wanted so by the user, and cannot be gets a note in `model`. */
 void statements_find(const struct trace *trace, const struct sections *sections,
                      const struct facts *facts, const struct thread_pools *pools,
                      struct monitors *monitors, struct model *model);

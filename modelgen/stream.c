@@ -260,7 +260,8 @@ static void write_statements(struct writer *writer, size_t record, int section_i
     uint64_t end = time;
     if (at_lock && section->n_waits)
         end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
-    int object = objects_statements(writer, statements), mutex = objects_lock(writer, section->mutex);
+    int object = objects_statements(writer, statements),
+        mutex = objects_lock(writer, section->mutex);
     struct step *step = add_step(writer, NODE_STATEMENTS, record, time, end);
     step->context = writer_place(writer, lock);
     step->object = object;
@@ -350,8 +351,8 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     write_statements(writer, index, section, true, acquire_ns);
 }
 
-/* What a section has changed when it ends, at the unlock's place in the code. `record` is where it is
- * told. */
+/* What a section has changed when it ends, at the unlock's place in the code. `record` is where it
+ * is told. */
 static void write_changes(struct writer *writer, size_t record, int section, enum outcome answer,
                           uint64_t time_ns) {
     size_t unlock = writer->in->sections->sections[section].unlock_record;
@@ -387,8 +388,8 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
         while (at >= 0 && writer->open[at].section != section)
             at--;
         if (at < 0 || !writer->open[at].is_told)
-            write_changes(writer, index, section,
-                          at >= 0 ? writer->open[at].answer : OUTCOME_ANY, record->start_ns);
+            write_changes(writer, index, section, at >= 0 ? writer->open[at].answer : OUTCOME_ANY,
+                          record->start_ns);
     }
     int mutex = objects_lock(writer, sync_object);
     if (mutex != MODEL_NONE) {

@@ -110,7 +110,8 @@ static bool is_answered_no(const struct writer *writer, int section) {
     return false;
 }
 
-/* Does a guard, or a monitor's own statements, tell when to leave the loop, by a "no" to this lock's section? */
+/* Does a guard, or a monitor's own statements, tell when to leave the loop, by a "no" to this
+ * lock's section? */
 static bool header_has_answer(const struct writer *writer, const struct thread_pool *pool,
                               const struct facts_loop *loop, uint32_t header) {
     for (size_t i = 0; i < pool->n_threads; i++) {

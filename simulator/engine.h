@@ -53,10 +53,10 @@ struct edge_run {
 
 /* How far a thread is in a monitor's statements. */
 struct execution {
-    int at;       /* the statement that comes next */
-    int branch;   /* the last one's; PLAN_NONE */
-    bool holds;   /* its guard did when it was decided */
-    bool answer;  /* the outcome so far */
+    int at;      /* the statement that comes next */
+    int branch;  /* the last one's; PLAN_NONE */
+    bool holds;  /* its guard did when it was decided */
+    bool answer; /* the outcome so far */
 };
 
 /* Of a quantity that is `level` at present: its mean over the last tens of milliseconds. */
@@ -147,8 +147,8 @@ struct shared {
     int n_sides;
     struct wait_list *waiters; /* by side, as what follows */
     struct condition *conditions;
-    /* By side, but of monitors: what has been announced to woken threads that have not run yet: as glibc does, no further
-     * waiter is woken for the same token, item or unlock. */
+    /* By side, but of monitors: what has been announced to woken threads that have not run yet: as
+     * glibc does, no further waiter is woken for the same token, item or unlock. */
     double announced[2];
     bool is_closed;
     bool is_signalled;
@@ -214,7 +214,7 @@ struct engine {
     struct condition *conditions;
     struct value *variables;     /* of the monitors */
     struct value *own_variables; /* per thread */
-    bool arrivals_ended; /* the last open arrival of some queue has come */
+    bool arrivals_ended;         /* the last open arrival of some queue has come */
     double tasks;
     struct histogram response;
     double stalls;

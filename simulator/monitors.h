@@ -5,8 +5,8 @@
 
 #include "simulator/waiting.h"
 
-/* Carries out the statements of the thread's node, from where it had to wait. PROGRESS_NO: the guard
- * that answers did not hold. */
+/* Carries out the statements of the thread's node, from where it had to wait. PROGRESS_NO: the
+ * guard that answers did not hold. */
 enum progress monitor_execute(struct engine *engine, struct thread *thread, struct shared *object);
 
 #endif

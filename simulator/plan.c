@@ -225,12 +225,12 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
 
 /* model_check() has seen to it that the expressions parse. */
 static struct plan_statement compile_statement(const struct object *monitor, const bool *is_own,
-                                           const struct statement *statement) {
+                                               const struct statement *statement) {
     struct plan_statement compiled = {.kind = statement->kind,
-                                    .branch = PLAN_NONE,
-                                    .variable = statement->variable,
-                                    .condition = statement->condition,
-                                    .answers = statement->answers};
+                                      .branch = PLAN_NONE,
+                                      .variable = statement->variable,
+                                      .condition = statement->condition,
+                                      .answers = statement->answers};
     const struct expression *value =
         statement->kind == STATEMENT_WAIT ? &statement->predicate : &statement->value;
     postfix_parse(statement->guard.postfix, monitor->n_variables, is_own, &compiled.guard);
@@ -241,8 +241,7 @@ static struct plan_statement compile_statement(const struct object *monitor, con
 }
 
 static bool same_guard(const struct statement *a, const struct statement *b) {
-    return a->guard.postfix && b->guard.postfix &&
-           strcmp(a->guard.postfix, b->guard.postfix) == 0;
+    return a->guard.postfix && b->guard.postfix && strcmp(a->guard.postfix, b->guard.postfix) == 0;
 }
 
 static void compile_section(struct builder *builder, const struct object *monitor,

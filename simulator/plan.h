@@ -75,7 +75,7 @@ struct plan_section {
 struct plan_node {
     enum node_kind kind;
     int object, mutex, target_pool;
-    int section; /* of the plan's */
+    int section;               /* of the plan's */
     double count;              /* at least 1 unless fractional */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */

@@ -83,9 +83,8 @@ void shared_touch(const struct engine *engine, struct shared *object) {
     object->touched_ns = engine->now_ns;
     if (is_busy(object))
         object->busy_ns += elapsed;
-    double length = object->kind == OBJECT_QUEUE
-                        ? (double)object->n_items
-                        : (double)count_waiting(object);
+    double length =
+        object->kind == OBJECT_QUEUE ? (double)object->n_items : (double)count_waiting(object);
     object->length_ns += length * elapsed;
 }
 

@@ -62,8 +62,8 @@ static void test_what_is_not_known_matters_only_where_it_decides(void **state) {
 
 static void test_expressions_that_are_none_are_refused(void **state) {
     (void)state;
-    static const char *const bad[] = {"",     " ",    "1 2",  "1 +",  "+",     "$3",   "$",
-                                      "$-1",  "$1x",  "1 x",  "1e",   "1 2 **", "- 1",  "0 !x"};
+    static const char *const bad[] = {"",    " ",   "1 2", "1 +", "+",      "$3",  "$",
+                                      "$-1", "$1x", "1 x", "1e",  "1 2 **", "- 1", "0 !x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct postfix program;
         if (!postfix_parse(bad[i], 3, third_is_own, &program))
@@ -75,80 +75,14 @@ static void test_expressions_that_are_none_are_refused(void **state) {
         strcat(deep, " 1");
     struct postfix program;
     assert_non_null(postfix_parse(deep, 0, NULL, &program));
-    assert_null(postfix_parse(NULL, 0, NULL, &program)); /* nothing said: unknown */
+    assert_null(postfix_parse(NULL, 0, NULL, &program)); /* nothing build_expression: unknown */
     assert_false(postfix_value(&program, NULL, NULL).known);
 }
 
 /* ---- building ---- */
 
-static int add_variable(struct model *model, int monitor, double initial, bool per_thread) {
-    struct object *object = &model->objects[monitor];
-    object->variables =
-        memory_resize(object->variables, object->n_variables + 1, sizeof *object->variables);
-    object->variables[object->n_variables] =
-        (struct monitor_variable){.name = memory_format("v%zu", object->n_variables),
-                                  .initial.base = initial,
-                                  .per_thread = per_thread};
-    return (int)object->n_variables++;
-}
-
-static int add_condition(struct model *model, int monitor) {
-    struct object *object = &model->objects[monitor];
-    object->conditions =
-        memory_resize(object->conditions, object->n_conditions + 1, sizeof *object->conditions);
-    object->conditions[object->n_conditions] = memory_format("c%zu", object->n_conditions);
-    return (int)object->n_conditions++;
-}
-
-static int add_section(struct model *model, int monitor) {
-    struct object *object = &model->objects[monitor];
-    object->sections =
-        memory_resize(object->sections, object->n_sections + 1, sizeof *object->sections);
-    object->sections[object->n_sections] =
-        (struct statement_section){.name = memory_format("section-%zu", object->n_sections)};
-    return (int)object->n_sections++;
-}
-
-static struct expression said(const char *postfix) {
-    return (struct expression){memory_strdup(postfix), memory_strdup(postfix)};
-}
-
-/* To the monitor's last section. The texts are postfix; `guard` may be NULL. */
-static struct statement *add_statement(struct model *model, int monitor, const char *guard,
-                                       enum statement_kind kind) {
-    struct object *object = &model->objects[monitor];
-    struct statement_section *section = &object->sections[object->n_sections - 1];
-    section->statements =
-        memory_resize(section->statements, section->n_statements + 1, sizeof *section->statements);
-    struct statement *statement = &section->statements[section->n_statements++];
-    *statement = (struct statement){.kind = kind, .variable = MODEL_NONE, .condition = MODEL_NONE};
-    if (guard)
-        statement->guard = said(guard);
-    return statement;
-}
-
-static struct statement *add_update(struct model *model, int monitor, const char *guard,
-                                    int variable, const char *value) {
-    struct statement *statement = add_statement(model, monitor, guard, STATEMENT_UPDATE);
-    statement->variable = variable;
-    statement->value = said(value);
-    return statement;
-}
-
-static void add_wait(struct model *model, int monitor, const char *guard, int condition,
-                     const char *predicate) {
-    struct statement *statement = add_statement(model, monitor, guard, STATEMENT_WAIT);
-    statement->condition = condition;
-    statement->predicate = said(predicate);
-}
-
-static void add_signal(struct model *model, int monitor, const char *guard,
-                       enum statement_kind kind, int condition) {
-    add_statement(model, monitor, guard, kind)->condition = condition;
-}
-
-/* A critical section after `from`: takes the mutex, does this, and gives it back. Returns the unlock;
- * where `act` is not NULL, it gets the node that acts. */
+/* A critical section after `from`: takes the mutex, does this, and gives it back. Returns the
+ * unlock; where `act` is not NULL, it gets the node that acts. */
 static int build_section(struct model *model, int from, struct dist cpu, int mutex,
                          enum node_kind kind, int object, int section, int *act) {
     int lock = build_next(model, from, cpu, NODE_LOCK, mutex);
@@ -193,19 +127,20 @@ enum { PUT, GET, CLOSE };
 /* Variables: items, closed. */
 static int queue_of_statements(struct model *model, const char *is_full) {
     int queue = build_object(model, OBJECT_MONITOR, 0);
-    int items = add_variable(model, queue, 0, false), closed = add_variable(model, queue, 0, false);
-    int not_full = add_condition(model, queue), not_empty = add_condition(model, queue);
-    add_section(model, queue);
-    add_wait(model, queue, NULL, not_full, is_full);
-    add_update(model, queue, NULL, items, "$0 1 +");
-    add_signal(model, queue, NULL, STATEMENT_SIGNAL, not_empty);
-    add_section(model, queue);
-    add_wait(model, queue, NULL, not_empty, "$0 0 == $1 ! &&");
-    add_update(model, queue, "$0 0 >", items, "$0 1 -")->answers = true;
-    add_signal(model, queue, "$0 0 >", STATEMENT_SIGNAL, not_full);
-    add_section(model, queue);
-    add_update(model, queue, NULL, closed, "1");
-    add_signal(model, queue, NULL, STATEMENT_BROADCAST, not_empty);
+    int items = build_variable(model, queue, 0, false),
+        closed = build_variable(model, queue, 0, false);
+    int not_full = build_condition(model, queue), not_empty = build_condition(model, queue);
+    build_statements(model, queue);
+    build_wait(model, queue, NULL, not_full, is_full);
+    build_update(model, queue, NULL, items, "$0 1 +");
+    build_telling(model, queue, NULL, STATEMENT_SIGNAL, not_empty);
+    build_statements(model, queue);
+    build_wait(model, queue, NULL, not_empty, "$0 0 == $1 ! &&");
+    build_update(model, queue, "$0 0 >", items, "$0 1 -")->answers = true;
+    build_telling(model, queue, "$0 0 >", STATEMENT_SIGNAL, not_full);
+    build_statements(model, queue);
+    build_update(model, queue, NULL, closed, "1");
+    build_telling(model, queue, NULL, STATEMENT_BROADCAST, not_empty);
     return queue;
 }
 
@@ -263,22 +198,22 @@ static void test_a_queue_of_statements_is_a_queue(void **state) {
 /* Variables: generation, arrived, parties; own generation. */
 static int barrier_of_statements(struct model *model, int pool) {
     int barrier = build_object(model, OBJECT_MONITOR, 0);
-    add_variable(model, barrier, 0, false);
-    add_variable(model, barrier, 0, false);
-    int parties = add_variable(model, barrier, 0, false);
-    add_variable(model, barrier, 0, true);
+    build_variable(model, barrier, 0, false);
+    build_variable(model, barrier, 0, false);
+    int parties = build_variable(model, barrier, 0, false);
+    build_variable(model, barrier, 0, true);
     struct linear *amount = &model->objects[barrier].variables[parties].initial;
     amount->terms = memory_alloc(1, sizeof *amount->terms);
     amount->n_terms = 1;
     amount->terms[0] = (struct linear_term){.pool = pool, .factor = 1};
-    int condition = add_condition(model, barrier);
-    add_section(model, barrier);
-    add_update(model, barrier, NULL, 3, "$0");
-    add_update(model, barrier, NULL, 1, "$1 1 +");
-    add_update(model, barrier, "$1 $2 ==", 1, "0");
-    add_update(model, barrier, "$1 $2 ==", 0, "$0 1 +"); /* the same branch, though $1 is 0 now */
-    add_signal(model, barrier, "$1 $2 ==", STATEMENT_BROADCAST, condition);
-    add_wait(model, barrier, NULL, condition, "$3 $0 ==");
+    int condition = build_condition(model, barrier);
+    build_statements(model, barrier);
+    build_update(model, barrier, NULL, 3, "$0");
+    build_update(model, barrier, NULL, 1, "$1 1 +");
+    build_update(model, barrier, "$1 $2 ==", 1, "0");
+    build_update(model, barrier, "$1 $2 ==", 0, "$0 1 +"); /* the same branch, though $1 is 0 now */
+    build_telling(model, barrier, "$1 $2 ==", STATEMENT_BROADCAST, condition);
+    build_wait(model, barrier, NULL, condition, "$3 $0 ==");
     return barrier;
 }
 
@@ -286,8 +221,8 @@ static struct model *build_team(bool by_statements, int threads) {
     struct model *model = build_model(4);
     int mutex = build_object(model, OBJECT_MUTEX, 0);
     int pool = build_pool(model, threads, true), done;
-    int barrier = by_statements ? barrier_of_statements(model, pool)
-                                : build_object(model, OBJECT_BARRIER, 0);
+    int barrier =
+        by_statements ? barrier_of_statements(model, pool) : build_object(model, OBJECT_BARRIER, 0);
     if (!by_statements) {
         struct linear *amount = &model->objects[barrier].amount;
         amount->terms = memory_alloc(1, sizeof *amount->terms);
@@ -320,23 +255,23 @@ enum { READ, READ_END, WRITE, WRITE_END };
 static int rwlock_of_statements(struct model *model) {
     int lock = build_object(model, OBJECT_MONITOR, 0);
     for (int i = 0; i < 3; i++)
-        add_variable(model, lock, 0, false);
-    int readers = add_condition(model, lock), writers = add_condition(model, lock);
-    add_section(model, lock);
-    add_wait(model, lock, NULL, readers, "$1 $2 + 0 >");
-    add_update(model, lock, NULL, 0, "$0 1 +");
-    add_section(model, lock);
-    add_update(model, lock, NULL, 0, "$0 1 -");
-    add_signal(model, lock, "$0 0 == $2 0 > &&", STATEMENT_SIGNAL, writers);
-    add_section(model, lock);
-    add_update(model, lock, NULL, 2, "$2 1 +");
-    add_wait(model, lock, NULL, writers, "$0 $1 + 0 >");
-    add_update(model, lock, NULL, 2, "$2 1 -");
-    add_update(model, lock, NULL, 1, "1");
-    add_section(model, lock);
-    add_update(model, lock, NULL, 1, "0");
-    add_signal(model, lock, "$2 0 >", STATEMENT_SIGNAL, writers);
-    add_signal(model, lock, "$2 0 > !", STATEMENT_BROADCAST, readers);
+        build_variable(model, lock, 0, false);
+    int readers = build_condition(model, lock), writers = build_condition(model, lock);
+    build_statements(model, lock);
+    build_wait(model, lock, NULL, readers, "$1 $2 + 0 >");
+    build_update(model, lock, NULL, 0, "$0 1 +");
+    build_statements(model, lock);
+    build_update(model, lock, NULL, 0, "$0 1 -");
+    build_telling(model, lock, "$0 0 == $2 0 > &&", STATEMENT_SIGNAL, writers);
+    build_statements(model, lock);
+    build_update(model, lock, NULL, 2, "$2 1 +");
+    build_wait(model, lock, NULL, writers, "$0 $1 + 0 >");
+    build_update(model, lock, NULL, 2, "$2 1 -");
+    build_update(model, lock, NULL, 1, "1");
+    build_statements(model, lock);
+    build_update(model, lock, NULL, 1, "0");
+    build_telling(model, lock, "$2 0 >", STATEMENT_SIGNAL, writers);
+    build_telling(model, lock, "$2 0 > !", STATEMENT_BROADCAST, readers);
     return lock;
 }
 
@@ -379,18 +314,20 @@ static void test_a_wait_may_be_for_several_variables(void **state) {
     struct model *model = build_model(4);
     int mutex = build_object(model, OBJECT_MUTEX, 0);
     int budget = build_object(model, OBJECT_MONITOR, 0);
-    int used = add_variable(model, budget, 0, false), limit = add_variable(model, budget, 4, false);
-    int freed = add_condition(model, budget);
+    int used = build_variable(model, budget, 0, false),
+        limit = build_variable(model, budget, 4, false);
+    int freed = build_condition(model, budget);
     assert_int_equal(limit, 1);
     static const char *const takes[] = {"$0 3 + $1 >", "$0 1 + $1 >"};
-    static const char *const adds[] = {"$0 3 +", "$0 1 +"}, *const subtracts[] = {"$0 3 -", "$0 1 -"};
+    static const char *const adds[] = {"$0 3 +", "$0 1 +"}, *const subtracts[] = {"$0 3 -",
+                                                                                  "$0 1 -"};
     for (int i = 0; i < 2; i++) {
-        add_section(model, budget);
-        add_wait(model, budget, NULL, freed, takes[i]);
-        add_update(model, budget, NULL, used, adds[i]);
-        add_section(model, budget);
-        add_update(model, budget, NULL, used, subtracts[i]);
-        add_signal(model, budget, NULL, STATEMENT_BROADCAST, freed);
+        build_statements(model, budget);
+        build_wait(model, budget, NULL, freed, takes[i]);
+        build_update(model, budget, NULL, used, adds[i]);
+        build_statements(model, budget);
+        build_update(model, budget, NULL, used, subtracts[i]);
+        build_telling(model, budget, NULL, STATEMENT_BROADCAST, freed);
     }
     for (int i = 0; i < 2; i++) {
         int pool = build_pool(model, i == 0 ? 2 : 1, true);
@@ -403,8 +340,8 @@ static void test_a_wait_may_be_for_several_variables(void **state) {
     assert_close(run_ns(model, (struct sim_config){0}), 20 * MS, 1e-9);
 }
 
-/* Who signals may have to sleep until those woken before have run, as with flags (test_simulator.c),
- * and then goes on behind the signal. Going to sleep costs 1 ms. */
+/* Who signals may have to sleep until those woken before have run, as with flags
+ * (test_simulator.c), and then goes on behind the signal. Going to sleep costs 1 ms. */
 static double cpu_of_signalling(bool signals_wait) {
     struct model *model = build_model(1);
     model->machine.quantum_ns = 1000 * MS;
@@ -413,15 +350,15 @@ static double cpu_of_signalling(bool signals_wait) {
     int mutex = build_object(model, OBJECT_MUTEX, 0);
     int gate = build_object(model, OBJECT_MONITOR, 0);
     model->objects[gate].condition = true;
-    int passes = add_variable(model, gate, 0, false), condition = add_condition(model, gate);
-    add_section(model, gate);
-    add_wait(model, gate, NULL, condition, "$0 0 ==");
-    add_update(model, gate, NULL, passes, "$0 1 -");
+    int passes = build_variable(model, gate, 0, false), condition = build_condition(model, gate);
+    build_statements(model, gate);
+    build_wait(model, gate, NULL, condition, "$0 0 ==");
+    build_update(model, gate, NULL, passes, "$0 1 -");
     for (int count = 1; count <= 2; count++) {
-        add_section(model, gate);
+        build_statements(model, gate);
         for (int i = 0; i < count; i++) {
-            add_signal(model, gate, NULL, STATEMENT_SIGNAL, condition);
-            add_update(model, gate, NULL, passes, "$0 1 +");
+            build_telling(model, gate, NULL, STATEMENT_SIGNAL, condition);
+            build_update(model, gate, NULL, passes, "$0 1 +");
         }
     }
     int waiters = build_pool(model, 2, true);
@@ -455,9 +392,9 @@ static void test_a_value_that_is_none_is_reported(void **state) {
     struct model *model = build_model(1);
     int mutex = build_object(model, OBJECT_MUTEX, 0);
     int monitor = build_object(model, OBJECT_MONITOR, 0);
-    add_variable(model, monitor, 0, false);
-    add_section(model, monitor);
-    add_update(model, monitor, NULL, 0, "1 $0 /");
+    build_variable(model, monitor, 0, false);
+    build_statements(model, monitor);
+    build_update(model, monitor, NULL, 0, "1 $0 /");
     int pool = build_pool(model, 1, true);
     int out = build_section(model, model->pools[pool].entry, constant(1 * MS), mutex,
                             NODE_STATEMENTS, monitor, 0, NULL);
@@ -528,12 +465,12 @@ static void test_nodes_of_statements_need_section_mutex_and_answers(void **state
     (void)state;
     ASSERT_REFUSED("nodes[", model->nodes[node_of_kind(model, NODE_STATEMENTS)].section = 3);
     ASSERT_REFUSED("nodes[", model->nodes[node_of_kind(model, NODE_STATEMENTS)].section = -1);
-    ASSERT_REFUSED("nodes[",
-                   model->nodes[node_of_kind(model, NODE_STATEMENTS)].mutex = MODEL_NONE);
+    ASSERT_REFUSED("nodes[", model->nodes[node_of_kind(model, NODE_STATEMENTS)].mutex = MODEL_NONE);
     ASSERT_REFUSED("nodes[", model->nodes[node_of_kind(model, NODE_STATEMENTS)].object = 0);
-    ASSERT_REFUSED("nodes[", for (size_t n = 0; n < model->n_nodes; n++) if (
-                                 model->nodes[n].section ==
-                                 GET) model->nodes[n].edges[1].when = OUTCOME_YES);
+    ASSERT_REFUSED("nodes[", for (size_t n = 0; n < model->n_nodes;
+                                  n++) if (model->nodes[n].section == GET) model->nodes[n]
+                                 .edges[1]
+                                 .when = OUTCOME_YES);
 }
 
 /* ---- in a file ---- */
