@@ -93,9 +93,10 @@ static long long whole(double number) {
 
 static struct value of_bits(enum word_kind kind, long long x, long long y) {
     bool may_shift = y >= 0 && y < 63;
+    long long quotient = y ? x / y : 0;
     switch (kind) {
     case WORD_DIVIDED:
-        return y ? value_of((double)(x / y)) : unknown;
+        return y ? value_of((double)quotient) : unknown;
     case WORD_MODULO:
         return y ? value_of((double)(x % y)) : unknown;
     case WORD_BITS_AND:

@@ -70,9 +70,9 @@ static void test_expressions_that_are_none_are_refused(void **state) {
             fail_msg("\"%s\" was taken", bad[i]);
         assert_int_equal(program.n_words, 0);
     }
-    char deep[200] = "1";
+    char deep[81] = "";
     for (int i = 0; i < 40; i++)
-        strcat(deep, " 1");
+        memcpy(deep + (ptrdiff_t)2 * i, "1 ", 3);
     struct postfix program;
     assert_non_null(postfix_parse(deep, 0, NULL, &program));
     assert_null(postfix_parse(NULL, 0, NULL, &program)); /* nothing build_expression: unknown */
@@ -484,13 +484,13 @@ static void test_monitors_come_back_from_a_file(void **state) {
     struct error error = {""};
     assert_int_equal(model_save(model, path, &error), 0);
     struct model *back = model_load(path, &error);
-    if (!back)
-        fail_msg("%s", error.text);
+    assert_non_null(back);
     assert_int_equal(model_save(back, again, &error), 0);
     char *command = memory_format("cmp %s %s", path, again);
     assert_int_equal(system(command), 0);
     free(command);
-    assert_true(back->objects[1].sections[GET].statements[1].answers);
+    if (back)
+        assert_true(back->objects[1].sections[GET].statements[1].answers);
     assert_close(run_ns(back, (struct sim_config){0}), run_ns(model, (struct sim_config){0}), 0);
     unlink(path);
     unlink(again);
