@@ -475,10 +475,9 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
         bool same = proposal == best ||
                     (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0);
         const struct statements *statements = statements_of(input->monitors, mutex);
-        if (statements && statements->proposal != proposal)
-            statements = NULL;
+        bool carried_out = statements && statements->proposal == proposal;
         if (!same ||
-            (!statements && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
+            (!carried_out && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
             continue;
         *VECTOR_ADD(list) = (struct proposed){
             .proposal = proposal,
