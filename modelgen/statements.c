@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "formats/postfix.h"
 #include "modelgen/draft.h"
+#include "modelgen/patterns.h"
 #include "modelgen/search.h"
 
 #define WAIT_SHARE     0.005 /* of all threads' time, from which on unexplained waits matter ... */
@@ -137,8 +138,22 @@ struct waits {
     double flag_ns; /* for which nothing is found, not even something that is only alike */
 };
 
+/* What the source takes for a barrier or a read-write lock is no counter, though a run with few
+ * waits may look so. */
+static bool is_mistaken(const struct monitors *monitors, int mutex) {
+    const struct facts_monitor *proposal = monitors->proposal_of[mutex];
+    if (!proposal || (proposal->kind != MONITOR_BARRIER && proposal->kind != MONITOR_RWLOCK))
+        return false;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].mutex == mutex)
+            return false;
+    return true;
+}
+
 /* By something that the traced run does not contradict? */
-static bool is_explained(const struct monitors *monitors, size_t section) {
+static bool is_explained(const struct monitors *monitors, size_t section, int mutex) {
+    if (is_mistaken(monitors, mutex))
+        return false;
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (monitors->guards[g].waits[monitors->class_of[section]] &&
             guard_is_doubtful(&monitors->guards[g]))
@@ -159,7 +174,7 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
             waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
             waits.wait_ns += time_ns;
             waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
-            waits.unexplained_ns += is_explained(search->monitors, s) ? 0 : time_ns;
+            waits.unexplained_ns += is_explained(search->monitors, s, mutex) ? 0 : time_ns;
         }
     }
     return waits;
