@@ -115,6 +115,8 @@ static struct table *pool_table(const struct model *model) {
 /* ---- objects ---- */
 
 static char *describe_amount(const struct model *model, const struct object *object) {
+    if (object->kind == OBJECT_MONITOR)
+        return explanation_of_variables(model, object);
     const char *what = object->kind == OBJECT_TOKENS                     ? "count"
                        : object->kind == OBJECT_BARRIER                  ? "parties"
                        : object->kind == OBJECT_QUEUE && object->bounded ? "capacity"

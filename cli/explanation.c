@@ -18,6 +18,21 @@ char *explanation_of_amount(const struct model *model, const struct linear *amou
     return text;
 }
 
+char *explanation_of_variables(const struct model *model, const struct object *monitor) {
+    char *text = memory_strdup("");
+    for (size_t i = 0; i < monitor->n_variables; i++) {
+        const struct monitor_variable *variable = &monitor->variables[i];
+        char *initial = explanation_of_amount(model, &variable->initial);
+        char *longer = memory_format("%s%s%s%s%s", text, i ? ", " : "", variable->name,
+                                     variable->per_thread ? " of each thread" : " = ",
+                                     variable->per_thread ? "" : initial);
+        free(initial);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 char *explanation_of_operations(const struct hand_made *monitor) {
     char *text = memory_strdup("");
     for (size_t i = 0; i < monitor->n_operations; i++) {
@@ -42,6 +57,44 @@ static void print_lines(const char *title, char *const *lines, size_t n) {
         printf("  %s\n", lines[i]);
 }
 
+static const char *text_of(const struct expression *expression) {
+    return expression->text ? expression->text : expression->postfix;
+}
+
+static void print_statement(const struct object *monitor, const struct statement *statement) {
+    const char *condition =
+        statement->condition >= 0 ? monitor->conditions[statement->condition] : "";
+    switch (statement->kind) {
+    case STATEMENT_UPDATE:
+        printf("    %s = %s", monitor->variables[statement->variable].name,
+               text_of(&statement->value));
+        break;
+    case STATEMENT_WAIT:
+        printf("    wait for %s while %s", condition, text_of(&statement->predicate));
+        break;
+    case STATEMENT_SIGNAL:
+        printf("    signal %s", condition);
+        break;
+    case STATEMENT_BROADCAST:
+        printf("    broadcast %s", condition);
+        break;
+    }
+    bool says_more = text_of(&statement->guard) &&
+                     !(statement->kind == STATEMENT_WAIT &&
+                       strcmp(text_of(&statement->guard), text_of(&statement->predicate)) == 0);
+    if (says_more)
+        printf(" if %s", text_of(&statement->guard));
+    printf("%s\n", statement->answers ? " (tells which way the thread goes on)" : "");
+}
+
+static void print_statements(const struct object *monitor) {
+    for (size_t s = 0; s < monitor->n_sections; s++) {
+        printf("  %s\n", monitor->sections[s].name);
+        for (size_t i = 0; i < monitor->sections[s].n_statements; i++)
+            print_statement(monitor, &monitor->sections[s].statements[i]);
+    }
+}
+
 static void print_monitor(const struct model *model, const struct hand_made *monitor) {
     char *operations = explanation_of_operations(monitor);
     printf("%s\n", monitor->name);
@@ -59,6 +112,9 @@ static void print_monitor(const struct model *model, const struct hand_made *mon
     for (size_t i = 0; i < monitor->n_made_of; i++) {
         const struct object *object = &model->objects[monitor->made_of[i].object];
         printf("  %s (%s)\n", object->name, object_kind_name(object->kind));
+        if (object->n_sections > 0)
+            printf("statements\n");
+        print_statements(object);
     }
     print_lines("evidence", monitor->evidence, monitor->n_evidence);
     print_lines("rejected", monitor->rejected, monitor->n_rejected);

@@ -9,6 +9,9 @@
 char *explanation_of_amount(const struct model *model, const struct linear *amount);
 
 /* "put enqueue, push; get dequeue". The caller frees. */
+/* "struct ring.count = 0, local:take.ticket of each thread"; the caller frees. */
+char *explanation_of_variables(const struct model *model, const struct object *monitor);
+
 char *explanation_of_operations(const struct hand_made *monitor);
 
 /* Prints every object whose name contains `name`: what it is, the evidence, what was rejected. 0,

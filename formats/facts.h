@@ -204,8 +204,9 @@ struct facts_monitor {
     struct facts_variable *variables;
     struct facts_section *sections;
     char *why; /* predicates read, for the reader */
-    /* Not in the file (formats/user_word.h): what it is is the user's word; is to be nothing. */
-    bool users_word, ignored;
+    /* Not in the file (formats/user_word.h): what it is is the user's word; is to be nothing; its
+     * statements are to be simulated whatever it is. */
+    bool users_word, ignored, statements;
 };
 
 struct facts {

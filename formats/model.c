@@ -111,7 +111,38 @@ static void free_monitor(struct hand_made *monitor) {
     free(monitor->why);
 }
 
+bool statement_section_answers(const struct statement_section *section) {
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (section->statements[i].answers)
+            return true;
+    return false;
+}
+
+static void free_expression(struct expression *expression) {
+    free(expression->text);
+    free(expression->postfix);
+}
+
+static void free_section(struct statement_section *section) {
+    for (size_t i = 0; i < section->n_statements; i++) {
+        free_expression(&section->statements[i].guard);
+        free_expression(&section->statements[i].value);
+        free_expression(&section->statements[i].predicate);
+    }
+    free(section->statements);
+    free(section->name);
+}
+
 static void free_object(struct object *object) {
+    for (size_t i = 0; i < object->n_variables; i++) {
+        free(object->variables[i].name);
+        free(object->variables[i].initial.terms);
+    }
+    for (size_t i = 0; i < object->n_sections; i++)
+        free_section(&object->sections[i]);
+    free_texts(object->conditions, object->n_conditions);
+    free(object->variables);
+    free(object->sections);
     free(object->name);
     free(object->amount.terms);
     free(object->refilled_after.terms);

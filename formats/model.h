@@ -82,6 +82,47 @@ enum object_kind {
     OBJECT_BARRIER, /* `amount` parties, cyclic */
     OBJECT_DISK,    /* `servers` at work, one queue for them, FIFO */
     OBJECT_ORDER,   /* numbers are drawn and go through in their order */
+    OBJECT_MONITOR, /* variables and conditions under a mutex, and the statements that are carried
+                     * out on them */
+};
+
+/* ---- a monitor as the program has it: its statements, carried out ---- */
+
+/* NULL, NULL: there is none. */
+struct expression {
+    char *text;    /* as written, for the reader */
+    char *postfix; /* formats/postfix.h; "$I" is the monitor's variable I */
+};
+
+struct monitor_variable {
+    char *name;
+    struct linear initial;
+    bool per_thread; /* each thread has one of its own */
+};
+
+enum statement_kind {
+    STATEMENT_UPDATE, /* the variable gets the value */
+    STATEMENT_WAIT,   /* on the condition while the predicate holds, with the mutex given up */
+    STATEMENT_SIGNAL, /* wakes one that waits on the condition */
+    STATEMENT_BROADCAST,
+};
+
+struct statement {
+    enum statement_kind kind;
+    /* Happens only where this holds. Statements in a row under the same one are in one branch,
+     * which is decided once. */
+    struct expression guard;
+    int variable, condition;     /* indices into the monitor's */
+    struct expression value;     /* UPDATE */
+    struct expression predicate; /* WAIT */
+    bool answers; /* whether the guard holds is the outcome of the node that carries it out */
+};
+
+/* What a thread does with the mutex in its hands, in this order. */
+struct statement_section {
+    char *name; /* where it is: "ring_put (ring.c:24)" */
+    size_t n_statements;
+    struct statement *statements;
 };
 
 struct object {
@@ -106,7 +147,11 @@ struct object {
     double servers;              /* disk only: requests served at once; 0 = all that come */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */
     double arrivals;             /* queue only: how many arrive in all; 0 = no end (until closed) */
-    char *evidence;              /* how modelgen knows what it is; may be NULL */
+    size_t n_variables, n_conditions, n_sections; /* monitor only */
+    struct monitor_variable *variables;
+    char **conditions;
+    struct statement_section *sections;
+    char *evidence; /* how modelgen knows what it is; may be NULL */
 };
 
 /* What programs make themselves from a mutex, conditions and a few variables. */
@@ -203,6 +248,7 @@ enum node_kind {
     NODE_TURN,       /* order: waits until all lower numbers than this thread's have passed */
     NODE_PASS,       /* order: this thread's number has passed */
     NODE_COLLECT,    /* order: waits until the lowest number not yet collected has passed */
+    NODE_STATEMENTS, /* monitor: carries out the statements of its section number `section` */
     NODE_CREATE,     /* starts all threads of `target_pool` that are not running */
     NODE_JOIN,       /* waits until all threads of `target_pool` have ended */
     NODE_SLEEP,      /* `wait_ns` of wall time off the CPU */
@@ -213,8 +259,8 @@ enum node_kind {
 };
 
 /* The outcome of a node that can fail or time out: ACQUIRE, PUT, GET, LOCK, RDLOCK, WRLOCK, WAIT
- * with a finite or zero timeout; ACQUIRE, PUT, GET on a closed object. Everything else always ends
- * with OUTCOME_YES. */
+ * with a finite or zero timeout; ACQUIRE, PUT, GET on a closed object; STATEMENTS of which one
+ * answers. Everything else always ends with OUTCOME_YES. */
 enum outcome { OUTCOME_ANY, OUTCOME_YES, OUTCOME_NO };
 
 struct edge {
@@ -245,6 +291,7 @@ struct node {
     int mutex;  /* of kinds that wait for a monitor, ACQUIRE, GET, BARRIER ...: a mutex this thread
                  * holds, given up while  waiting and taken again before going on; else MODEL_NONE */
     int target_pool; /* CREATE, JOIN */
+    int section;     /* STATEMENTS: of the monitor; else 0 */
     double count;    /* ACQUIRE, RELEASE: how many; PUT: how many items, more than one only where
                       * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
@@ -352,5 +399,8 @@ const char *node_kind_name(enum node_kind kind);
 const char *hand_made_kind_name(enum hand_made_kind kind);
 const char *hand_made_role_name(enum hand_made_role role);
 const char *modelled_name(enum modelled how);
+
+/* Does one of the section's statements decide the outcome of the nodes that carry it out? */
+bool statement_section_answers(const struct statement_section *section);
 
 #endif

@@ -3,10 +3,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "formats/json_place.h"
 #include "formats/model.h"
 #include "formats/model_fields.h"
+#include "formats/postfix.h"
 
 /* What a node of this kind must be given. */
 struct node_rule {
@@ -41,6 +44,7 @@ static const struct node_rule node_rules[] = {
     [NODE_TURN] = {.objects = ON(ORDER), .may_hold_mutex = true},
     [NODE_PASS] = {.objects = ON(ORDER)},
     [NODE_COLLECT] = {.objects = ON(ORDER), .may_hold_mutex = true},
+    [NODE_STATEMENTS] = {.objects = ON(MONITOR), .may_hold_mutex = true},
     [NODE_CREATE] = {.needs_pool = true},
     [NODE_JOIN] = {.needs_pool = true},
     [NODE_SLEEP] = {0},
@@ -53,7 +57,7 @@ static const struct node_rule node_rules[] = {
 
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))
 #define MAX_SERVERS    1e6
-#define N_OBJECT_KINDS ((int)OBJECT_ORDER + 1)
+#define N_OBJECT_KINDS ((int)OBJECT_MONITOR + 1)
 
 __attribute__((format(printf, 3, 4))) static int
 violation(const struct place *place, struct error *error, const char *format, ...) {
@@ -176,6 +180,109 @@ static int check_machine(const struct machine *machine, struct error *error) {
     return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
 }
 
+/* ---- monitors' statements ---- */
+
+static int check_expression(const struct object *monitor, const struct expression *expression,
+                            const bool *is_own, const struct place *place, struct error *error) {
+    struct postfix program;
+    const char *text = expression->postfix ? expression->postfix : "";
+    const char *wrong = postfix_parse(text, monitor->n_variables, is_own, &program);
+    if (!wrong && postfix_has_unknown(&program))
+        wrong = "\"?\", which cannot be simulated";
+    postfix_free(&program);
+    if (wrong)
+        return violation(PLACE_KEY(place, "postfix"), error, "\"%s\" has %s", text, wrong);
+    return 0;
+}
+
+static bool is_given(const struct expression *expression) {
+    return expression->text || expression->postfix;
+}
+
+static int check_statement(const struct object *monitor, const struct statement *statement,
+                           const bool *is_own, const struct place *place, struct error *error) {
+    bool updates = statement->kind == STATEMENT_UPDATE, waits = statement->kind == STATEMENT_WAIT;
+    const char *kind = model_statement_kinds[statement->kind];
+    if (is_given(&statement->guard) &&
+        check_expression(monitor, &statement->guard, is_own, PLACE_KEY(place, "if"), error))
+        return -1;
+    if (statement->answers && !is_given(&statement->guard))
+        return violation(PLACE_KEY(place, "answers"), error, "without \"if\" there is no answer");
+    if (updates != (statement->variable != MODEL_NONE) || updates != is_given(&statement->value))
+        return violation(
+            place, error,
+            updates ? "%s: needs variable and value" : "%s: has no variable and no value", kind);
+    if (updates == (statement->condition != MODEL_NONE))
+        return violation(place, error, updates ? "%s: has no condition" : "%s: needs a condition",
+                         kind);
+    if (waits != is_given(&statement->predicate))
+        return violation(place, error, waits ? "%s: needs \"while\"" : "%s: has no \"while\"",
+                         kind);
+    if (updates)
+        return check_index(statement->variable, monitor->n_variables, "a variable",
+                           PLACE_KEY(place, "variable"), error) ||
+                       check_expression(monitor, &statement->value, is_own,
+                                        PLACE_KEY(place, "value"), error)
+                   ? -1
+                   : 0;
+    if (check_index(statement->condition, monitor->n_conditions, "a condition",
+                    PLACE_KEY(place, "condition"), error))
+        return -1;
+    return waits ? check_expression(monitor, &statement->predicate, is_own,
+                                    PLACE_KEY(place, "while"), error)
+                 : 0;
+}
+
+static int check_section(const struct object *monitor, const struct statement_section *section,
+                         const bool *is_own, const struct place *place, struct error *error) {
+    int answers = 0;
+    if (!section->name)
+        return violation(PLACE_KEY(place, "name"), error, "missing");
+    for (size_t i = 0; i < section->n_statements; i++) {
+        const struct statement *statement = &section->statements[i];
+        const struct place *here = PLACE_INDEX(PLACE_KEY(place, "statements"), i);
+        if ((int)statement->kind < 0 || (int)statement->kind > (int)STATEMENT_BROADCAST)
+            return violation(PLACE_KEY(here, "do"), error, "an unknown kind");
+        if (check_statement(monitor, statement, is_own, here, error))
+            return -1;
+        answers += statement->answers;
+        if (answers > 1)
+            return violation(PLACE_KEY(here, "answers"), error,
+                             "another statement answers already");
+    }
+    return 0;
+}
+
+static int check_statements(const struct model *model, const struct object *monitor,
+                            const struct place *place, struct error *error) {
+    bool *is_own = memory_alloc(monitor->n_variables, sizeof *is_own);
+    int status = 0;
+    for (size_t v = 0; v < monitor->n_variables && status == 0; v++) {
+        const struct place *here = PLACE_INDEX(PLACE_KEY(place, "variables"), v);
+        is_own[v] = monitor->variables[v].per_thread;
+        if (!monitor->variables[v].name)
+            status = violation(PLACE_KEY(here, "name"), error, "missing");
+        else
+            status = check_linear(model, &monitor->variables[v].initial, "initial", here, error);
+    }
+    for (size_t s = 0; s < monitor->n_sections && status == 0; s++)
+        status = check_section(monitor, &monitor->sections[s], is_own,
+                               PLACE_INDEX(PLACE_KEY(place, "sections"), s), error);
+    free(is_own);
+    return status;
+}
+
+/* What only monitors have. */
+static int check_monitor_parts(const struct model *model, const struct object *object,
+                               const struct place *place, struct error *error) {
+    if (object->kind == OBJECT_MONITOR)
+        return check_statements(model, object, place, error);
+    if (object->n_variables || object->n_conditions || object->n_sections)
+        return violation(place, error, "a %s has no variables, conditions and sections",
+                         object_kind_name(object->kind));
+    return 0;
+}
+
 static int check_object(const struct model *model, size_t i, struct error *error) {
     const struct object *object = &model->objects[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
@@ -202,7 +309,8 @@ static int check_object(const struct model *model, size_t i, struct error *error
         check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
         check_amount(object->arrivals, "arrivals", place, error) ||
-        check_dist(&object->service_ns, "service_ns", place, error))
+        check_dist(&object->service_ns, "service_ns", place, error) ||
+        check_monitor_parts(model, object, place, error))
         return -1;
     return check_dist(&object->interarrival_ns, "interarrival_ns", place, error);
 }
@@ -261,6 +369,12 @@ static bool is_closed_somewhere(const struct model *model, int object) {
     return false;
 }
 
+/* Whether the node's outcome is told by what it carries out. */
+static bool is_told(const struct model *model, const struct node *node) {
+    return node->kind == NODE_STATEMENTS &&
+           statement_section_answers(&model->objects[node->object].sections[node->section]);
+}
+
 /* Whether the node's object may be closed under it. */
 static bool is_closable(const struct model *model, const struct node *node) {
     return (node->kind == NODE_ACQUIRE || node->kind == NODE_PUT || node->kind == NODE_GET) &&
@@ -301,6 +415,8 @@ static int check_edges(const struct model *model, const struct node *node,
                          "no edge for outcome \"no\", although object %d is closed by some node",
                          node->object);
     double no = edge_weight(node, OUTCOME_NO);
+    if (is_told(model, node) && !(no > 0))
+        return violation(place, error, "no edge for outcome \"no\", which its statements may give");
     if (node_rules[node->kind].may_time_out && node->timeout_ns >= 0 && !(no > 0))
         return violation(place, error, "no edge for outcome \"no\", which a timeout gives");
     if (!isfinite(no))
@@ -325,6 +441,22 @@ static int check_node_object(const struct model *model, const struct node *node,
     if (!(rule->objects & (1U << object)))
         return violation(place, error, "a %s node cannot work on a %s (object %d)", kind,
                          object_kind_name(object), node->object);
+    if (node->kind == NODE_STATEMENTS)
+        return check_index(node->section, model->objects[node->object].n_sections,
+                           "a section of its monitor", PLACE_KEY(above, "section"), error);
+    return 0;
+}
+
+/* Statements wait by giving up the mutex under which their monitor is. */
+static int check_statements_mutex(const struct model *model, const struct node *node,
+                                  const struct place *place, struct error *error) {
+    if (node->kind != NODE_STATEMENTS || node->mutex != MODEL_NONE)
+        return 0;
+    const struct statement_section *section = &model->objects[node->object].sections[node->section];
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (section->statements[i].kind == STATEMENT_WAIT)
+            return violation(PLACE_KEY(place, "mutex"), error,
+                             "its statements wait, but there is no mutex to give up");
     return 0;
 }
 
@@ -343,6 +475,8 @@ static int check_node_references(const struct model *model, const struct node *n
         if (model->objects[node->mutex].kind != OBJECT_MUTEX)
             return violation(mutex, error, "object %d is not a mutex", node->mutex);
     }
+    if (check_statements_mutex(model, node, place, error))
+        return -1;
     const struct place *pool = PLACE_KEY(place, "target_pool");
     if (rule->needs_pool)
         return check_index(node->target_pool, model->n_pools, "a pool", pool, error);

@@ -2,14 +2,16 @@
 
 #include <math.h>
 
-const char *const model_object_kinds[] = {"mutex", "rwlock",  "spin", "tokens", "queue",
-                                          "flag",  "barrier", "disk", "order",  NULL};
+const char *const model_object_kinds[] = {"mutex",   "rwlock", "spin",  "tokens",  "queue", "flag",
+                                          "barrier", "disk",   "order", "monitor", NULL};
 
 const char *const model_node_kinds[] = {
-    "start",    "end",     "step",    "lock",       "unlock",   "rdlock",  "wrlock",
-    "rwunlock", "acquire", "release", "put",        "get",      "close",   "wait",
-    "signal",   "barrier", "draw",    "turn",       "pass",     "collect", "create",
-    "join",     "sleep",   "io",      "task_begin", "task_end", NULL};
+    "start",    "end",     "step",    "lock", "unlock",     "rdlock",   "wrlock",
+    "rwunlock", "acquire", "release", "put",  "get",        "close",    "wait",
+    "signal",   "barrier", "draw",    "turn", "pass",       "collect",  "statements",
+    "create",   "join",    "sleep",   "io",   "task_begin", "task_end", NULL};
+
+const char *const model_statement_kinds[] = {"update", "wait", "signal", "broadcast", NULL};
 
 const char *const model_outcomes[] = {"any", "yes", "no", NULL};
 
@@ -68,6 +70,46 @@ static const struct field scaling_fields[] = {
 };
 static const struct record scaling_record = SHAPE(scaling, scaling_fields);
 
+static const struct field expression_fields[] = {
+    {AT(expression, text), .type = FIELD_TEXT_OR_NULL},
+    {AT(expression, postfix), .type = FIELD_TEXT_OR_NULL},
+};
+static const struct record expression_record = SHAPE(expression, expression_fields);
+
+/* Under a key that is a word of C. */
+#define EXPRESSION(member, key_)                                                                   \
+    {                                                                                              \
+        .key = (key_), .offset = offsetof(struct statement, member), .type = FIELD_RECORD,         \
+        .record = &expression_record                                                               \
+    }
+static const struct field statement_fields[] = {
+    {.key = "do",
+     .offset = offsetof(struct statement, kind),
+     .type = FIELD_NAME,
+     .required = true,
+     .names = model_statement_kinds},
+    EXPRESSION(guard, "if"),
+    {AT(statement, variable), .type = FIELD_INT, .fallback = MODEL_NONE},
+    {AT(statement, condition), .type = FIELD_INT, .fallback = MODEL_NONE},
+    EXPRESSION(value, "value"),
+    EXPRESSION(predicate, "while"),
+    FLAG(statement, answers),
+};
+static const struct record statement_record = SHAPE(statement, statement_fields);
+
+static const struct field section_fields[] = {
+    NEEDED(statement_section, name, FIELD_TEXT),
+    LIST(statement_section, statements, statement_record),
+};
+static const struct record section_record = SHAPE(statement_section, section_fields);
+
+static const struct field variable_fields[] = {
+    NEEDED(monitor_variable, name, FIELD_TEXT),
+    NEEDED(monitor_variable, initial, FIELD_LINEAR),
+    FLAG(monitor_variable, per_thread),
+};
+static const struct record variable_record = SHAPE(monitor_variable, variable_fields);
+
 static const struct field object_fields[] = {
     NEEDED(object, name, FIELD_TEXT),
     NAME(object, kind, model_object_kinds),
@@ -84,6 +126,9 @@ static const struct field object_fields[] = {
     NUMBER(object, servers, 1),
     DIST(object, interarrival_ns),
     NUMBER(object, arrivals, 0),
+    LIST(object, variables, variable_record),
+    TEXTS(object, conditions),
+    LIST(object, sections, section_record),
     {AT(object, evidence), .type = FIELD_TEXT_OR_NULL},
 };
 static const struct record object_record = SHAPE(object, object_fields);
@@ -157,6 +202,7 @@ static const struct field node_fields[] = {
     INDEX(node, object, TARGET_OBJECT),
     INDEX(node, mutex, TARGET_OBJECT),
     INDEX(node, target_pool, TARGET_POOL),
+    {AT(node, section), .type = FIELD_INT},
     NUMBER(node, count, 0),
     RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),

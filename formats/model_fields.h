@@ -51,6 +51,7 @@ extern const struct record model_record;
 /* NULL-terminated, in the order of the enums. */
 extern const char *const model_object_kinds[];
 extern const char *const model_node_kinds[];
+extern const char *const model_statement_kinds[];
 extern const char *const model_outcomes[];
 extern const char *const model_dist_kinds[];
 extern const char *const model_monitor_kinds[];

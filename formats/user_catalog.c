@@ -22,6 +22,7 @@ const char *const user_monitor_kinds[USER_MONITOR_KINDS] = {
     [USER_THREAD_POOL] = "thread pool",
     [USER_OTHER] = "other",
     [USER_IGNORED] = "ignored",
+    [USER_STATEMENTS] = "statements",
 };
 
 /* The first word of a line, and the role it stands for. */
@@ -264,8 +265,8 @@ static int parse_monitor(struct parser *parser, char *rest) {
     if (monitor.kind == USER_MONITOR_KINDS)
         return refuse(parser,
                       "unknown kind '%s': give bounded queue, unbounded queue, semaphore, barrier, "
-                      "event, completion, rwlock, token pool, hand-over, thread pool, other or "
-                      "ignored",
+                      "event, completion, rwlock, token pool, hand-over, thread pool, other, "
+                      "ignored or statements",
                       kind);
     monitor.name = memory_strdup(name);
     *VECTOR_ADD(&parser->catalog->monitors) = monitor;

@@ -99,6 +99,7 @@ enum user_monitor_kind {
     USER_THREAD_POOL,
     USER_OTHER,
     USER_IGNORED,
+    USER_STATEMENTS, /* whatever it is, its statements are to be simulated */
     USER_MONITOR_KINDS
 };
 

@@ -26,6 +26,10 @@ static bool is_called(const struct facts_monitor *monitor, const char *name) {
 }
 
 static void overrule(const struct user_monitor *word, struct facts_monitor *monitor) {
+    if (word->kind == USER_STATEMENTS) {
+        monitor->statements = true;
+        return;
+    }
     monitor->kind = kinds[word->kind];
     monitor->ignored = word->kind == USER_IGNORED;
     monitor->users_word = true;

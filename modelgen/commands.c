@@ -4,137 +4,83 @@
 #include <string.h>
 
 #include "base/memory.h"
-
-#define STACK_LIMIT 32 /* values of one expression that wait for their operator */
-
-/* ---- values that may be unknown ---- */
-
-struct value {
-    double number;
-    bool known;
-};
-
-static const struct value unknown = {0, false};
-
-static struct value known(double number) {
-    return (struct value){number, true};
-}
-
-static bool is_false(struct value value) {
-    return value.known && value.number == 0;
-}
-
-static bool is_true(struct value value) {
-    return value.known && value.number != 0;
-}
-
-static struct value of_two(const char *operator, struct value a, struct value b) {
-    if (strcmp(operator, "&&") == 0)
-        return is_false(a) || is_false(b) ? known(0) : a.known && b.known ? known(1) : unknown;
-    if (strcmp(operator, "||") == 0)
-        return is_true(a) || is_true(b) ? known(1) : a.known && b.known ? known(0) : unknown;
-    if (!a.known || !b.known)
-        return unknown;
-    long long x = (long long)a.number, y = (long long)b.number;
-    switch (operator[0]) {
-    case '+':
-        return known(a.number + b.number);
-    case '-':
-        return known(a.number - b.number);
-    case '*':
-        return known(a.number * b.number);
-    case '/':
-        return y ? known((double)(x / y)) : unknown;
-    case '%':
-        return y ? known((double)(x % y)) : unknown;
-    case '&':
-        return known((double)(x & y));
-    case '|':
-        return known((double)(x | y));
-    case '^':
-        return known((double)(x ^ y));
-    case '=':
-        return known(a.number == b.number);
-    case '!':
-        return known(a.number != b.number);
-    case '<':
-        if (operator[1] == '<')
-            return y >= 0 && y < 63 ? known((double)((unsigned long long)x << y)) : unknown;
-        return known(operator[1] == '=' ? a.number <= b.number : a.number<b.number);
-    case '>':
-        if (operator[1] == '>')
-            return y >= 0 && y < 63 ? known((double)(x >> y)) : unknown;
-        return known(operator[1] == '=' ? a.number >= b.number : a.number> b.number);
-    default:
-        return unknown;
-    }
-}
-
-static struct value of_one(const char *operator, struct value a) {
-    if (!a.known)
-        return unknown;
-    return operator[0] == '!' ? known(a.number == 0) :
-           operator[0] == '~' ? known((double)~(long long)a.number)
-                              : known(-a.number);
-}
+#include "formats/postfix.h"
 
 /* ---- replaying ---- */
 
-/* Where a thread is in a section: the wait that it is in, or its beginning. */
+/* The expressions of a step, parsed. */
+struct parsed_step {
+    struct postfix guard, value;
+};
+
 struct replay {
     const struct trace *trace;
     const struct sections *sections;
     const struct facts_monitor *proposal;
+    struct parsed_step **parsed; /* per section of the proposal and step */
     struct value *shared;
     struct value **own; /* per thread; NULL before its first section */
     struct value *start;
+    commands_trail *trail; /* NULL: not wanted */
     struct commands_verdict verdict;
 };
 
-static struct value *variable(struct replay *replay, int thread, size_t index) {
+static const struct value unknown = {0, false};
+
+bool *commands_own(const struct facts_monitor *proposal) {
+    bool *is_own = memory_alloc(proposal->n_variables, sizeof *is_own);
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        is_own[v] = proposal->variables[v].local;
+    return is_own;
+}
+
+static struct value *own_values(struct replay *replay, int thread) {
     const struct facts_monitor *proposal = replay->proposal;
-    if (!proposal->variables[index].local)
-        return &replay->shared[index];
     if (!replay->own[thread]) {
         replay->own[thread] = memory_alloc(proposal->n_variables, sizeof(struct value));
         memcpy(replay->own[thread], replay->start, proposal->n_variables * sizeof(struct value));
     }
-    return &replay->own[thread][index];
+    return replay->own[thread];
 }
 
-static struct value word_value(struct replay *replay, int thread, const char *word) {
-    if (word[0] == '$') {
-        size_t index = strtoul(word + 1, NULL, 10);
-        return index < replay->proposal->n_variables ? *variable(replay, thread, index) : unknown;
-    }
-    return word[0] == '?' ? unknown : known(strtod(word, NULL));
+static struct value *variable(struct replay *replay, int thread, size_t index) {
+    return replay->proposal->variables[index].local ? &own_values(replay, thread)[index]
+                                                    : &replay->shared[index];
 }
 
-static bool is_operand(const char *word) {
-    return word[0] == '$' || word[0] == '?' || (word[0] >= '0' && word[0] <= '9') ||
-           (word[0] == '-' && word[1] >= '0' && word[1] <= '9');
+static struct value evaluate(struct replay *replay, int thread, const struct postfix *program) {
+    return postfix_value(program, replay->shared, own_values(replay, thread));
 }
 
-/* What does not parse is unknown. */
-static struct value evaluate(struct replay *replay, int thread, const char *postfix) {
-    struct value stack[STACK_LIMIT];
-    size_t depth = 0;
-    char *copy = memory_strdup(postfix ? postfix : "?"), *rest = NULL;
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        bool one = strcmp(word, "!") == 0 || strcmp(word, "~") == 0 || strcmp(word, "neg") == 0;
-        size_t needs = is_operand(word) ? 0 : one ? 1 : 2;
-        if (depth < needs || depth - needs == STACK_LIMIT) {
-            depth = 0;
-            break;
+/* What does not parse stays without words: it is unknown. */
+static void parse_all(struct replay *replay) {
+    const struct facts_monitor *proposal = replay->proposal;
+    bool *is_own = commands_own(proposal);
+    replay->parsed = memory_alloc(proposal->n_sections, sizeof(struct parsed_step *));
+    for (size_t s = 0; s < proposal->n_sections; s++) {
+        const struct facts_section *section = &proposal->sections[s];
+        replay->parsed[s] = memory_alloc(section->n_steps, sizeof(struct parsed_step));
+        for (size_t i = 0; i < section->n_steps; i++) {
+            struct parsed_step *parsed = &replay->parsed[s][i];
+            postfix_parse(section->steps[i].guard.postfix, proposal->n_variables, is_own,
+                          &parsed->guard);
+            postfix_parse(section->steps[i].value.postfix, proposal->n_variables, is_own,
+                          &parsed->value);
         }
-        struct value result = needs == 0 ? word_value(replay, thread, word)
-                              : one      ? of_one(word, stack[depth - 1])
-                                         : of_two(word, stack[depth - 2], stack[depth - 1]);
-        depth -= needs;
-        stack[depth++] = result;
     }
-    free(copy);
-    return depth == 1 ? stack[0] : unknown;
+    free(is_own);
+}
+
+static void free_parsed(struct replay *replay) {
+    const struct facts_monitor *proposal = replay->proposal;
+    for (size_t s = 0; s < proposal->n_sections; s++) {
+        for (size_t i = 0; i < proposal->sections[s].n_steps; i++) {
+            postfix_free(&replay->parsed[s][i].guard);
+            postfix_free(&replay->parsed[s][i].value);
+        }
+        free(replay->parsed[s]);
+    }
+    free(replay->parsed);
 }
 
 /* Where a section is in its commands. */
@@ -148,14 +94,14 @@ struct progress {
 /* Steps in a row under one guard stand in one branch, which is decided once: the first of them may
  * change what the guard looks at. */
 static struct value guard_of(struct replay *replay, int thread, const struct facts_step *step,
-                             struct progress *progress) {
+                             const struct parsed_step *parsed, struct progress *progress) {
     const char *guard = step->guard.text;
     if (!guard) {
         progress->decided = NULL;
-        return known(1);
+        return value_of(1);
     }
     if (!progress->decided || strcmp(progress->decided, guard) != 0)
-        progress->branch = evaluate(replay, thread, step->guard.postfix);
+        progress->branch = evaluate(replay, thread, &parsed->guard);
     progress->decided = guard;
     return progress->branch;
 }
@@ -174,14 +120,14 @@ static void judge(struct replay *replay, size_t section, uint64_t time_ns, bool 
 }
 
 static void update(struct replay *replay, int thread, const struct facts_step *step,
-                   struct value guard) {
+                   const struct parsed_step *parsed, struct value guard) {
     struct value *target = variable(replay, thread, step->variable);
-    if (is_false(guard))
+    if (value_is_false(guard))
         return;
-    struct value next = step->change == CHANGE_SET ? known(step->by)
+    struct value next = step->change == CHANGE_SET ? value_of(step->by)
                         : step->change == CHANGE_ADD
-                            ? (target->known ? known(target->number + step->by) : unknown)
-                            : evaluate(replay, thread, step->value.postfix);
+                            ? (target->known ? value_of(target->number + step->by) : unknown)
+                            : evaluate(replay, thread, &parsed->value);
     /* it may have happened or not */
     bool same = next.known && target->known && next.number == target->number;
     *target = guard.known || same ? next : unknown;
@@ -216,27 +162,34 @@ static void run_segment(struct replay *replay, const struct facts_section *comma
         return;
     for (; progress->at < commands->n_steps; progress->at++) {
         const struct facts_step *step = &commands->steps[progress->at];
-        struct value guard = guard_of(replay, thread, step, progress), holds;
+        const struct parsed_step *parsed =
+            &replay->parsed[commands - replay->proposal->sections][progress->at];
+        struct value guard = guard_of(replay, thread, step, parsed, progress), holds;
+        if (replay->trail && value_is_true(guard) && progress->at < COMMANDS_TRAIL_STEPS)
+            replay->trail[event->section] |= (commands_trail)1 << progress->at;
         switch (step->kind) {
         case STEP_UPDATE:
-            update(replay, thread, step, guard);
+            update(replay, thread, step, parsed, guard);
             break;
         case STEP_SIGNAL:
         case STEP_BROADCAST:
-            progress->signals = of_two("||", progress->signals, guard);
+            progress->signals = value_or(progress->signals, guard);
+            replay->verdict.unknown_signals += !guard.known;
             break;
         case STEP_WAIT:
-            holds = evaluate(replay, thread, step->value.postfix);
+            holds = evaluate(replay, thread, &parsed->value);
+            if (value_is_false(guard) && !value_is_false(holds))
+                break; /* this way does not come by here */
             if (!holds.known)
                 replay->verdict.unknown++;
-            if (waits && !is_false(holds)) {
+            if (waits && !value_is_false(holds)) {
                 if (holds.known)
                     judge(replay, event->section, event->time_ns, true, true);
                 return;
             }
             if (holds.known && !waits)
                 judge(replay, event->section, event->time_ns, false,
-                      !is_true(holds) || step->timed);
+                      !value_is_true(holds) || step->timed);
             break;
         }
     }
@@ -316,35 +269,40 @@ static void run_events(struct replay *replay, const struct events *events) {
             replay->trace->threads[section->thread].records[section->lock_record].context;
         const struct facts_section *commands =
             commands_section(replay->trace, context, replay->proposal);
-        if (!commands)
-            continue; /* it does not touch the variables */
+        if (!commands) { /* it does not touch the variables */
+            replay->verdict.strange += event->segment == 0 && section->n_waits + section->n_signals;
+            continue;
+        }
         if (event->segment == 0)
-            progress[event->section].signals = known(0);
+            progress[event->section].signals = value_of(0);
         run_segment(replay, commands, event, &progress[event->section]);
         struct value told = progress[event->section].signals;
         /* it may also signal for another object of the same mutex */
-        bool other = is_false(told) && section->n_signals > 0;
+        bool other = value_is_false(told) && section->n_signals > 0;
+        replay->verdict.untold += other && event->segment == section->n_waits;
         if (event->segment == section->n_waits && told.known && !other)
             judge(replay, event->section, event->time_ns, false,
-                  is_true(told) == (section->n_signals > 0));
+                  value_is_true(told) == (section->n_signals > 0));
     }
     free(progress);
 }
 
 struct commands_verdict commands_replay(const struct trace *trace, const struct sections *sections,
                                         const struct facts_monitor *proposal, int mutex,
-                                        double threads) {
-    struct replay replay = {.trace = trace, .sections = sections, .proposal = proposal};
+                                        double threads, commands_trail *trail) {
+    struct replay replay = {
+        .trace = trace, .sections = sections, .proposal = proposal, .trail = trail};
     if (!belong_to_mutex(proposal))
         return replay.verdict;
+    parse_all(&replay);
     replay.start = memory_alloc(proposal->n_variables, sizeof *replay.start);
     replay.shared = memory_alloc(proposal->n_variables, sizeof *replay.shared);
-    replay.own = memory_alloc(trace->n_threads, sizeof *replay.own);
+    replay.own = memory_alloc(trace->n_threads, sizeof(struct value *));
     for (size_t v = 0; v < proposal->n_variables; v++) {
         const struct facts_amount *initial = &proposal->variables[v].initial;
         replay.start[v] = initial->follows_threads
-                              ? known(initial->factor * threads + initial->offset)
-                          : initial->constant ? known(initial->offset)
+                              ? value_of(initial->factor * threads + initial->offset)
+                          : initial->constant ? value_of(initial->offset)
                                               : unknown;
         replay.shared[v] = replay.start[v];
     }
@@ -354,6 +312,7 @@ struct commands_verdict commands_replay(const struct trace *trace, const struct 
     for (size_t t = 0; t < trace->n_threads; t++)
         free(replay.own[t]);
     free(replay.own);
+    free_parsed(&replay);
     free(replay.shared);
     free(replay.start);
     return replay.verdict;

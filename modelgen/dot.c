@@ -2,8 +2,10 @@
  * them, tier 3 (the machine) as a legend. */
 #include "modelgen/modelgen.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "modelgen/draft.h"
 
 /* Quotes for DOT: the only special characters inside "..." are the quote and the backslash. */
@@ -26,11 +28,23 @@ static void write_time(FILE *out, double ns) {
         fprintf(out, "%.3g us", ns / 1e3);
 }
 
+/* A monitor's label has its variables, too. */
+static void write_label(const struct object *object, FILE *out) {
+    char *label = memory_strdup(object->name);
+    for (size_t v = 0; v < object->n_variables; v++) {
+        char *longer = memory_format("%s%s%s", label, v ? ", " : ": ", object->variables[v].name);
+        free(label);
+        label = longer;
+    }
+    write_quoted(out, label);
+    free(label);
+}
+
 static void write_objects(const struct model *model, FILE *out) {
     for (size_t o = 0; o < model->n_objects; o++) {
         const struct object *object = &model->objects[o];
         fprintf(out, "  o%zu [shape=box, style=filled, fillcolor=\"#fff2cc\", label=", o);
-        write_quoted(out, object->name);
+        write_label(object, out);
         fprintf(out, ", tooltip=");
         write_quoted(out, object->evidence ? object->evidence : object_kind_name(object->kind));
         fprintf(out, "];\n");

@@ -129,6 +129,13 @@ struct linear draft_constant(double value) {
     return (struct linear){.base = value};
 }
 
+struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools) {
+    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
+        if (pools->pools[p].scales)
+            return draft_per_thread(amount->offset, (int)p, amount->factor);
+    return draft_constant(amount->constant ? amount->offset : 0);
+}
+
 struct linear draft_per_thread(double base, int pool, double factor) {
     struct linear amount = {.base = base};
     draft_add_per_thread(&amount, pool, factor);

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
+#include "formats/facts.h"
 #include "formats/model.h"
+#include "modelgen/pools.h"
 
 /* Appends and gives the index. `name` is taken over (freed with the model). */
 int draft_object(struct model *model, enum object_kind kind, char *name);
@@ -28,6 +30,9 @@ void draft_note(struct model *model, const char *format, ...) __attribute__((for
 
 /* A number that does not depend on the configuration. */
 struct linear draft_constant(double value);
+/* What the source says of an amount; where that follows the threads, those of the first pool that
+ * scales. 0: nothing is said. */
+struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools);
 /* base + factor * threads of pool. */
 struct linear draft_per_thread(double base, int pool, double factor);
 /* Adds factor * threads of pool. */

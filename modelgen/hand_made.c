@@ -10,6 +10,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/names.h"
 #include "modelgen/patterns.h"
+#include "modelgen/statements.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
 /* Confidence in what the source alone says: of what the trace could not confirm ... */
@@ -382,8 +383,9 @@ struct proposed {
     const struct facts_monitor *proposal;
     int mutex;
     struct commands_verdict verdict;
-    const struct pattern *pattern; /* NULL: none */
-    bool is_part;                  /* of another one: not an object of its own */
+    const struct pattern *pattern;       /* NULL: none */
+    const struct statements *statements; /* by which it is modelled; NULL */
+    bool is_part;                        /* of another one: not an object of its own */
     struct {
         const struct guard **items;
         size_t count, capacity;
@@ -472,13 +474,17 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
         const struct facts_monitor *proposal = &facts->monitors[m];
         bool same = proposal == best ||
                     (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0);
-        if (!same || proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))
+        const struct statements *statements = statements_of(input->monitors, mutex);
+        bool carried_out = statements && statements->proposal == proposal;
+        if (!same ||
+            (!carried_out && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
             continue;
-        *VECTOR_ADD(list) =
-            (struct proposed){.proposal = proposal,
-                              .mutex = mutex,
-                              .verdict = commands_replay(input->trace, input->sections, proposal,
-                                                         mutex, scaling_threads(input->pools))};
+        *VECTOR_ADD(list) = (struct proposed){
+            .proposal = proposal,
+            .mutex = mutex,
+            .statements = statements,
+            .verdict = commands_replay(input->trace, input->sections, proposal, mutex,
+                                       scaling_threads(input->pools), NULL)};
     }
 }
 
@@ -580,15 +586,6 @@ static void write_verdict(const struct stream_input *input, const struct propose
     monitor->confidence = monitor->confidence > sure ? monitor->confidence : sure;
 }
 
-static struct linear amount_said(const struct stream_input *input,
-                                 const struct facts_amount *amount) {
-    const struct thread_pools *pools = input->pools;
-    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
-        if (pools->pools[p].scales)
-            return draft_per_thread(amount->offset, (int)p, amount->factor);
-    return draft_constant(amount->constant ? amount->offset : 0);
-}
-
 /* Of the guards, the one with the most evidence names the object; another one that feeds it and is
  * fed by it is its other side. */
 static struct group group_of(const struct stream_input *input, const struct proposed *proposed) {
@@ -642,26 +639,34 @@ static void write_proposed(const struct stream_input *input, const struct propos
         if (group.n_rooms || counts)
             write_amount(group.n_rooms ? group.rooms[0] : group.items, model, &monitor);
         else if (monitor.kind == kinds_of_source[proposal->kind])
-            monitor.amount = amount_said(input, &proposal->amount);
+            monitor.amount = draft_said(&proposal->amount, input->pools);
     }
     double waited_ns = 0, unexplained_ns = 0;
     waiting_of(input, proposed, &waited_ns, &unexplained_ns);
-    bool found = proposed->pattern || group.items;
+    bool found = proposed->pattern || group.items || proposed->statements;
+    if (proposed->statements) {
+        add_part(&monitor, proposed->statements->object);
+        doubtful = statements_are_doubtful(proposed->statements);
+    }
     bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;
     monitor.how = unexplained || doubtful ? MODELLED_BY_FALLBACK
                   : found                 ? MODELLED_EXACTLY
                                           : MODELLED_NOT;
     monitor.why = memory_strdup(
-        doubtful && !unexplained
+        proposed->statements && proposal->statements
+            ? "by the user's word its statements are simulated"
+        : proposed->statements
+            ? "no counter or pattern that the model knows: its statements are simulated"
+        : doubtful && !unexplained
             ? "proposed by the source; a counter tells most of its waits, not all"
         : unexplained        ? "proposed by the source; its waits follow no counter "
                                "and no pattern that the model knows"
         : found || confirmed ? "proposed by the source, confirmed by the trace"
                              : "proposed by the source; nobody waited for it in the traced run");
-    if (!found)
+    if (!found || proposed->statements) {
         monitor.replayed = proposed->verdict.decisions;
-    if (!found)
         monitor.violations = proposed->verdict.violations;
+    }
     if (!found && proposed->verdict.decisions == 0)
         monitor.confidence = waited_ns > 0 ? UNCONFIRMED : UNWAITED;
     free(group.rooms);

@@ -19,6 +19,7 @@
 #include "modelgen/signals.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
+#include "modelgen/statements.h"
 #include "modelgen/view.h"
 #include "modelgen/wrappers.h"
 
@@ -176,6 +177,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
     doubts_suspect(doubts, &monitors, &sections);
+    statements_find(trace, &sections, facts, &pools, &monitors, model);
     uint32_t *places = source_places(trace);
     struct disks disks = disks_find(trace);
     struct stream_input input = {.trace = trace,

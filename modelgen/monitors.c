@@ -11,6 +11,7 @@
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
 #define DOUBTS         4    /* contradictions ... */
@@ -703,6 +704,17 @@ static void ask_for_patterns(const struct sections *sections, struct monitors *m
             set_explained(monitors, sections, monitors->guards[g].condition, !sought);
 }
 
+void monitors_forget(struct monitors *monitors, int mutex) {
+    size_t kept = 0;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].mutex == mutex)
+            guard_free(&monitors->guards[g]);
+        else
+            monitors->guards[kept++] = monitors->guards[g];
+    monitors->n_guards = kept;
+    patterns_forget(monitors, mutex);
+}
+
 /* Ends the doubtful guards whose waits a pattern explains; gives how many remain. */
 static size_t drop_outdone(struct monitors *monitors) {
     size_t kept = 0;
@@ -765,6 +777,9 @@ bool monitors_guard(const struct monitors *monitors, size_t class_index) {
 bool monitors_explain(const struct monitors *monitors, size_t section) {
     if (monitors_guard(monitors, (size_t)monitors->class_of[section]))
         return true;
+    for (size_t i = 0; i < monitors->n_statements; i++)
+        if (monitors->statements[i].section_of[section] != MODEL_NONE)
+            return true;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].acts[section])
             return true;
@@ -835,6 +850,7 @@ void monitors_free(struct monitors *monitors) {
         guard_free(&monitors->guards[g]);
     free(monitors->guards);
     patterns_free(monitors);
+    statements_free(monitors);
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);

@@ -73,7 +73,8 @@ struct guard {
     int object;            /* model object; filled by the stream */
 };
 
-struct pattern; /* modelgen/patterns.h */
+struct pattern;    /* modelgen/patterns.h */
+struct statements; /* modelgen/statements.h */
 
 struct monitors {
     const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
@@ -88,7 +89,9 @@ struct monitors {
     bool *unproposed; /* ... its source was read and proposes nothing */
     size_t n_patterns;
     struct pattern *patterns;
-    size_t *first_of_thread; /* per thread and one more: its first section */
+    size_t n_statements;
+    struct statements *statements; /* one for each mutex modelled by its statements */
+    size_t *first_of_thread;       /* per thread and one more: its first section */
     bool
         *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
     bool *condition_explained; /* ... a guard or a pattern does */
@@ -112,7 +115,10 @@ bool guard_is_doubtful(const struct guard *guard);
 /* Does a guard say what the sections of a class wait for? */
 bool monitors_guard(const struct monitors *monitors, size_t class_index);
 
-/* Does a guard or a pattern say why this section waited or did not? */
+/* Forgets the guards and patterns of the mutex. */
+void monitors_forget(struct monitors *monitors, int mutex);
+
+/* Does a guard, a pattern or the source's statements say why this section waited or did not? */
 bool monitors_explain(const struct monitors *monitors, size_t section);
 void monitors_free(struct monitors *monitors);
 

@@ -5,6 +5,7 @@
 #define PERSIK_MODELGEN_OBJECTS_H
 
 #include "modelgen/patterns.h"
+#include "modelgen/statements.h"
 #include "modelgen/writer.h"
 
 /* `index`: of the sync object. */
@@ -18,6 +19,7 @@ int objects_event(struct writer *writer, int index);
 
 int objects_guard(struct writer *writer, struct guard *guard);
 int objects_pattern(struct writer *writer, struct pattern *pattern);
+int objects_statements(struct writer *writer, struct statements *statements);
 
 /* One flag per class of conditions whose predicate no guard explains. */
 int objects_flag(struct writer *writer, int condition);

@@ -7,6 +7,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 
 void partition_even_out(struct dist *stays, const struct scaling *scaling, int threads) {
     free(stays->values);
@@ -31,8 +32,10 @@ struct graph {
 
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
  * share. */
-static bool is_meeting(const struct node *node) {
-    return node->kind == NODE_BARRIER || node->kind == NODE_WAIT;
+static bool is_meeting(const struct model *model, size_t n) {
+    enum node_kind kind = model->nodes[n].kind;
+    return kind == NODE_BARRIER || kind == NODE_WAIT ||
+           (kind == NODE_STATEMENTS && statements_meet(model, n));
 }
 
 static void find_paths(const struct model *model, const bool *may_pass, bool *reaches) {
@@ -96,9 +99,21 @@ static bool is_credit(const struct graph *graph, int object) {
     return false;
 }
 
+/* Do statements take from what others hand out, or do they say when there is no more? */
+static bool takes_by_statements(const struct graph *graph, size_t n) {
+    const struct node *node = &graph->model->nodes[n];
+    if (node->kind != NODE_STATEMENTS)
+        return false;
+    for (size_t e = 0; e < node->n_edges; e++)
+        if (node->edges[e].when == OUTCOME_NO &&
+            !graph->reaches[(size_t)node->edges[e].to * graph->n + n])
+            return true;
+    return statements_are_handed(graph->model, n);
+}
+
 static bool takes_supply(const struct graph *graph, size_t n) {
     const struct node *node = &graph->model->nodes[n];
-    return node->kind == NODE_GET ||
+    return node->kind == NODE_GET || takes_by_statements(graph, n) ||
            (node->kind == NODE_ACQUIRE && !gives_back(graph, node->object) &&
             !is_credit(graph, node->object));
 }
@@ -116,7 +131,7 @@ static struct graph graph_make(struct model *model, int pool) {
     for (size_t i = 0; i < n; i++) {
         all[i] = true;
         graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
-        apart[i] = graph.is_own[i] && !is_meeting(&model->nodes[i]);
+        apart[i] = graph.is_own[i] && !is_meeting(model, i);
     }
     find_paths(model, all, graph.reaches);
     find_paths(model, apart, graph.loops);
@@ -487,8 +502,9 @@ static struct contents find_contents(struct model *model, int pool) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
             continue;
-        found.supply |=
-            node->kind == NODE_GET || (node->kind == NODE_ACQUIRE && node->timeout_ns == 0);
+        found.supply |= node->kind == NODE_GET ||
+                        (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
+                        takes_by_statements(&graph, n);
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
         for (size_t e = 0; e < node->n_edges; e++) {
             const struct edge *edge = &node->edges[e];
@@ -506,7 +522,8 @@ static struct contents find_contents(struct model *model, int pool) {
 
 /* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
  * smaller with every thread more. */
-static bool may_follow_threads(const struct model *model, int object) {
+static bool may_follow_threads(const struct graph *graph, int object) {
+    const struct model *model = graph->model;
     if (model->objects[object].amount.n_terms > 0)
         return true;
     for (size_t p = 0; p < model->n_pools; p++) {
@@ -515,7 +532,8 @@ static bool may_follow_threads(const struct model *model, int object) {
             const struct node *node = &model->nodes[n];
             if (!draft_node_in_pool(node, &model->pools[p]))
                 continue;
-            fills |= gives(node, object);
+            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
+            fills |= gives(node, object) || (acts && (int)p != graph->pool);
             goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
             for (size_t e = 0; e < node->n_edges; e++)
                 goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
@@ -535,7 +553,7 @@ static int steady_supply(const struct graph *graph, size_t n) {
             !takes_supply(graph, m))
             continue;
         found = model->nodes[m].object;
-        if (may_follow_threads(model, found))
+        if (may_follow_threads(graph, found))
             return MODEL_NONE;
     }
     return found;

@@ -584,6 +584,16 @@ size_t pattern_first(const struct monitors *monitors, const struct pattern *patt
     return PATTERN_NO_SECTION;
 }
 
+void patterns_forget(struct monitors *monitors, int mutex) {
+    size_t kept = 0;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].mutex == mutex)
+            free(monitors->patterns[p].acts);
+        else
+            monitors->patterns[kept++] = monitors->patterns[p];
+    monitors->n_patterns = kept;
+}
+
 void patterns_free(struct monitors *monitors) {
     for (size_t p = 0; p < monitors->n_patterns; p++)
         free(monitors->patterns[p].acts);

@@ -49,6 +49,9 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
                    struct monitors *monitors, bool before_guards);
 void patterns_free(struct monitors *monitors);
 
+/* Forgets those of the mutex. */
+void patterns_forget(struct monitors *monitors, int mutex);
+
 #define PATTERN_NO_SECTION SIZE_MAX
 
 /* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */

@@ -10,6 +10,7 @@
 #include "modelgen/partition.h"
 #include "modelgen/rounds.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64
@@ -73,6 +74,7 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(map_mix(key, (uint64_t)step->object), (uint64_t)step->mutex);
     key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
     key = map_mix(map_mix(key, (uint64_t)(long)step->count), step->timeout_ns == 0);
+    key = map_mix(key, (uint64_t)step->section);
     return map_mix(map_mix(key, step->within), step->retrying);
 }
 
@@ -101,6 +103,7 @@ static int new_node(struct builder *builder, const struct step *step, int pool) 
     node->object = step->object;
     node->mutex = step->mutex;
     node->target_pool = step->target_pool;
+    node->section = step->section;
     node->count = step->count;
     node->timeout_ns = step->timeout_ns;
     if (step->count_per_thread) {
@@ -613,8 +616,11 @@ static bool is_shared_supply(const struct builder *builder, int node) {
     const struct draft_node_values *values = &builder->nodes.items[node];
     const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
     const struct node *get = &builder->model->nodes[node];
-    return get->kind == NODE_GET && pool->scales && values->passes.count == pool->n_threads &&
-           is_put_by_others(builder, values->pool, get->object);
+    if (!pool->scales || values->passes.count != pool->n_threads)
+        return false;
+    return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
+                                 : get->kind == NODE_STATEMENTS &&
+                                       statements_are_handed(builder->model, (size_t)node);
 }
 
 /* Of the loop that the edge stays in: its runs, and how often its node is stayed at. */
@@ -666,7 +672,8 @@ static bool ends_by_answer(const struct builder *builder, int node) {
     for (size_t e = 0; e < builder->edges.count; e++) {
         const struct draft_edge *edge = &builder->edges.items[e];
         if (edge->from == node && edge->leaves && edge->when == OUTCOME_NO)
-            return builder->model->nodes[node].kind == NODE_GET;
+            return builder->model->nodes[node].kind == NODE_GET ||
+                   builder->model->nodes[node].kind == NODE_STATEMENTS;
     }
     return false;
 }
@@ -739,7 +746,7 @@ static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
     for (size_t m = 0; m < model->n_nodes; m++) {
         const struct node *from = &model->nodes[m];
         if (m == n || from->kind != model->nodes[n].kind ||
-            from->object != model->nodes[n].object ||
+            from->object != model->nodes[n].object || from->section != model->nodes[n].section ||
             builder->nodes.items[m].pool != builder->nodes.items[n].pool)
             continue;
         if (draft_copy_edges(from, when, &model->nodes[n]))
@@ -762,6 +769,12 @@ static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
         }
 }
 
+/* Do the statements that the node carries out decide its outcome? */
+static bool is_told(const struct model *model, const struct node *node) {
+    return node->kind == NODE_STATEMENTS &&
+           statement_section_answers(&model->objects[node->object].sections[node->section]);
+}
+
 /* A node whose trace never showed one of its answers still needs a way on for it. */
 static void complete_outcomes(struct builder *builder) {
     struct model *model = builder->model;
@@ -779,7 +792,7 @@ static void complete_outcomes(struct builder *builder) {
             yes |= edge->when != OUTCOME_NO;
             no |= edge->when != OUTCOME_YES;
         }
-        bool may_fail = node->timeout_ns >= 0 || closable;
+        bool may_fail = node->timeout_ns >= 0 || closable || is_told(model, node);
         if (!yes)
             add_way_out(builder, n, may_fail ? OUTCOME_YES : OUTCOME_ANY);
         if (!no && may_fail)

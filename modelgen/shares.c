@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/names.h"
+#include "modelgen/statements.h"
 
 static const char *kind_of(enum api_object kind) {
     switch (kind) {
@@ -40,6 +41,9 @@ static enum modelled how_of_wait(const struct stream_input *input, size_t sectio
     for (size_t g = 0; g < input->monitors->n_guards; g++)
         exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
                  !guard_is_doubtful(&input->monitors->guards[g]);
+    const struct statements *statements =
+        statements_of(input->monitors, sections->sections[section].mutex);
+    exact &= !statements || !statements_are_doubtful(statements);
     if (monitors_explain(input->monitors, section))
         return exact ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
     return is_flag[condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;

@@ -9,6 +9,7 @@
 #include "modelgen/patterns.h"
 #include "modelgen/shares.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 #include "modelgen/work.h"
 #include "modelgen/writer.h"
 
@@ -66,7 +67,7 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
                       const struct step *take) {
     if (writer->in->pools->pool_of[writer->thread] != writer->task_pool)
         return;
-    bool tokens = take->kind == NODE_ACQUIRE;
+    bool tokens = take->kind == NODE_ACQUIRE || take->kind == NODE_STATEMENTS;
     enum outcome outcome = take->outcome;
     if (writer->in_task) {
         /* goes before the taking step, which was just written */
@@ -244,6 +245,36 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
     }
 }
 
+/* What a section does by its monitor's statements: all of it where it may have to wait; else where
+ * it first signals, or ends. Its place is that of the lock, however the section ends. */
+static void write_statements(struct writer *writer, size_t record, int section_index, bool at_lock,
+                             uint64_t time) {
+    const struct sections *sections = writer->in->sections;
+    const struct section *section = &sections->sections[section_index];
+    struct statements *statements = statements_of(writer->in->monitors, section->mutex);
+    int index = statements ? statements->section_of[section_index] : MODEL_NONE;
+    if (index == MODEL_NONE || statements_wait(&statements->proposal->sections[index]) != at_lock)
+        return;
+    const struct trace_record *lock =
+        &writer->in->trace->threads[writer->thread].records[section->lock_record];
+    uint64_t end = time;
+    if (at_lock && section->n_waits)
+        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    int object = objects_statements(writer, statements),
+        mutex = objects_lock(writer, section->mutex);
+    struct step *step = add_step(writer, NODE_STATEMENTS, record, time, end);
+    step->context = writer_place(writer, lock);
+    step->object = object;
+    step->mutex = mutex;
+    step->section = statements->number[index];
+    step->outcome = statements->outcome[section_index];
+    for (int at = writer->n_open - 1; at >= 0; at--)
+        if (writer->open[at].section == section_index)
+            writer->open[at].answer = step->outcome;
+    if (at_lock && statements->answer[index] != MODEL_NONE)
+        mark_task(writer, record, end, step);
+}
+
 /* ---- loops whose rounds all threads share ---- */
 
 static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns, int loop,
@@ -317,12 +348,15 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     write_effects(writer, index, section, OUTCOME_ANY, true, acquire_ns);
     write_pattern(writer, index, section, mutex, false, acquire_ns);
     write_takes(writer, index, section, mutex);
+    write_statements(writer, index, section, true, acquire_ns);
 }
 
-/* What a section has changed when it ends, at the unlock's place in the code. */
-static void write_changes(struct writer *writer, int section, enum outcome answer,
+/* What a section has changed when it ends, at the unlock's place in the code. `record` is where it
+ * is told. */
+static void write_changes(struct writer *writer, size_t record, int section, enum outcome answer,
                           uint64_t time_ns) {
     size_t unlock = writer->in->sections->sections[section].unlock_record;
+    write_statements(writer, record, section, false, time_ns);
     write_effects(writer, unlock, section, answer, false, time_ns);
     write_pattern(writer, unlock, section, MODEL_NONE, true, time_ns);
 }
@@ -340,7 +374,7 @@ static void write_signal(struct writer *writer, size_t index, const struct trace
                 signal < sections->waits[section->first_wait + section->n_waits - 1].record;
             if (signal != index || waits_later)
                 continue;
-            write_changes(writer, open->section, open->answer, record->start_ns);
+            write_changes(writer, index, open->section, open->answer, record->start_ns);
             open->is_told = true;
         }
     }
@@ -354,7 +388,7 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
         while (at >= 0 && writer->open[at].section != section)
             at--;
         if (at < 0 || !writer->open[at].is_told)
-            write_changes(writer, section, at >= 0 ? writer->open[at].answer : OUTCOME_ANY,
+            write_changes(writer, index, section, at >= 0 ? writer->open[at].answer : OUTCOME_ANY,
                           record->start_ns);
     }
     int mutex = objects_lock(writer, sync_object);
@@ -775,7 +809,8 @@ static void cut_last_round(struct writer *writer) {
     struct step_list *list = &writer->list;
     size_t last = 0, round = 0; /* the last one's first step; steps of the one before */
     for (size_t s = 0; s < list->count; s++)
-        if (list->items[s].kind == NODE_GET && list->items[s].outcome == OUTCOME_YES) {
+        if ((list->items[s].kind == NODE_GET || list->items[s].kind == NODE_STATEMENTS) &&
+            list->items[s].outcome == OUTCOME_YES) {
             bool again = s > 0 && list->items[last].context == list->items[s].context;
             round = again ? s - last : 0;
             last = s;

@@ -22,6 +22,7 @@ struct step {
     enum node_kind kind;
     int object, mutex; /* model objects or MODEL_NONE */
     int target_pool;
+    int section; /* STATEMENTS: of its monitor */
     double count, timeout_ns;
     bool count_per_thread; /* count is one part per thread of the pools' threads */
     uint32_t context;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/source.h"
+#include "modelgen/statements.h"
 
 /* Of the fillings of a supply may be of another size; and so many rounds go another way. */
 #define UNLIKE_SHARE 0.1
@@ -103,10 +104,14 @@ static bool is_answered_no(const struct writer *writer, int section) {
         if (monitors->guards[g].outcome[section] == OUTCOME_NO ||
             farewells_of(&writer->farewells, g, (size_t)section) == FAREWELL_TAKEN)
             return true;
+    for (size_t i = 0; i < monitors->n_statements; i++)
+        if (monitors->statements[i].outcome[section] == OUTCOME_NO)
+            return true;
     return false;
 }
 
-/* Does a guard tell when to leave the loop, by a "no" to this lock's section? */
+/* Does a guard, or a monitor's own statements, tell when to leave the loop, by a "no" to this
+ * lock's section? */
 static bool header_has_answer(const struct writer *writer, const struct thread_pool *pool,
                               const struct facts_loop *loop, uint32_t header) {
     for (size_t i = 0; i < pool->n_threads; i++) {

@@ -40,6 +40,11 @@ struct engine *engine_make(const struct plan *plan) {
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
     engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
+    engine->waiters = memory_alloc((size_t)plan->n_sides, sizeof *engine->waiters);
+    engine->conditions = memory_alloc((size_t)plan->n_sides, sizeof *engine->conditions);
+    size_t n_variables = (size_t)plan->n_variables;
+    engine->variables = memory_alloc(n_variables, sizeof *engine->variables);
+    engine->own_variables = memory_alloc(n_threads * n_variables, sizeof *engine->own_variables);
     return engine;
 }
 
@@ -64,6 +69,10 @@ void engine_free(struct engine *engine) {
     free(engine->runs);
     free(engine->cards);
     free(engine->numbers);
+    free(engine->waiters);
+    free(engine->conditions);
+    free(engine->variables);
+    free(engine->own_variables);
     free(engine);
 }
 
@@ -115,6 +124,11 @@ static void reset_bags(struct engine *engine, uint64_t seed) {
     }
 }
 
+static void reset_variables(const struct plan *plan, struct value *variables) {
+    if (plan->n_variables > 0)
+        memcpy(variables, plan->variables, (size_t)plan->n_variables * sizeof *variables);
+}
+
 static void reset_threads(struct engine *engine, uint64_t seed) {
     const struct plan *plan = engine->plan;
     for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_runs; i++)
@@ -144,7 +158,9 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .random = random_open(seed, STREAM_THREAD, (uint64_t)pool, (uint64_t)k),
                 .runs = engine->runs + (size_t)id * (size_t)plan->n_runs,
                 .numbers = engine->numbers + (size_t)id * (size_t)plan->n_orders,
+                .variables = engine->own_variables + (size_t)id * (size_t)plan->n_variables,
             };
+            reset_variables(plan, engine->threads[id].variables);
             for (int i = 0; i < plan->n_orders; i++)
                 engine->threads[id].numbers[i] = INFINITY;
         }
@@ -153,9 +169,15 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
 
 static void reset_objects(struct engine *engine, uint64_t seed) {
     const struct plan *plan = engine->plan;
+    reset_variables(plan, engine->variables);
+    memset(engine->waiters, 0, (size_t)plan->n_sides * sizeof *engine->waiters);
+    memset(engine->conditions, 0, (size_t)plan->n_sides * sizeof *engine->conditions);
     for (int i = 0; i < plan->n_objects; i++) {
         struct shared *object = &engine->objects[i];
         *object = (struct shared){
+            .n_sides = plan->objects[i].n_sides,
+            .waiters = engine->waiters + plan->objects[i].first_side,
+            .conditions = engine->conditions + plan->objects[i].first_side,
             .kind = plan->objects[i].kind,
             .event = (uint32_t)(plan->n_threads + plan->cores + i),
             .amount = plan->objects[i].amount,

@@ -28,7 +28,8 @@ enum thread_phase {
     PHASE_RETRY,   /* woken: try the operation again */
     PHASE_RETAKE,  /* woken: first take the monitor's mutex again, then `after_retake` */
     PHASE_GRANTED, /* the operation was completed by another; its outcome is `granted` */
-    PHASE_SIGNAL,  /* the operation is done, but for waking those who wait for it */
+    PHASE_SIGNAL,  /* the operation is done, but for waking those who wait for it; in a monitor's
+                    * statements, for what comes after a signal */
 };
 
 /* Threads waiting for one thing, first come first served. Linked through the threads. */
@@ -48,6 +49,14 @@ struct condition {
 struct edge_run {
     int choice; /* within the group; PLAN_NONE before the first */
     double left;
+};
+
+/* How far a thread is in a monitor's statements. */
+struct execution {
+    int at;      /* the statement that comes next */
+    int branch;  /* the last one's; PLAN_NONE */
+    bool holds;  /* its guard did when it was decided */
+    bool answer; /* the outcome so far */
 };
 
 /* Of a quantity that is `level` at present: its mean over the last tens of milliseconds. */
@@ -100,6 +109,8 @@ struct thread {
     struct random_stream random;
     struct edge_run *runs;
     double *numbers; /* held of each order, until passed; INFINITY: none */
+    struct execution execution;
+    struct value *variables; /* of the monitors, as far as each thread has them */
 };
 
 struct core {
@@ -122,7 +133,7 @@ struct fair_queue {
     double average_ns; /* of the vruntimes of these and the running ones, when last looked at */
 };
 
-/* Two kinds of waiters per object. */
+/* Two kinds of waiters per object; in monitors the number of the condition. */
 enum { SIDE_FIRST, SIDE_SECOND };
 #define SIDE_TAKERS  SIDE_FIRST /* of items, tokens, locks, ... */
 #define SIDE_READERS SIDE_FIRST
@@ -132,10 +143,11 @@ enum { SIDE_FIRST, SIDE_SECOND };
 struct shared {
     enum object_kind kind;
     uint32_t event; /* source number of arrivals */
-    struct wait_list waiters[2];
-    struct condition conditions[2];
-    /* What has been announced to woken threads that have not run yet: as glibc does, no further
-     * waiter is woken for the same token, item or unlock. */
+    int n_sides;
+    struct wait_list *waiters; /* by side, as what follows */
+    struct condition *conditions;
+    /* By side, but of monitors: what has been announced to woken threads that have not run yet: as
+     * glibc does, no further waiter is woken for the same token, item or unlock. */
     double announced[2];
     bool is_closed;
     bool is_signalled;
@@ -197,7 +209,11 @@ struct engine {
     double *bag_values;
     struct edge_run *runs;
     double *cards, *numbers;
-    bool arrivals_ended; /* the last open arrival of some queue has come */
+    struct wait_list *waiters; /* of all objects */
+    struct condition *conditions;
+    struct value *variables;     /* of the monitors */
+    struct value *own_variables; /* per thread */
+    bool arrivals_ended;         /* the last open arrival of some queue has come */
     double tasks;
     struct histogram response;
     double stalls;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -28,6 +29,18 @@ struct builder {
         struct plan_choice *items;
         size_t count, capacity;
     } choices;
+    struct {
+        struct value *items;
+        size_t count, capacity;
+    } variables;
+    struct {
+        struct plan_section *items;
+        size_t count, capacity;
+    } sections;
+    struct {
+        struct plan_statement *items;
+        size_t count, capacity;
+    } statements;
     int n_runs, n_cards;
 };
 
@@ -128,7 +141,8 @@ static bool can_time_out(enum node_kind kind) {
            kind == NODE_ACQUIRE || kind == NODE_PUT || kind == NODE_GET || kind == NODE_WAIT;
 }
 
-static struct plan_node compile_node(struct builder *builder, const struct node *node) {
+static struct plan_node compile_node(struct builder *builder, const struct plan *plan,
+                                     const struct node *node) {
     struct plan_node compiled = {
         .kind = node->kind,
         .object = node->object,
@@ -143,6 +157,8 @@ static struct plan_node compile_node(struct builder *builder, const struct node 
         .stays = add_draw(builder, &node->stays),
         .stays_factor = make_factor(builder, &node->stays_scaling),
     };
+    if (node->kind == NODE_STATEMENTS)
+        compiled.section = plan->objects[node->object].first_section + node->section;
     int first_edge = (int)builder->edges.count;
     bool depends = false; /* on the outcome */
     if (!can_time_out(node->kind))
@@ -205,6 +221,60 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
     }
 }
 
+/* ---- monitors ---- */
+
+/* model_check() has seen to it that the expressions parse. */
+static struct plan_statement compile_statement(const struct object *monitor, const bool *is_own,
+                                               const struct statement *statement) {
+    struct plan_statement compiled = {.kind = statement->kind,
+                                      .branch = PLAN_NONE,
+                                      .variable = statement->variable,
+                                      .condition = statement->condition,
+                                      .answers = statement->answers};
+    const struct expression *value =
+        statement->kind == STATEMENT_WAIT ? &statement->predicate : &statement->value;
+    postfix_parse(statement->guard.postfix, monitor->n_variables, is_own, &compiled.guard);
+    postfix_parse(value->postfix, monitor->n_variables, is_own, &compiled.value);
+    if (statement->kind == STATEMENT_UPDATE)
+        compiled.is_own = is_own[statement->variable];
+    return compiled;
+}
+
+static bool same_guard(const struct statement *a, const struct statement *b) {
+    return a->guard.postfix && b->guard.postfix && strcmp(a->guard.postfix, b->guard.postfix) == 0;
+}
+
+static void compile_section(struct builder *builder, const struct object *monitor,
+                            const bool *is_own, const struct statement_section *section) {
+    struct plan_section *compiled = VECTOR_ADD(&builder->sections);
+    *compiled = (struct plan_section){(int)builder->statements.count, (int)section->n_statements};
+    int branch = 0;
+    for (size_t i = 0; i < section->n_statements; i++) {
+        const struct statement *statement = &section->statements[i];
+        branch += i > 0 && !same_guard(statement, statement - 1);
+        struct plan_statement *next = VECTOR_ADD(&builder->statements);
+        *next = compile_statement(monitor, is_own, statement);
+        if (statement->guard.postfix)
+            next->branch = branch;
+    }
+}
+
+static void compile_monitor(struct builder *builder, const struct object *monitor,
+                            struct plan_object *compiled) {
+    bool *is_own = memory_alloc(monitor->n_variables, sizeof *is_own);
+    compiled->first_variable = (int)builder->variables.count;
+    compiled->first_section = (int)builder->sections.count;
+    for (size_t v = 0; v < monitor->n_variables; v++) {
+        const struct monitor_variable *variable = &monitor->variables[v];
+        is_own[v] = variable->per_thread;
+        *VECTOR_ADD(&builder->variables) =
+            value_of(nearbyint(linear_value(&variable->initial, builder->pool_threads)));
+    }
+    for (size_t s = 0; s < monitor->n_sections; s++)
+        compile_section(builder, monitor, is_own, &monitor->sections[s]);
+    free(is_own);
+}
+
 static int compile_object(struct plan *plan, struct builder *builder, int i,
                           const struct sim_config *config, struct error *error) {
     const struct object *object = &builder->model->objects[i];
@@ -225,6 +295,10 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),
     };
+    compiled->first_side = plan->n_sides;
+    compiled->n_sides = object->n_conditions > 2 ? (int)object->n_conditions : 2;
+    plan->n_sides += compiled->n_sides;
+    compile_monitor(builder, object, compiled);
     if (compiled->refilled_after <= 0)
         compiled->refilled_after = INFINITY;
     if (object->kind == OBJECT_BARRIER && compiled->amount < 1)
@@ -363,13 +437,18 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
         status = compile_object(plan, builder, i, config, error);
     plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
     for (size_t i = 0; i < model->n_nodes; i++)
-        plan->nodes[i] = compile_node(builder, &model->nodes[i]);
+        plan->nodes[i] = compile_node(builder, plan, &model->nodes[i]);
     find_counted(builder, plan);
 
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
+    plan->n_variables = (int)builder->variables.count;
+    plan->n_statements = builder->statements.count;
+    plan->variables = builder->variables.items;
+    plan->sections = builder->sections.items;
+    plan->statements = builder->statements.items;
     plan->draws = builder->draws.items;
     plan->values = builder->values.items;
     plan->edges = builder->edges.items;
@@ -406,5 +485,12 @@ void plan_free(struct plan *plan) {
     free(plan->pools);
     free(plan->draws);
     free(plan->values);
+    for (size_t i = 0; i < plan->n_statements; i++) {
+        postfix_free(&plan->statements[i].guard);
+        postfix_free(&plan->statements[i].value);
+    }
+    free(plan->statements);
+    free(plan->sections);
+    free(plan->variables);
     free(plan);
 }

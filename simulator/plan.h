@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "formats/model.h"
+#include "formats/postfix.h"
 #include "simulator/simulator.h"
 
 #define PLAN_NONE (-1)
@@ -56,9 +57,26 @@ struct plan_group {
     double first_weight; /* 0: the first choice is like all others */
 };
 
+/* Of a monitor. */
+struct plan_statement {
+    enum statement_kind kind;
+    int branch; /* the same for statements in a row under one guard; PLAN_NONE: without */
+    struct postfix guard;
+    struct postfix value; /* or the predicate */
+    int variable, condition;
+    bool is_own; /* each thread has the variable */
+    bool answers;
+};
+
+struct plan_section {
+    int first; /* statement */
+    int n;
+};
+
 struct plan_node {
     enum node_kind kind;
     int object, mutex, target_pool;
+    int section;               /* of the plan's */
     double count;              /* at least 1 unless fractional */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */
@@ -82,6 +100,9 @@ struct plan_object {
     bool wakes_all;            /* order, tokens, queue: whoever waits to take */
     int order;                 /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
+    int first_side, n_sides;   /* what can be waited for, among that of all objects */
+    int first_variable;        /* monitor */
+    int first_section;
 };
 
 struct plan_pool {
@@ -102,6 +123,9 @@ struct plan {
     int n_runs;  /* per thread */
     int n_cards; /* per thread */
     int n_draws;
+    int n_sides;
+    int n_variables; /* of all monitors */
+    size_t n_statements;
     size_t n_values;
     bool signals_wait;
     double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
@@ -117,6 +141,9 @@ struct plan {
     struct plan_pool *pools;
     struct plan_draw *draws;
     double *values;
+    struct value *variables; /* at the start */
+    struct plan_section *sections;
+    struct plan_statement *statements;
 };
 
 /* Compiles; NULL and `error` on an impossible configuration. plan_free() ends it. */

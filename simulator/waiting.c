@@ -46,6 +46,13 @@ void wait_list_remove(struct thread *thread) {
     thread->waits_in = NULL;
 }
 
+static uint32_t count_waiting(const struct shared *object) {
+    uint32_t n = 0;
+    for (int side = 0; side < object->n_sides; side++)
+        n += object->waiters[side].n;
+    return n;
+}
+
 static bool is_busy(const struct shared *object) {
     switch (object->kind) {
     case OBJECT_MUTEX:
@@ -63,6 +70,8 @@ static bool is_busy(const struct shared *object) {
     case OBJECT_BARRIER:
     case OBJECT_ORDER:
         return object->waiters[SIDE_FIRST].n > 0;
+    case OBJECT_MONITOR:
+        return count_waiting(object) > 0;
     }
     return false;
 }
@@ -74,9 +83,8 @@ void shared_touch(const struct engine *engine, struct shared *object) {
     object->touched_ns = engine->now_ns;
     if (is_busy(object))
         object->busy_ns += elapsed;
-    double length = object->kind == OBJECT_QUEUE
-                        ? (double)object->n_items
-                        : (double)(object->waiters[SIDE_FIRST].n + object->waiters[SIDE_SECOND].n);
+    double length =
+        object->kind == OBJECT_QUEUE ? (double)object->n_items : (double)count_waiting(object);
     object->length_ns += length * elapsed;
 }
 
@@ -99,7 +107,7 @@ enum progress wait_for(struct engine *engine, struct thread *thread, struct shar
         object->waits++;
     }
     condition_join(engine, thread, object, side);
-    if (is_first || thread->condition)
+    if (is_first || thread->condition || object->kind == OBJECT_MONITOR)
         wait_list_append(&object->waiters[side], thread);
     else
         wait_list_push(&object->waiters[side], thread);

@@ -1,7 +1,8 @@
 /* Waiting for shared objects and waking those who wait: what all kinds of objects have in common.
  *
  * A woken thread does not find its wish fulfilled; as in glibc it tries again when it gets to
- * run, and goes back to the head of the line when another thread was faster. */
+ * run, and goes back to the head of the line when another thread was faster; on a condition
+ * variable of the program's own, to its end. */
 #ifndef PERSIK_SIMULATOR_WAITING_H
 #define PERSIK_SIMULATOR_WAITING_H
 

@@ -8,6 +8,7 @@
 #include "simulator/disk.h"
 #include "simulator/locks.h"
 #include "simulator/meetings.h"
+#include "simulator/monitors.h"
 #include "simulator/orders.h"
 #include "simulator/stores.h"
 
@@ -69,6 +70,8 @@ static enum progress operate(struct engine *engine, struct thread *thread,
         return order_pass(engine, thread, object);
     case NODE_COLLECT:
         return order_collect(engine, thread, object);
+    case NODE_STATEMENTS:
+        return monitor_execute(engine, thread, object);
     case NODE_CREATE:
         return pool_create(engine, thread, node->target_pool);
     case NODE_JOIN:

@@ -113,4 +113,74 @@ static inline int build_loop(struct model *model, int head, struct dist times, i
     return body;
 }
 
+/* ---- monitors of statements ---- */
+
+static inline int build_variable(struct model *model, int monitor, double initial,
+                                 bool per_thread) {
+    struct object *object = &model->objects[monitor];
+    object->variables =
+        memory_resize(object->variables, object->n_variables + 1, sizeof *object->variables);
+    object->variables[object->n_variables] =
+        (struct monitor_variable){.name = memory_format("v%zu", object->n_variables),
+                                  .initial.base = initial,
+                                  .per_thread = per_thread};
+    return (int)object->n_variables++;
+}
+
+static inline int build_condition(struct model *model, int monitor) {
+    struct object *object = &model->objects[monitor];
+    object->conditions =
+        memory_resize(object->conditions, object->n_conditions + 1, sizeof *object->conditions);
+    object->conditions[object->n_conditions] = memory_format("c%zu", object->n_conditions);
+    return (int)object->n_conditions++;
+}
+
+/* A section without statements yet. */
+static inline int build_statements(struct model *model, int monitor) {
+    struct object *object = &model->objects[monitor];
+    object->sections =
+        memory_resize(object->sections, object->n_sections + 1, sizeof *object->sections);
+    object->sections[object->n_sections] =
+        (struct statement_section){.name = memory_format("section-%zu", object->n_sections)};
+    return (int)object->n_sections++;
+}
+
+static inline struct expression build_expression(const char *postfix) {
+    return (struct expression){memory_strdup(postfix), memory_strdup(postfix)};
+}
+
+/* To the monitor's last section. The texts are postfix; `guard` may be NULL. */
+static inline struct statement *build_statement(struct model *model, int monitor, const char *guard,
+                                                enum statement_kind kind) {
+    struct object *object = &model->objects[monitor];
+    struct statement_section *section = &object->sections[object->n_sections - 1];
+    section->statements =
+        memory_resize(section->statements, section->n_statements + 1, sizeof *section->statements);
+    struct statement *statement = &section->statements[section->n_statements++];
+    *statement = (struct statement){.kind = kind, .variable = MODEL_NONE, .condition = MODEL_NONE};
+    if (guard)
+        statement->guard = build_expression(guard);
+    return statement;
+}
+
+static inline struct statement *build_update(struct model *model, int monitor, const char *guard,
+                                             int variable, const char *value) {
+    struct statement *statement = build_statement(model, monitor, guard, STATEMENT_UPDATE);
+    statement->variable = variable;
+    statement->value = build_expression(value);
+    return statement;
+}
+
+static inline void build_wait(struct model *model, int monitor, const char *guard, int condition,
+                              const char *predicate) {
+    struct statement *statement = build_statement(model, monitor, guard, STATEMENT_WAIT);
+    statement->condition = condition;
+    statement->predicate = build_expression(predicate);
+}
+
+static inline void build_telling(struct model *model, int monitor, const char *guard,
+                                 enum statement_kind kind, int condition) {
+    build_statement(model, monitor, guard, kind)->condition = condition;
+}
+
 #endif

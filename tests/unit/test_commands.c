@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "modelgen/commands.h"
+#include "modelgen/modelgen.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK_LINE = 10, UNLOCK_LINE = 20 };
@@ -79,7 +80,7 @@ static struct commands_verdict replay(struct trace *trace, const struct facts_mo
     int mutex = 0;
     while (sections.objects[mutex].kind != ON_MUTEX)
         mutex++;
-    struct commands_verdict verdict = commands_replay(trace, &sections, proposal, mutex, 2);
+    struct commands_verdict verdict = commands_replay(trace, &sections, proposal, mutex, 2, NULL);
     sections_free(&sections, trace);
     trace_free(trace);
     return verdict;
@@ -142,12 +143,89 @@ static void a_branch_is_decided_once(void **state) {
     assert_true(verdict.violations == 0);
 }
 
+/* The model of the run, where the user wants the statements to be simulated. */
+static struct model *model_by_statements(struct trace *trace) {
+    struct facts_operation operations[] = {
+        {FACTS_WAIT, {"t.c", "ticket_lock", LOCK_LINE, 1}},
+        {FACTS_SIGNAL, {"t.c", "ticket_unlock", UNLOCK_LINE, 1}},
+    };
+    struct facts_monitor proposal = ticket_lock();
+    proposal.statements = true;
+    proposal.n_operations = 2;
+    proposal.operations = operations;
+    struct facts facts = {.n_monitors = 1, .monitors = &proposal};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    trace_free(trace);
+    if (!model)
+        fail_msg("%s", error.text);
+    return model;
+}
+
+static const struct object *monitor_of(const struct model *model) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_MONITOR)
+            return &model->objects[o];
+    return NULL;
+}
+
+static bool is_noted(const struct model *model, const char *text) {
+    for (size_t n = 0; n < model->n_notes; n++)
+        if (strstr(model->notes[n], text))
+            return true;
+    return false;
+}
+
+static void statements_become_an_object_of_the_model(void **state) {
+    (void)state;
+    struct model *model = model_by_statements(two_customers(true));
+    const struct object *monitor = monitor_of(model);
+    assert_non_null(monitor);
+    assert_int_equal(monitor->n_variables, 3);
+    assert_true(monitor->variables[2].per_thread && !monitor->variables[0].per_thread);
+    assert_int_equal(monitor->n_conditions, 1);
+    assert_int_equal(monitor->n_sections, 2);
+    assert_string_equal(monitor->sections[0].statements[1].value.postfix, "$0 1 +");
+    assert_string_equal(monitor->sections[0].statements[2].predicate.postfix, "$2 $1 !=");
+    assert_string_equal(monitor->evidence,
+                        "source statements replayed: 35 decisions, 5 waits, 0 violations");
+    int carried_out = 0;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        carried_out += node->kind == NODE_STATEMENTS && node->mutex != MODEL_NONE;
+    }
+    assert_true(carried_out >= 2);
+    assert_true(model->n_monitors == 1 && model->monitors[0].how == MODELLED_EXACTLY);
+    model_free(model);
+}
+
+static void statements_that_the_run_contradicts_are_not_simulated(void **state) {
+    (void)state;
+    struct model *model = model_by_statements(two_customers(false));
+    assert_null(monitor_of(model));
+    assert_true(is_noted(model, "cannot be simulated: the traced run contradicts them"));
+    model_free(model);
+}
+
+static void statements_on_what_is_not_known_are_not_simulated(void **state) {
+    (void)state;
+    variables[1].initial.constant = false;
+    struct model *model = model_by_statements(two_customers(true));
+    variables[1].initial.constant = true;
+    assert_null(monitor_of(model));
+    assert_true(is_noted(model, "cannot be simulated: they depend on what its variables"));
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_as_the_source_says_confirms_it),
         cmocka_unit_test(a_run_against_the_source_refutes_it),
         cmocka_unit_test(what_the_source_does_not_tell_decides_nothing),
         cmocka_unit_test(a_branch_is_decided_once),
+        cmocka_unit_test(statements_become_an_object_of_the_model),
+        cmocka_unit_test(statements_that_the_run_contradicts_are_not_simulated),
+        cmocka_unit_test(statements_on_what_is_not_known_are_not_simulated),
         cmocka_unit_test(records_under_a_common_lock_are_not_taken_for_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,8 @@
 #define MODELS     1500
 #define HORIZON_NS 1e5
 #define N_KINDS    ((int)NODE_TASK_END + 1)
-#define N_OBJECTS  ((int)OBJECT_ORDER + 1)
+#define N_OBJECTS  ((int)OBJECT_MONITOR + 1)
+#define N_SECTIONS 4
 
 static int below(struct random_stream *random, int n) {
     return (int)random_below(random, (uint32_t)n);
@@ -36,6 +37,41 @@ static struct dist random_dist(struct random_stream *random, double scale) {
     }
 }
 
+static const char *pick(struct random_stream *random, const char *const *texts, int n) {
+    return texts[below(random, n)];
+}
+
+/* Variables 0 and 1 are shared, 2 is of each thread. */
+static void add_statements(struct model *model, int monitor, struct random_stream *random) {
+    static const char *const values[] = {"$0 1 +", "$1 1 -", "$0 $2 +", "0", "$2 $1 - 3 %"};
+    static const char *const predicates[] = {"$0 2 >", "$1 0 ==", "$0 $1 < $2 3 < &&", "$2 1 >"};
+    bool answers = false;
+    build_statements(model, monitor);
+    for (int n = below(random, 5); n >= 0; n--) {
+        const char *guard = below(random, 2) ? pick(random, predicates, 4) : NULL;
+        int kind = below(random, 4), condition = below(random, 3);
+        if (kind == STATEMENT_WAIT) {
+            build_wait(model, monitor, guard, condition, pick(random, predicates, 4));
+        } else if (kind == STATEMENT_UPDATE) {
+            bool tells = guard && !answers && below(random, 3) == 0;
+            answers |= tells;
+            build_update(model, monitor, guard, below(random, 3), pick(random, values, 5))
+                ->answers = tells;
+        } else {
+            build_telling(model, monitor, guard, (enum statement_kind)kind, condition);
+        }
+    }
+}
+
+static void add_parts(struct model *model, int monitor, struct random_stream *random) {
+    for (int i = 0; i < 3; i++) {
+        build_variable(model, monitor, below(random, 3), i == 2);
+        build_condition(model, monitor);
+    }
+    for (int i = 0; i < N_SECTIONS; i++)
+        add_statements(model, monitor, random);
+}
+
 /* One object of each kind, in the order of the kinds. */
 static void add_objects(struct model *model, struct random_stream *random) {
     for (int kind = 0; kind < N_OBJECTS; kind++) {
@@ -51,23 +87,26 @@ static void add_objects(struct model *model, struct random_stream *random) {
             added->service_ns = constant(70);
         if (kind == OBJECT_QUEUE && below(random, 3) == 0)
             added->interarrival_ns = exponential(500);
+        if (kind == OBJECT_MONITOR)
+            add_parts(model, object, random);
     }
 }
 
 static const int object_of[N_KINDS] = {
-    [NODE_START] = MODEL_NONE,      [NODE_END] = MODEL_NONE,
-    [NODE_STEP] = MODEL_NONE,       [NODE_LOCK] = OBJECT_MUTEX,
-    [NODE_UNLOCK] = OBJECT_MUTEX,   [NODE_RDLOCK] = OBJECT_RWLOCK,
-    [NODE_WRLOCK] = OBJECT_RWLOCK,  [NODE_RWUNLOCK] = OBJECT_RWLOCK,
-    [NODE_ACQUIRE] = OBJECT_TOKENS, [NODE_RELEASE] = OBJECT_TOKENS,
-    [NODE_PUT] = OBJECT_QUEUE,      [NODE_GET] = OBJECT_QUEUE,
-    [NODE_CLOSE] = OBJECT_QUEUE,    [NODE_WAIT] = OBJECT_FLAG,
-    [NODE_SIGNAL] = OBJECT_FLAG,    [NODE_BARRIER] = OBJECT_BARRIER,
-    [NODE_CREATE] = MODEL_NONE,     [NODE_JOIN] = MODEL_NONE,
-    [NODE_SLEEP] = MODEL_NONE,      [NODE_IO] = OBJECT_DISK,
-    [NODE_TASK_BEGIN] = MODEL_NONE, [NODE_TASK_END] = MODEL_NONE,
-    [NODE_DRAW] = OBJECT_ORDER,     [NODE_TURN] = OBJECT_ORDER,
-    [NODE_PASS] = OBJECT_ORDER,     [NODE_COLLECT] = OBJECT_ORDER,
+    [NODE_START] = MODEL_NONE,          [NODE_END] = MODEL_NONE,
+    [NODE_STEP] = MODEL_NONE,           [NODE_LOCK] = OBJECT_MUTEX,
+    [NODE_UNLOCK] = OBJECT_MUTEX,       [NODE_RDLOCK] = OBJECT_RWLOCK,
+    [NODE_WRLOCK] = OBJECT_RWLOCK,      [NODE_RWUNLOCK] = OBJECT_RWLOCK,
+    [NODE_ACQUIRE] = OBJECT_TOKENS,     [NODE_RELEASE] = OBJECT_TOKENS,
+    [NODE_PUT] = OBJECT_QUEUE,          [NODE_GET] = OBJECT_QUEUE,
+    [NODE_CLOSE] = OBJECT_QUEUE,        [NODE_WAIT] = OBJECT_FLAG,
+    [NODE_SIGNAL] = OBJECT_FLAG,        [NODE_BARRIER] = OBJECT_BARRIER,
+    [NODE_CREATE] = MODEL_NONE,         [NODE_JOIN] = MODEL_NONE,
+    [NODE_SLEEP] = MODEL_NONE,          [NODE_IO] = OBJECT_DISK,
+    [NODE_TASK_BEGIN] = MODEL_NONE,     [NODE_TASK_END] = MODEL_NONE,
+    [NODE_DRAW] = OBJECT_ORDER,         [NODE_TURN] = OBJECT_ORDER,
+    [NODE_PASS] = OBJECT_ORDER,         [NODE_COLLECT] = OBJECT_ORDER,
+    [NODE_STATEMENTS] = OBJECT_MONITOR,
 };
 
 static bool can_wait_in_monitor(enum node_kind kind) {
@@ -88,6 +127,10 @@ static void add_node(struct model *model, struct random_stream *random) {
     struct node *node = &model->nodes[index];
     if (can_wait_in_monitor(kind) && below(random, 2))
         node->mutex = OBJECT_MUTEX;
+    if (kind == NODE_STATEMENTS) {
+        node->mutex = OBJECT_MUTEX;
+        node->section = below(random, N_SECTIONS);
+    }
     if (kind == NODE_CREATE || kind == NODE_JOIN)
         node->target_pool = below(random, (int)model->n_pools);
     if (can_time_out(kind))
@@ -98,6 +141,13 @@ static void add_node(struct model *model, struct random_stream *random) {
     node->cpu_ns = random_dist(random, 20);
     node->wait_ns = random_dist(random, 200);
     node->operations = random_dist(random, 1.5);
+}
+
+/* May the node end with "no"? */
+static bool can_fail(const struct model *model, const struct node *node) {
+    return can_time_out(node->kind) ||
+           (node->kind == NODE_STATEMENTS &&
+            statement_section_answers(&model->objects[OBJECT_MONITOR].sections[node->section]));
 }
 
 static void add_edges(struct model *model, int node, struct random_stream *random) {
@@ -113,7 +163,7 @@ static void add_edges(struct model *model, int node, struct random_stream *rando
             edge->runs_scaling = (struct scaling){.share = below(random, 2), .pool = 0};
         }
         /* the first for yes, the second for no, so that every outcome has a way on */
-        if (can_time_out(model->nodes[node].kind))
+        if (can_fail(model, &model->nodes[node]))
             edge->when = i == 0   ? OUTCOME_YES
                          : i == 1 ? OUTCOME_NO
                                   : (enum outcome)below(random, 3);

@@ -101,6 +101,11 @@ static void the_users_word_stands_over_the_source(void **state) {
     assert_int_equal(facts->n_spins, 1);
     assert_string_equal(facts->spins[0].function, "main");
     user_catalog_free(catalog);
+    catalog = parse("monitor \"struct pool.lock\" is statements\n");
+    assert_int_equal(user_word_apply(catalog, facts, &error), 0);
+    assert_true(facts->monitors[0].statements);
+    assert_int_equal(facts->monitors[0].kind, MONITOR_BOUNDED_QUEUE); /* it stays what it is */
+    user_catalog_free(catalog);
     catalog = parse("\nmonitor \"struct gates\" is barrier\n");
     assert_int_equal(user_word_apply(catalog, facts, &error), -1);
     assert_non_null(strstr(error.text, "my.catalog:2: \"struct gates\": static.json has no"));

@@ -1,0 +1,105 @@
+/* Two counters in one predicate: who assembles needs two lids and a box at once, and the store takes
+ * only so many parts of both kinds together. No counter alone tells who waits.
+ *
+ * usage: assembly ASSEMBLERS PRODUCTS */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PLACES 12
+
+struct store {
+    pthread_mutex_t mutex;
+    pthread_cond_t parts, room;
+    int lids, boxes;
+    bool closed;
+};
+
+static struct store store = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .parts = PTHREAD_COND_INITIALIZER,
+    .room = PTHREAD_COND_INITIALIZER,
+};
+
+/* Computes for about `us` microseconds. */
+static uint64_t burn(uint64_t seed, unsigned us) {
+    uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
+    for (unsigned i = 0; i < us * 450; i++) {
+        x ^= x >> 29;
+        x *= 0xbf58476d1ce4e5b9u;
+        x += i;
+    }
+    return x;
+}
+
+static void add_lid(struct store *s) {
+    pthread_mutex_lock(&s->mutex);
+    while (s->lids + s->boxes >= PLACES)
+        pthread_cond_wait(&s->room, &s->mutex);
+    s->lids++;
+    pthread_cond_signal(&s->parts);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+static void add_box(struct store *s) {
+    pthread_mutex_lock(&s->mutex);
+    while (s->lids + s->boxes >= PLACES)
+        pthread_cond_wait(&s->room, &s->mutex);
+    s->boxes++;
+    pthread_cond_signal(&s->parts);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+static bool take_parts(struct store *s) {
+    pthread_mutex_lock(&s->mutex);
+    while ((s->lids < 2 || s->boxes < 1) && !s->closed)
+        pthread_cond_wait(&s->parts, &s->mutex);
+    bool any = s->lids >= 2 && s->boxes >= 1;
+    if (any) {
+        s->lids -= 2;
+        s->boxes -= 1;
+        pthread_cond_signal(&s->room);
+    }
+    pthread_mutex_unlock(&s->mutex);
+    return any;
+}
+
+static void close_store(struct store *s) {
+    pthread_mutex_lock(&s->mutex);
+    s->closed = true;
+    pthread_cond_broadcast(&s->parts);
+    pthread_mutex_unlock(&s->mutex);
+}
+
+static void *assemble(void *sum) {
+    while (take_parts(&store))
+        *(uint64_t *)sum += burn(7, 1400);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int threads = argc > 1 ? atoi(argv[1]) : 2, products = argc > 2 ? atoi(argv[2]) : 200;
+    pthread_t *assemblers = calloc((size_t)threads, sizeof *assemblers);
+    uint64_t *sums = calloc((size_t)threads, sizeof *sums);
+    uint64_t sum = 0;
+    for (int i = 0; i < threads; i++)
+        pthread_create(&assemblers[i], NULL, assemble, &sums[i]);
+    for (int i = 0; i < products; i++) {
+        sum += burn((uint64_t)i, 200);
+        add_lid(&store);
+        add_lid(&store);
+        sum += burn((uint64_t)i, 250);
+        add_box(&store);
+    }
+    close_store(&store);
+    for (int i = 0; i < threads; i++) {
+        pthread_join(assemblers[i], NULL);
+        sum += sums[i];
+    }
+    printf("%016lx\n", (unsigned long)sum);
+    free(assemblers);
+    free(sums);
+    return 0;
+}
