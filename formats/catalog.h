@@ -53,6 +53,7 @@ enum api_op {
     OP_TRYJOIN,
     OP_DETACH,
     OP_EXIT,
+    OP_BIND,   /* to some of the cores */
     OP_NOTIFY, /* sends a signal to a thread, or to a process; then value = its number */
     OP_YIELD,
     OP_SLEEP,

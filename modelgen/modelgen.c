@@ -117,6 +117,22 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
                    100 * (1 - model->explained_share));
 }
 
+/* Simulated threads run on any core. */
+static void note_binding(const struct trace *trace, struct model *model) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].op != OP_BIND || record->value != 0)
+                continue;
+            char *place = source_place(trace, record->context);
+            draft_note(model,
+                       "the program binds threads to cores, %s in %s: the model lets them run on "
+                       "all cores",
+                       api_catalog[record->api].name, place);
+            free(place);
+        }
+}
+
 /* Builds streams and graph at one level of detail. */
 static void write_graph(const struct stream_input *input, const struct sample *sample,
                         size_t max_nodes, struct partition_evidence *evidence,
@@ -166,6 +182,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     write_provenance(trace, model);
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
+    note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen (std::thread), so does what follows their number. */
     const struct facts *thread_facts = source_shows_threads(facts) || teams.n_teams ? facts : NULL;

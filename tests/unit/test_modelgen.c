@@ -429,6 +429,27 @@ static double count_nodes(const struct model *model, enum node_kind kind) {
     return n;
 }
 
+static void threads_bound_to_cores_are_noted(void **state) {
+    (void)state;
+    for (int result = 0; result <= 1; result++) {
+        struct trace *trace = builder_new(1);
+        int main_thread = builder_thread(trace, "main", -1);
+        builder_record(trace, main_thread, "sched_setaffinity", 10, 0, 0,
+                       builder_context(trace, "bind", 20, "main", 5), result);
+        builder_slice(trace, main_thread, 0, 1000);
+        builder_finish(trace, 1000);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        bool noted = false;
+        for (size_t i = 0; i < model->n_notes; i++)
+            noted |= strstr(model->notes[i], "sched_setaffinity in bind") != NULL;
+        assert_true(noted == (result == 0));
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 static void a_pipe_between_threads_is_a_queue(void **state) {
     (void)state;
     for (int last_bytes = 8; last_bytes >= 4; last_bytes -= 4) {
@@ -653,6 +674,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
+        cmocka_unit_test(threads_bound_to_cores_are_noted),
         cmocka_unit_test(a_pipe_between_threads_is_a_queue),
         cmocka_unit_test(a_wait_for_another_threads_signal_is_one_for_that_thread),
         cmocka_unit_test(a_wait_for_a_signal_that_never_ended_stays_as_it_is),
