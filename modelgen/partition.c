@@ -30,12 +30,21 @@ struct graph {
     bool *supplied; /* per node: in a loop of the latter kind that takes from a supply */
 };
 
+/* Is what the node waits for signalled by the pool's own threads? */
+static bool is_signalled_inside(const struct graph *graph, size_t n) {
+    const struct node *nodes = graph->model->nodes;
+    for (size_t m = 0; m < graph->n; m++)
+        if (graph->is_own[m] && nodes[m].kind == NODE_SIGNAL && nodes[m].object == nodes[n].object)
+            return true;
+    return false;
+}
+
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
  * share. */
-static bool is_meeting(const struct model *model, size_t n) {
-    enum node_kind kind = model->nodes[n].kind;
-    return kind == NODE_BARRIER || kind == NODE_WAIT ||
-           (kind == NODE_STATEMENTS && statements_meet(model, n));
+static bool is_meeting(const struct graph *graph, size_t n) {
+    enum node_kind kind = graph->model->nodes[n].kind;
+    return kind == NODE_BARRIER || (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
+           (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
 }
 
 static void find_paths(const struct model *model, const bool *may_pass, bool *reaches) {
@@ -131,8 +140,9 @@ static struct graph graph_make(struct model *model, int pool) {
     for (size_t i = 0; i < n; i++) {
         all[i] = true;
         graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
-        apart[i] = graph.is_own[i] && !is_meeting(model, i);
     }
+    for (size_t i = 0; i < n; i++)
+        apart[i] = graph.is_own[i] && !is_meeting(&graph, i);
     find_paths(model, all, graph.reaches);
     find_paths(model, apart, graph.loops);
     for (size_t i = 0; i < n; i++)
