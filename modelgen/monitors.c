@@ -15,7 +15,7 @@
 
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
 #define DOUBTS         4    /* contradictions ... */
-#define DOUBTFUL_SHARE 0.01 /* ... and their share that make a guard doubtful */
+#define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
 
 /* ---- guards ---- */
 
@@ -691,9 +691,12 @@ bool monitors_ignore(const struct monitors *monitors, int mutex) {
            (monitors->doubted && monitors->doubted[mutex]);
 }
 
+bool monitors_doubt(double against, double decisions) {
+    return against >= DOUBTS && against > DOUBTFUL_SHARE * decisions;
+}
+
 bool guard_is_doubtful(const struct guard *guard) {
-    return guard->condition >= 0 && guard->violations >= DOUBTS &&
-           guard->violations > DOUBTFUL_SHARE * guard->evaluations;
+    return guard->condition >= 0 && monitors_doubt(guard->violations, guard->evaluations);
 }
 
 /* What a doubtful guard explains counts as unexplained while patterns are sought (`sought`). */

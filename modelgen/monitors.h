@@ -108,6 +108,9 @@ bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 
 /* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
 bool monitors_ignore(const struct monitors *monitors, int mutex);
+/* Are so many contradictions more than clocks and races make? */
+bool monitors_doubt(double against, double decisions);
+
 /* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
  * not the truth. */
 bool guard_is_doubtful(const struct guard *guard);

@@ -9,10 +9,8 @@
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
 
-#define WAIT_SHARE     0.005 /* of all threads' time, from which on unexplained waits matter ... */
-#define UNEXPLAINED    0.05  /* ... and of the mutex' own waits */
-#define DOUBTS         4     /* as of guards: so many contradictions ... */
-#define DOUBTFUL_SHARE 0.01  /* ... and such a share of them */
+#define WAIT_SHARE  0.005 /* of all threads' time, from which on unexplained waits matter ... */
+#define UNEXPLAINED 0.05  /* ... and of the mutex' own waits */
 /* A guard tells which way threads go on when what they do next differs by this much (total
  * variation distance) ... */
 #define TELLING_DISTANCE 0.5
@@ -207,8 +205,7 @@ static bool are_signals_inside(const struct search_of_statements *search, int mu
 
 bool statements_are_doubtful(const struct statements *statements) {
     const struct commands_verdict *verdict = &statements->verdict;
-    double against = verdict->violations + verdict->untold;
-    return against >= DOUBTS && against > DOUBTFUL_SHARE * verdict->decisions;
+    return monitors_doubt(verdict->violations + verdict->untold, verdict->decisions);
 }
 
 /* NULL, or why the statements cannot stand for the mutex. */
