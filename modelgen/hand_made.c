@@ -460,7 +460,7 @@ static double fit_of(const struct stream_input *input, const struct facts_monito
 
 static double scaling_threads(const struct thread_pools *pools) {
     for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales)
+        if (pools_follows(pools, p))
             return pools->pools[p].size;
     return 1;
 }
@@ -584,7 +584,7 @@ static struct linear amount_said(const struct stream_input *input,
                                  const struct facts_amount *amount) {
     const struct thread_pools *pools = input->pools;
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
-        if (pools->pools[p].scales)
+        if (pools_follows(pools, p))
             return draft_per_thread(amount->offset, (int)p, amount->factor);
     return draft_constant(amount->constant ? amount->offset : 0);
 }
