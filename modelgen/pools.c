@@ -117,15 +117,16 @@ static int largest_of(const struct facts_count *count) {
     return largest;
 }
 
-/* What the trace does not show so is not understood. "One thread or two" is the thread count up to
- * two; a run with one thread does not show which of several numbers it is when there are more. */
+/* What the trace does not show so is not understood. "1 for one thread, else 2" is taken as 2: how
+ * the work of two is done by one alone, a run with more does not show. A run with one thread does
+ * not show which of the other numbers it is: at most the largest. */
 static void read_count(struct told *told, int size) {
     const struct facts_count *count = told->count;
     if (count->follows_threads && count->factor == 1 && count->offset == 0) {
         told->most = count->at_most;
         told->least = count->at_least;
-    } else if (count->one_alone && (size == 1 || (size == 2 && is_one_of(count, 2)))) {
-        told->most = size == 1 ? largest_of(count) : 2;
+    } else if (count->one_alone && size == 1) {
+        told->most = largest_of(count);
     } else if (is_one_of(count, size)) {
         told->fixed = true;
     } else {

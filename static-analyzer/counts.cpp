@@ -117,6 +117,7 @@ Extent combined(const std::string &op, const Extent &a, const Extent &b) {
         linear = extent.kind == Extent::Follows ? extent.linear : Linear{0, number_of(extent)};
         return extent.kind == Extent::Follows ? !is_bounded(extent) : is_one_number(extent);
     };
+    result = {};
     Linear left, right;
     if (!linear_of(a, left) || !linear_of(b, right) ||
         !linear_combine(op, left, right, result.linear))
@@ -409,13 +410,38 @@ void ThreadCounts::note_tests(const Stmt &stmt) {
         tests[&body->exprs[0]] = &stmt.exprs[0];
 }
 
-/* Of the loop that creates a thread in each round; null: `step` is in none. */
-const Expr *ThreadCounts::limit_around(const Step &step) const {
+/* Does the loop around `step` have as many rounds as its limit says: from 0 up to below it, or from
+ * 1 up to it? */
+bool ThreadCounts::goes_up_to_limit(const Step &step, const CreationLoop &creation) const {
+    const Flow &flow = program.flows[step.function];
+    Comparison test;
+    expr_walk(flow.loops[(size_t)creation.loop].stmt->exprs[0], [&](const Expr &e) {
+        if (Comparison c; comparison_of(e, c) && (c.right == &unwrapped(*creation.limit) ||
+                                                  c.left == &unwrapped(*creation.limit)))
+            test = c.right == &unwrapped(*creation.limit) ? c : mirrored(c);
+    });
+    if (!test.left || test.left->kind != ExprKind::Variable)
+        return false;
+    const Expr *start = nullptr;
+    for (const Assignment &a : flow.assignments)
+        if (is_set(a, creation.index) && a.op == "=" && a.at.order < step.site->at.order)
+            start = a.value;
+    auto first = start ? taint.constant(*start) : std::nullopt;
+    bool below = test.op == "<" || test.op == "!=";
+    return first && ((below && *first == 0) || (test.op == "<=" && *first == 1));
+}
+
+/* Of the loop that creates a thread in each round; null: `step` is in none, or in one whose number
+ * of rounds is not plain. */
+const Expr *ThreadCounts::limit_around(const Step &step, bool &found) const {
     const auto &loops = program.flows[step.function].loops;
     for (int l = step.site->at.loop; l >= 0; l = loops[(size_t)l].parent)
         for (const CreationLoop &creation : taint.creation_loops())
-            if (creation.function == (int)step.function && creation.loop == l)
-                return creation.limit;
+            if (creation.function == (int)step.function && creation.loop == l) {
+                found = true;
+                bool plain = !creation.count.empty() && goes_up_to_limit(step, creation);
+                return plain ? creation.limit : nullptr;
+            }
     return nullptr;
 }
 
@@ -454,11 +480,14 @@ std::vector<ThreadCount> ThreadCounts::of(size_t f, const CallSite &site) const 
 void ThreadCounts::climb(const Way &way, Search &search) const {
     if (search.steps++ >= max_steps)
         return;
-    if (const Expr *limit = limit_around(way.back())) {
+    bool in_loop = false;
+    const Expr *limit = limit_around(way.back(), in_loop);
+    if (limit) {
         auto counts = settle(way, way.size() - 1, *limit, search);
         search.found.insert(search.found.end(), counts.begin(), counts.end());
-        return;
     }
+    if (in_loop)
+        return;
     for (const Way &next : longer(way))
         climb(next, search);
 }

@@ -68,7 +68,8 @@ class ThreadCounts {
     std::unordered_map<const Expr *, const Expr *> tests; /* of if (test) assignment; */
 
     void note_tests(const Stmt &stmt);
-    const Expr *limit_around(const Step &step) const;
+    bool goes_up_to_limit(const Step &step, const CreationLoop &creation) const;
+    const Expr *limit_around(const Step &step, bool &found) const;
     void climb(const Way &way, Search &search) const;
     std::vector<ThreadCount> settle(const Way &way, size_t level, const Expr &limit,
                                     Search &search) const;

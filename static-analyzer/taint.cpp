@@ -170,10 +170,8 @@ void Taint::add_creation_loop(int f, int l) {
     if (!count) /* counts down: for (i = n; i-- > 0;) */
         for (const Assignment &assignment : flow.assignments)
             if (assignment.target->text == creation.index && assignment.op == "=" &&
-                assignment.at.order <= loop.last_order) {
+                assignment.at.order <= loop.last_order)
                 count = only_variable(*assignment.value);
-                creation.limit = count ? assignment.value : creation.limit;
-            }
     if (count && count->type == TypeKind::Integer)
         creation.count = key_of(*count);
     creations.push_back(creation);

@@ -63,7 +63,7 @@ struct Value {
 struct CreationLoop {
     int function, loop;
     std::string index, count;    /* keys; count empty when constant */
-    const Expr *limit = nullptr; /* of its rounds; null: not known */
+    const Expr *limit = nullptr; /* what the index is compared with */
 };
 
 class Taint {

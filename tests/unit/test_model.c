@@ -359,6 +359,10 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[1].initial_items", model->objects[1].initial_items = 1e12);
     REFUSED("objects[1].amount.base", model->objects[1].amount.base = NAN);
     REFUSED("pools[0].profiled_threads", model->pools[0].profiled_threads = -1);
+    REFUSED("pools[0].most_threads", model->pools[0].most_threads = -1);
+    REFUSED("pools[0].least_threads", model->pools[0].least_threads = -1);
+    REFUSED("pools[0].least_threads",
+            (model->pools[0].most_threads = 2, model->pools[0].least_threads = 3));
     REFUSED("nodes[4].operations.mean", model->nodes[4].operations.mean = INFINITY);
     REFUSED("nodes[2].edges[0].runs_scaling.share",
             model->nodes[2].edges[0].runs_scaling.share = 1.5);
