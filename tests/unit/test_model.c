@@ -64,6 +64,8 @@ static struct model *build_rich_model(void) {
     model->objects[disk].service_ns = empirical(services, 3);
     model->objects[disk].servers = 4;
     int pool = build_pool(model, 3, true);
+    model->pools[pool].most_threads = 7;
+    model->pools[pool].least_threads = 2;
     struct linear *amount = &model->objects[queue].amount;
     amount->n_terms = 1;
     amount->terms = memory_alloc(1, sizeof *amount->terms);
@@ -165,6 +167,8 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         assert_same_dist(&a->service_ns, &b->service_ns);
         assert_float_equal(a->servers, b->servers, 0);
     }
+    assert_int_equal(back->pools[0].most_threads, 7);
+    assert_int_equal(back->pools[0].least_threads, 2);
     assert_null(back->objects[0].evidence);
     assert_string_equal(back->objects[1].evidence, model->objects[1].evidence);
     for (size_t i = 0; i < model->n_nodes; i++) {
