@@ -166,6 +166,7 @@ static char *numbers_text(const struct facts_count *count) {
 
 static char *fixed_text(const struct told *told, int size) {
     const struct facts_count *count = told->count;
+    assert(count && told->creation); /* else it is not fixed */
     char *numbers = numbers_text(count);
     char *whose = count->n_calls == 0
                       ? memory_format("%s makes", told->creation->place.function)

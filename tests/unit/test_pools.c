@@ -37,9 +37,7 @@ static struct trace *trace_of(const int *sizes, int n_pools) {
                            join, (int)first + t);
     }
     builder_finish(trace, end);
-    for (size_t t = 1, p = 0, left = (size_t)sizes[0]; t < trace->n_threads; t++, left--) {
-        if (left == 0)
-            left = (size_t)sizes[++p];
+    for (size_t t = 1; t < trace->n_threads; t++) {
         trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
         trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
     }
