@@ -193,14 +193,19 @@ static void read_texts(struct reader *reader, const struct place *place, const j
     }
 }
 
+static void read_call(struct reader *reader, const struct place *place, const json_t *object,
+                      void *element) {
+    struct facts_place *out = element;
+    out->file = read_text(reader, place, object, "file", true);
+    out->function = read_text(reader, place, object, "function", true);
+    out->line = read_int(reader, place, object, "line");
+    out->column = read_int(reader, place, object, "column");
+}
+
 static void read_place(struct reader *reader, const struct place *place, const json_t *object,
                        const char *key, struct facts_place *out) {
-    const json_t *value = json_object_get(object, key);
     const struct place here = {.above = place, .key = key};
-    out->file = read_text(reader, &here, value, "file", true);
-    out->function = read_text(reader, &here, value, "function", true);
-    out->line = read_int(reader, &here, value, "line");
-    out->column = read_int(reader, &here, value, "column");
+    read_call(reader, &here, json_object_get(object, key), out);
 }
 
 static void read_fragment(struct reader *reader, const struct place *place, const json_t *object,
@@ -259,20 +264,6 @@ static void read_share(struct reader *reader, const struct place *place, const j
     share->why = read_text(reader, place, object, "why", true);
 }
 
-static void read_creation(struct reader *reader, const struct place *place, const json_t *object,
-                          void *element) {
-    struct facts_creation *creation = element;
-    read_place(reader, place, object, "place", &creation->place);
-    creation->object = (enum api_object)read_name(reader, place, object, "object", object_names);
-    creation->name = read_text(reader, place, object, "name", false);
-    creation->amount = read_text(reader, place, object, "amount", false);
-    creation->factor = read_number(reader, place, object, "factor", 0);
-    creation->offset = read_number(reader, place, object, "offset", 0);
-    creation->follows_threads = json_object_get(object, "factor") != NULL;
-    creation->constant = !creation->follows_threads && json_object_get(object, "offset") != NULL;
-    creation->per_thread = read_flag(reader, place, object, "per_thread");
-}
-
 typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
 
 /* `items`: address of the pointer to the first element, of `size` bytes each. */
@@ -292,6 +283,58 @@ static void read_elements(struct reader *reader, const struct place *place, cons
 #define READ_ELEMENTS(reader, place, object, parent, list, read)                                   \
     read_elements(reader, place, object, #list, sizeof *(parent)->list, read, &(parent)->list,     \
                   &(parent)->n_##list)
+
+/* Absent: 0. */
+static int read_thread_number(struct reader *reader, const struct place *place, const char *key,
+                              const json_t *value) {
+    json_int_t number = json_integer_value(value);
+    if (value && (!json_is_integer(value) || number < 0 || number > 1000000000))
+        complain(reader, place, key, "is not a number of threads");
+    return (int)number;
+}
+
+static void read_one_of(struct reader *reader, const struct place *place, const json_t *object,
+                        struct facts_count *count) {
+    const json_t *list = read_list(reader, place, object, "one_of", sizeof *count->one_of,
+                                   &count->one_of, &count->n_one_of);
+    for (size_t i = 0; list && i < count->n_one_of; i++)
+        count->one_of[i] = read_thread_number(reader, place, "one_of", json_array_get(list, i));
+}
+
+static void read_count(struct reader *reader, const struct place *place, const json_t *object,
+                       void *element) {
+    struct facts_count *count = element;
+    READ_ELEMENTS(reader, place, object, count, calls, read_call);
+    count->text = read_text(reader, place, object, "text", true);
+    count->follows_threads = json_object_get(object, "factor") != NULL;
+    if (!count->follows_threads) {
+        read_one_of(reader, place, object, count);
+        count->one_alone = read_flag(reader, place, object, "one_alone");
+        return;
+    }
+    count->factor = read_number(reader, place, object, "factor", 0);
+    count->offset = read_number(reader, place, object, "offset", 0);
+    count->at_most =
+        read_thread_number(reader, place, "at_most", json_object_get(object, "at_most"));
+    count->at_least =
+        read_thread_number(reader, place, "at_least", json_object_get(object, "at_least"));
+}
+
+static void read_creation(struct reader *reader, const struct place *place, const json_t *object,
+                          void *element) {
+    struct facts_creation *creation = element;
+    read_place(reader, place, object, "place", &creation->place);
+    creation->object = (enum api_object)read_name(reader, place, object, "object", object_names);
+    creation->name = read_text(reader, place, object, "name", false);
+    creation->amount = read_text(reader, place, object, "amount", false);
+    creation->factor = read_number(reader, place, object, "factor", 0);
+    creation->offset = read_number(reader, place, object, "offset", 0);
+    creation->follows_threads = json_object_get(object, "factor") != NULL;
+    creation->constant = !creation->follows_threads && json_object_get(object, "offset") != NULL;
+    creation->per_thread = read_flag(reader, place, object, "per_thread");
+    if (json_object_get(object, "counts"))
+        READ_ELEMENTS(reader, place, object, creation, counts, read_count);
+}
 
 /* ---- monitors ---- */
 
@@ -557,12 +600,24 @@ static void free_monitor(struct facts_monitor *monitor) {
     free(monitor->why);
 }
 
-static void free_objects(struct facts *facts) {
-    for (size_t i = 0; i < facts->n_creations; i++) {
-        free_place(&facts->creations[i].place);
-        free(facts->creations[i].name);
-        free(facts->creations[i].amount);
+static void free_creation(struct facts_creation *creation) {
+    free_place(&creation->place);
+    free(creation->name);
+    free(creation->amount);
+    for (size_t i = 0; i < creation->n_counts; i++) {
+        struct facts_count *count = &creation->counts[i];
+        for (size_t c = 0; c < count->n_calls; c++)
+            free_place(&count->calls[c]);
+        free(count->calls);
+        free(count->text);
+        free(count->one_of);
     }
+    free(creation->counts);
+}
+
+static void free_objects(struct facts *facts) {
+    for (size_t i = 0; i < facts->n_creations; i++)
+        free_creation(&facts->creations[i]);
     free(facts->creations);
     for (size_t i = 0; i < facts->n_monitors; i++)
         free_monitor(&facts->monitors[i]);

@@ -78,6 +78,19 @@ struct facts_share {
     char *why;
 };
 
+/* How many threads a creation makes where these calls, all of them, lead to it. */
+struct facts_count {
+    size_t n_calls;
+    struct facts_place *calls; /* the innermost first; none: whoever calls */
+    char *text;                /* what decides, for the reader */
+    bool follows_threads;      /* factor * threads + offset ... */
+    double factor, offset;
+    int at_most, at_least; /* ... within these; 0: no such bound */
+    size_t n_one_of;
+    int *one_of;    /* else: one of these, which the thread count does not decide ... */
+    bool one_alone; /* ... but 1 where that is 1 */
+};
+
 /* Where an object or a thread comes to life. */
 struct facts_creation {
     struct facts_place place;
@@ -90,6 +103,10 @@ struct facts_creation {
     bool constant;        /* amount is the constant `offset` */
     bool per_thread;      /* one for each thread: in a loop over them, on demand up to their
                            * number, or by halving it */
+    /* Of such a loop, where the calls that lead to it differ in how many that is: those of which it
+     * is known. */
+    size_t n_counts;
+    struct facts_count *counts;
 };
 
 enum facts_monitor_kind {

@@ -310,7 +310,8 @@ struct pool {
     char *origin;          /* where they are created, for the reader */
     struct linear threads; /* base = profiled number when nothing else is said */
     int profiled_threads;  /* T0 */
-    bool scales;           /* --threads N changes it */
+    bool scales;           /* --threads N changes it ... */
+    int most_threads, least_threads; /* ... within these bounds; 0: none */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double
         sleep_cpu_ns; /* with awake: CPU of a thread that has to sleep until it is created again */

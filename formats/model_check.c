@@ -330,6 +330,16 @@ static int check_pool_size(const struct model *model, size_t i, const struct pla
     return 0;
 }
 
+static int check_bounds(const struct pool *pool, const struct place *place, struct error *error) {
+    if (pool->most_threads < 0)
+        return violation(PLACE_KEY(place, "most_threads"), error, "%d threads", pool->most_threads);
+    if (pool->least_threads < 0 ||
+        (pool->most_threads > 0 && pool->least_threads > pool->most_threads))
+        return violation(PLACE_KEY(place, "least_threads"), error, "%d threads, at most %d",
+                         pool->least_threads, pool->most_threads);
+    return 0;
+}
+
 static int check_pool(const struct model *model, size_t i, struct error *error) {
     const struct pool *pool = &model->pools[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "pools"), i);
@@ -339,7 +349,8 @@ static int check_pool(const struct model *model, size_t i, struct error *error) 
     if (pool->profiled_threads < 0)
         return violation(PLACE_KEY(place, "profiled_threads"), error, "%d threads",
                          pool->profiled_threads);
-    if (check_index(pool->entry, model->n_nodes, "a node", entry, error))
+    if (check_bounds(pool, place, error) ||
+        check_index(pool->entry, model->n_nodes, "a node", entry, error))
         return -1;
     if (model->nodes[pool->entry].kind != NODE_START)
         return violation(entry, error, "node %d is not a start node", pool->entry);

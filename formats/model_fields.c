@@ -35,6 +35,8 @@ const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
     { AT(owner, member), .type = FIELD_NUMBER, .fallback = (absent) }
 #define NEEDED(owner, member, kind)                                                                \
     { AT(owner, member), .type = (kind), .required = true }
+#define COUNT(owner, member)                                                                       \
+    { AT(owner, member), .type = FIELD_INT }
 #define FLAG(owner, member)                                                                        \
     { AT(owner, member), .type = FIELD_FLAG }
 #define DIST(owner, member)                                                                        \
@@ -173,6 +175,8 @@ static const struct field pool_fields[] = {
     NEEDED(pool, threads, FIELD_LINEAR),
     NEEDED(pool, profiled_threads, FIELD_INT),
     FLAG(pool, scales),
+    COUNT(pool, most_threads),
+    COUNT(pool, least_threads),
     FLAG(pool, at_start),
     FLAG(pool, awake),
     NUMBER(pool, sleep_cpu_ns, 0),

@@ -462,7 +462,7 @@ static double fit_of(const struct stream_input *input, const struct facts_monito
 
 static double scaling_threads(const struct thread_pools *pools) {
     for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales)
+        if (pools_follows(pools, p))
             return pools->pools[p].size;
     return 1;
 }

@@ -92,6 +92,8 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
         pool->threads = draft_constant(from->size);
         pool->profiled_threads = from->size;
         pool->scales = from->scales;
+        pool->most_threads = from->most;
+        pool->least_threads = from->least;
         pool->at_start = from->creator < 0;
         pool->awake = from->team && from->team->spins;
         pool->sleep_cpu_ns = from->team ? from->team->sleep_cpu_ns : 0;

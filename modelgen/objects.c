@@ -260,7 +260,8 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
         const struct thread_pool *pool = &pools->pools[p];
         double more = amount->factor * pool->size + amount->offset - observed;
         bool unused = guard->waited == 0 && more > 0;
-        if (!pool->scales || !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
+        if (!pools_follows(pools, p) ||
+            !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
         *result = draft_per_thread(amount->offset - (unused ? 0 : more), (int)p, amount->factor);
         return true;

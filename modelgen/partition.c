@@ -472,11 +472,23 @@ static const char *const rule_texts[] = {
     [PARTITION_MIXED] = "takes work from a common supply; splits fixed work",
 };
 
+/* With the bounds of the pool. Takes `text` over. */
+static char *bounded_text(const struct pool *pool, char *text) {
+    bool most = pool->most_threads > 0;
+    int bound = most ? pool->most_threads : pool->least_threads;
+    if (bound == 0)
+        return text;
+    char *longer = memory_format("%s; at %s %d thread%s", text, most ? "most" : "least", bound,
+                                 bound == 1 ? "" : "s");
+    free(text);
+    return longer;
+}
+
 static void set_rule(struct pool *pool, enum partition rule, double confidence, char *text) {
     free(pool->rule);
     pool->partition = rule;
     pool->confidence = confidence;
-    pool->rule = text;
+    pool->rule = bounded_text(pool, text);
 }
 
 int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error) {
@@ -685,7 +697,9 @@ static void decide(const struct trace *trace, const struct facts *facts,
                    const struct partition_evidence *evidence, struct model *model, int p) {
     struct pool *pool = &model->pools[p];
     if (!pool->scales) {
-        set_rule(pool, PARTITION_NONE, 1, memory_strdup(rule_texts[PARTITION_NONE]));
+        const char *none = rule_texts[PARTITION_NONE];
+        set_rule(pool, PARTITION_NONE, 1,
+                 from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
     if (from->team && from->team->splits) {

@@ -91,7 +91,7 @@ static char *node_name(const struct builder *builder, const struct step *step, i
 static int busiest_scaling_pool(const struct thread_pools *pools) {
     int best = MODEL_NONE;
     for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].scales &&
+        if (pools_follows(pools, p) &&
             (best < 0 || pools->pools[p].cpu_ns > pools->pools[best].cpu_ns))
             best = (int)p;
     return best;

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "formats/model.h"
 #include "modelgen/source.h"
 
 struct pool_list {
@@ -55,21 +56,136 @@ static int pool_size(const struct trace *trace, const struct thread_pool *pool) 
     return (int)largest_burst > overlap ? (int)largest_burst : overlap;
 }
 
-static bool created_per_thread(const struct trace *trace, const struct facts *facts,
-                               const struct thread_pool *pool) {
-    if (!facts || pool->creation_context == TRACE_NO_CONTEXT)
+/* ---- what the source says ---- */
+
+/* Of a pool's number of threads. */
+struct told {
+    const struct facts_creation *creation; /* NULL: nothing */
+    const struct facts_count *count;       /* NULL: one for each thread, and no more */
+    bool fixed;                            /* it is the same whatever the thread count */
+    int most, least;                       /* 0: no such bound */
+};
+
+static bool is_at(const struct trace_frame *frame, const struct facts_place *place) {
+    return frame->line == place->line && strcmp(frame->function, place->function) == 0;
+}
+
+/* Do these calls lead to frame `f`, one from the other? */
+static bool is_reached_by(const struct trace_context *context, size_t f,
+                          const struct facts_count *count) {
+    if (f + count->n_calls >= context->n_frames)
         return false;
-    const struct trace_context *context = &trace->contexts[pool->creation_context];
+    for (size_t c = 0; c < count->n_calls; c++)
+        if (!is_at(&context->frames[f + 1 + c], &count->calls[c]))
+            return false;
+    return true;
+}
+
+static const struct facts_count *count_of(const struct trace_context *context, size_t f,
+                                          const struct facts_creation *creation) {
+    const struct facts_count *best = NULL;
+    for (size_t c = 0; c < creation->n_counts; c++)
+        if (is_reached_by(context, f, &creation->counts[c]) &&
+            (!best || creation->counts[c].n_calls > best->n_calls))
+            best = &creation->counts[c];
+    return best;
+}
+
+static struct told find_creation(const struct trace_context *context, const struct facts *facts) {
     for (size_t c = 0; c < facts->n_creations; c++) {
         const struct facts_creation *creation = &facts->creations[c];
         if (creation->object != ON_THREAD || !creation->per_thread)
             continue;
         for (size_t f = 0; f < context->n_frames; f++)
-            if (context->frames[f].line == creation->place.line &&
-                strcmp(context->frames[f].function, creation->place.function) == 0)
-                return true;
+            if (is_at(&context->frames[f], &creation->place))
+                return (struct told){.creation = creation, .count = count_of(context, f, creation)};
     }
+    return (struct told){0};
+}
+
+static bool is_one_of(const struct facts_count *count, int size) {
+    for (size_t i = 0; i < count->n_one_of; i++)
+        if (count->one_of[i] == size)
+            return true;
     return false;
+}
+
+static int largest_of(const struct facts_count *count) {
+    int largest = 0;
+    for (size_t i = 0; i < count->n_one_of; i++)
+        largest = count->one_of[i] > largest ? count->one_of[i] : largest;
+    return largest;
+}
+
+/* What the trace does not show so is not understood. "1 for one thread, else 2" is taken as 2: how
+ * the work of two is done by one alone, a run with more does not show. A run with one thread does
+ * not show which of the other numbers it is: at most the largest. */
+static void read_count(struct told *told, int size) {
+    const struct facts_count *count = told->count;
+    if (count->follows_threads && count->factor == 1 && count->offset == 0) {
+        told->most = count->at_most;
+        told->least = count->at_least;
+    } else if (count->one_alone && size == 1) {
+        told->most = largest_of(count);
+    } else if (is_one_of(count, size)) {
+        told->fixed = true;
+    } else {
+        told->count = NULL;
+    }
+}
+
+/* For each pool. Where all numbers are fixed, a thread count that the source has as a constant is
+ * among them, and nothing tells which it is. */
+static struct told *ask_source(const struct trace *trace, const struct facts *facts,
+                               const struct thread_pools *pools) {
+    struct told *told = memory_alloc(pools->n_pools, sizeof *told);
+    bool any_follows = false;
+    for (size_t i = 0; facts && i < pools->n_pools; i++) {
+        const struct thread_pool *pool = &pools->pools[i];
+        if (pool->creation_context == TRACE_NO_CONTEXT)
+            continue;
+        told[i] = find_creation(&trace->contexts[pool->creation_context], facts);
+        if (told[i].count)
+            read_count(&told[i], pool->size);
+        any_follows |= told[i].creation && !told[i].fixed;
+    }
+    for (size_t i = 0; i < pools->n_pools && !any_follows; i++)
+        told[i].fixed = false;
+    return told;
+}
+
+static char *numbers_text(const struct facts_count *count) {
+    char *text = memory_strdup(count->one_alone ? "1 for one thread, else " : "");
+    for (size_t i = 0; i < count->n_one_of; i++) {
+        char *longer = memory_format("%s%s%d", text, i ? " or " : "", count->one_of[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static char *fixed_text(const struct told *told, int size) {
+    const struct facts_count *count = told->count;
+    assert(count && told->creation); /* else it is not fixed */
+    char *numbers = numbers_text(count);
+    char *whose = count->n_calls == 0
+                      ? memory_format("%s makes", told->creation->place.function)
+                      : memory_format("%s calls %s with", count->calls[count->n_calls - 1].function,
+                                      count->n_calls > 1 ? count->calls[count->n_calls - 2].function
+                                                         : told->creation->place.function);
+    char *text =
+        memory_format("always %d thread%s: %s %s", size, size == 1 ? "" : "s", whose, numbers);
+    free(whose);
+    free(numbers);
+    return text;
+}
+
+/* ---- which pools follow --threads ---- */
+
+static int within_bounds(const struct told *told, int threads) {
+    if (told->most > 0 && threads > told->most)
+        return told->most;
+    return threads < told->least ? told->least : threads;
 }
 
 /* Is `pool` more likely than `other` what --threads means? A lone helper may well compute more
@@ -80,47 +196,83 @@ static bool more_likely_asked_for(const struct thread_pool *pool, const struct t
     return pool->cpu_ns > other->cpu_ns;
 }
 
+static bool is_bounded(const struct told *told) {
+    return told->most > 0 || told->least > 0;
+}
+
+/* A pool with bounds shows the thread count only where none without does: of several, the
+ * largest. MODEL_NONE: there is none. */
+static int find_busiest(const struct thread_pools *pools, const struct told *told,
+                        bool any_from_source) {
+    int best = MODEL_NONE;
+    for (size_t i = 0; i < pools->n_pools; i++) {
+        const struct thread_pool *pool = &pools->pools[i];
+        if (pool->creator < 0 || told[i].fixed || (any_from_source && !told[i].creation))
+            continue;
+        bool better = best == MODEL_NONE;
+        if (!better && is_bounded(&told[i]) != is_bounded(&told[best]))
+            better = !is_bounded(&told[i]);
+        else if (!better && is_bounded(&told[i]) && pool->size != pools->pools[best].size)
+            better = pool->size > pools->pools[best].size;
+        else if (!better)
+            better = more_likely_asked_for(pool, &pools->pools[best]);
+        best = better ? (int)i : best;
+    }
+    return best;
+}
+
+static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
+                        const struct thread_pool *busiest) {
+    if (pool->team && pool->team->is_default) {
+        pool->scales = true;
+        pool->why = "its parallel region takes the usual number of threads";
+        return;
+    }
+    if (pool->team && pool->size > 1 && pool->size == busiest->size) { /* no source says more */
+        pool->scales = true;
+        pool->why = "its parallel region asks for as many threads as the busiest pool has";
+        return;
+    }
+    if (told->fixed)
+        pool->fixed = fixed_text(told, pool->size);
+    if (pool->creator < 0 || told->fixed || pool->size != within_bounds(told, busiest->size) ||
+        (any_from_source && !told->creation))
+        return;
+    pool->scales = pool == busiest || pool->size > 1;
+    pool->most = pool->scales ? told->most : 0;
+    pool->least = pool->scales ? told->least : 0;
+    pool->why = told->creation ? "created in a loop over the thread count"
+                               : "as many threads as the busiest pool";
+}
+
 /* --threads changes the pools that the source creates in a loop over the thread count; where that
  * loop also serves pools of another size (a general "create pool" function), or without source,
  * those as large as the one that computes most, of those with more than one thread if there are
  * any. */
 static void decide_scaling(const struct trace *trace, const struct facts *facts,
                            struct thread_pools *pools) {
-    const struct thread_pool *busiest = NULL;
+    struct told *told = ask_source(trace, facts, pools);
     bool any_from_source = false;
-    for (size_t i = 0; i < pools->n_pools; i++) {
-        struct thread_pool *pool = &pools->pools[i];
-        bool told = created_per_thread(trace, facts, pool);
-        any_from_source |= told;
-    }
-    for (size_t i = 0; i < pools->n_pools; i++) {
-        struct thread_pool *pool = &pools->pools[i];
-        bool candidate =
-            pool->creator >= 0 && (!any_from_source || created_per_thread(trace, facts, pool));
-        if (candidate && (!busiest || more_likely_asked_for(pool, busiest)))
-            busiest = pool;
-    }
+    for (size_t i = 0; i < pools->n_pools; i++)
+        any_from_source |= told[i].creation != NULL;
+    int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
-    for (size_t i = 0; busiest && i < pools->n_pools; i++) {
-        struct thread_pool *pool = &pools->pools[i];
-        bool told = created_per_thread(trace, facts, pool);
-        if (pool->team && pool->team->is_default) {
-            pool->scales = true;
-            pool->why = "its parallel region takes the usual number of threads";
-            continue;
-        }
-        if (pool->team && pool->size > 1 && pool->size == busiest->size) { /* no source says more */
-            pool->scales = true;
-            pool->why = "its parallel region asks for as many threads as the busiest pool has";
-            continue;
-        }
-        if (pool->creator < 0 || pool->size != busiest->size || (any_from_source && !told))
-            continue;
-        pool->scales = pool == busiest || pool->size > 1;
-        pool->why = told ? "created in a loop over the thread count"
-                         : "as many threads as the busiest pool";
-    }
+    for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++)
+        decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest]);
+    free(told);
 }
+
+bool pools_follows(const struct thread_pools *pools, size_t p) {
+    const struct thread_pool *pool = &pools->pools[p];
+    if (!pool->scales || (pool->most == 0 && pool->least == 0))
+        return pool->scales;
+    for (size_t i = 0; i < pools->n_pools; i++)
+        if (pools->pools[i].scales && pools->pools[i].most == 0 && pools->pools[i].least == 0)
+            return false;
+    return true;
+}
+
+/* ---- the pools ---- */
 
 struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
                                const struct facts *facts, const double *thread_cpu_ns) {
@@ -171,6 +323,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
 void pools_free(struct thread_pools *pools) {
     for (size_t i = 0; i < pools->n_pools; i++) {
         free(pools->pools[i].name);
+        free(pools->pools[i].fixed);
         free(pools->pools[i].threads);
     }
     free(pools->pools);

@@ -20,8 +20,11 @@ struct thread_pool {
     double cpu_ns;
     const struct team *team; /* NULL: threads of their own */
     bool with_creator;       /* one of the threads is their creator's part (teams.h, crews.h) */
-    bool scales;             /* follows --threads */
+    bool scales;             /* follows --threads ... */
+    int most, least;         /* ... within these bounds; 0: none */
     const char *why;         /* how we know that it scales, or not */
+    char *fixed;             /* owned; its number as the source has it, whatever --threads says;
+                              * NULL: not told */
 };
 
 struct thread_pools {
@@ -34,6 +37,11 @@ struct thread_pools {
 /* `teams` is of this trace and must outlive the pools. */
 struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
                                const struct facts *facts, const double *thread_cpu_ns);
+
+/* Does the pool follow --threads as no other does better? One with bounds only where all have some.
+ */
+bool pools_follows(const struct thread_pools *pools, size_t p);
+
 void pools_free(struct thread_pools *pools);
 
 #endif

@@ -23,7 +23,8 @@ std::string object_name(std::string key) {
 class CreationFinder {
   public:
     CreationFinder(const Program &program, const Taint &taint, const Bounds &bounds)
-        : program(program), taint(taint), bounds(bounds), creators(single_creators(program, {})) {
+        : program(program), taint(taint), bounds(bounds), counts(program, taint),
+          creators(single_creators(program, {})) {
         find_per_thread_functions();
     }
 
@@ -35,6 +36,8 @@ class CreationFinder {
         creation.object = info.object;
         creation.per_thread = is_per_thread(f, site);
         if (catalog_start_argument(site.api) >= 0) {
+            if (creation.per_thread)
+                creation.counts = counts.of(f, site);
             find_threads(creation, site, findings);
             return;
         }
@@ -57,6 +60,8 @@ class CreationFinder {
         creation.function = program.functions[f].key;
         creation.object = ON_THREAD;
         creation.per_thread = is_per_thread(f, site);
+        if (creation.per_thread)
+            creation.counts = counts.of(f, site);
         if (routine)
             creation.name = routine->text;
         if (routine || creation.per_thread)
@@ -67,6 +72,7 @@ class CreationFinder {
     const Program &program;
     const Taint &taint;
     const Bounds &bounds;
+    const ThreadCounts counts;
     const std::set<int> creators;
     std::set<int> per_thread; /* functions that are only called once per thread */
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/facts.h"
+#include "static-analyzer/counts.h"
 #include "static-analyzer/program.h"
 #include "static-analyzer/sharing.h"
 #include "static-analyzer/taint.h"
@@ -61,6 +62,7 @@ struct Creation {
     std::string name;
     Amount amount;
     bool per_thread = false;
+    std::vector<ThreadCount> counts;
 };
 
 /* For the reader, and as words in postfix order (formats/facts.h); both empty: none. */

@@ -96,11 +96,40 @@ void set_numbers(json_t *object, const Amount &amount) {
         json_object_set_new(object, "offset", json_real(amount.offset));
 }
 
+json_t *to_json(const ThreadCount::Call &call) {
+    return place(call.place, call.function);
+}
+
+json_t *to_json(double threads) {
+    return json_integer((json_int_t)threads);
+}
+
+template <typename T> json_t *list(const T &items);
+
+json_t *to_json(const ThreadCount &count) {
+    json_t *object = json_pack("{s:o, s:o}", "calls", list(count.calls), "text", text(count.text));
+    const Extent &extent = count.extent;
+    if (extent.kind == Extent::Fixed) {
+        json_object_set_new(object, "one_of", list(extent.values));
+        json_object_set_new(object, "one_alone", json_boolean(extent.one_alone));
+        return object;
+    }
+    json_object_set_new(object, "factor", json_real(extent.linear.factor));
+    json_object_set_new(object, "offset", json_real(extent.linear.offset));
+    if (extent.most)
+        json_object_set_new(object, "at_most", to_json(*extent.most));
+    if (extent.least)
+        json_object_set_new(object, "at_least", to_json(*extent.least));
+    return object;
+}
+
 json_t *to_json(const Creation &creation) {
     json_t *object =
         json_pack("{s:o, s:s, s:o, s:b}", "place", place(creation.place, creation.function),
                   "object", object_names[creation.object], "name", name(creation.name),
                   "per_thread", creation.per_thread);
+    if (!creation.counts.empty())
+        json_object_set_new(object, "counts", list(creation.counts));
     const Amount &amount = creation.amount;
     if (amount.text.empty())
         return object;
@@ -112,8 +141,6 @@ json_t *to_json(const Creation &creation) {
 json_t *to_json(const std::string &line) {
     return text(line);
 }
-
-template <typename T> json_t *list(const std::vector<T> &items);
 
 json_t *to_json(const Amount &amount) {
     json_t *object = json_pack("{s:o}", "text", text(amount.text));
@@ -184,9 +211,9 @@ json_t *to_json(const Monitor &monitor) {
     return object;
 }
 
-template <typename T> json_t *list(const std::vector<T> &items) {
+template <typename T> json_t *list(const T &items) {
     json_t *array = json_array();
-    for (const T &item : items)
+    for (const auto &item : items)
         json_array_append_new(array, to_json(item));
     return array;
 }

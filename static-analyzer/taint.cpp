@@ -162,11 +162,11 @@ void Taint::add_creation_loop(int f, int l) {
     for (const CreationLoop &known : creations)
         if (known.function == f && known.loop == l)
             return;
-    CreationLoop creation = {f, l, "", ""};
-    const Expr *limit = find_limit(flow, loop, creation.index);
-    if (!limit || !is_counted(flow, loop, creation.index))
+    CreationLoop creation = {f, l, "", "", nullptr};
+    creation.limit = find_limit(flow, loop, creation.index);
+    if (!creation.limit || !is_counted(flow, loop, creation.index))
         return;
-    const Expr *count = only_variable(*limit);
+    const Expr *count = only_variable(*creation.limit);
     if (!count) /* counts down: for (i = n; i-- > 0;) */
         for (const Assignment &assignment : flow.assignments)
             if (assignment.target->text == creation.index && assignment.op == "=" &&
@@ -182,7 +182,7 @@ void Taint::find_team_loops() {
     for (size_t f = 1; f < program.flows.size(); f++) {
         const Flow &flow = program.flows[f];
         for (size_t l = 0; flow.reached && l < flow.loops.size(); l++) {
-            CreationLoop team = {(int)f, (int)l, "", ""};
+            CreationLoop team = {(int)f, (int)l, "", "", nullptr};
             const Expr *limit = find_limit(flow, flow.loops[l], team.index);
             if (!limit)
                 continue;

@@ -62,7 +62,8 @@ struct Value {
 /* A loop over the threads. */
 struct CreationLoop {
     int function, loop;
-    std::string index, count; /* keys; count empty when constant */
+    std::string index, count;    /* keys; count empty when constant */
+    const Expr *limit = nullptr; /* what the index is compared with */
 };
 
 class Taint {

@@ -7,6 +7,8 @@
  *     //= created OBJECT NAME
  *     //= spawned threads|one ROUTINE   whether this creates one per thread
  *     //= spin KIND|none [VARIABLE]
+ *     //= counts NUMBER|unknown   how many threads this call, or creation, makes: "N" for the
+ * thread count, "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
  *     //= amount FACTOR OFFSET | constant VALUE | unknown */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,7 +128,7 @@ static void check_spin(const struct facts *facts, const struct mark *mark) {
     if (strcmp(found, mark->first) != 0)
         fail_msg("line %d: it waits as %s, not %s", mark->line, found, mark->first);
     if (*mark->second)
-        assert_string_equal(spin->variable, mark->second);
+        assert_string_equal(spin ? spin->variable : "nothing", mark->second);
     assert_true(!spin || spin->n_changed_by > 0);
 }
 
@@ -178,6 +180,38 @@ static void check_spawned(const struct facts *facts, const struct mark *mark) {
     fail_msg("line %d: %s is not created", mark->line, mark->second);
 }
 
+static void write_count(const struct facts_count *count, char text[64]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count->n_one_of; i++)
+        used += (size_t)snprintf(text + used, 64 - used, "%s%d",
+                                 i                  ? "|"
+                                 : count->one_alone ? "1:"
+                                                    : "",
+                                 count->one_of[i]);
+    if (count->follows_threads && count->factor == 1 && count->offset == 0)
+        used += (size_t)snprintf(text + used, 64 - used, "N");
+    if (count->at_most > 0)
+        used += (size_t)snprintf(text + used, 64 - used, "<=%d", count->at_most);
+    if (count->at_least > 0)
+        snprintf(text + used, 64 - used, ">=%d", count->at_least);
+}
+
+/* The outermost of the calls, or the creation itself where there are none, is on this line. */
+static void check_counts(const struct facts *facts, const struct mark *mark) {
+    char found[64] = "unknown";
+    for (size_t i = 0; i < facts->n_creations; i++)
+        for (size_t c = 0; c < facts->creations[i].n_counts; c++) {
+            const struct facts_count *count = &facts->creations[i].counts[c];
+            const struct facts_place *place =
+                count->n_calls ? &count->calls[count->n_calls - 1] : &facts->creations[i].place;
+            if (place->line == mark->line)
+                write_count(count, found);
+        }
+    if (strcmp(found, mark->first) != 0)
+        fail_msg("line %d: it makes %s threads, not %s", mark->line, found, mark->first);
+}
+
 static void check_amount(const struct facts *facts, const struct mark *mark) {
     const struct facts_creation *creation = creation_at(facts, mark->line);
     assert_non_null(creation->amount);
@@ -206,7 +240,7 @@ static void check_mark(const struct facts *facts, const struct mark *mark) {
     } checks[] = {{"bound", check_bound},     {"call", check_call},
                   {"spin", check_spin},       {"fragment", check_fragment},
                   {"created", check_created}, {"amount", check_amount},
-                  {"spawned", check_spawned}};
+                  {"spawned", check_spawned}, {"counts", check_counts}};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strcmp(checks[i].kind, mark->kind) == 0) {
             checks[i].check(facts, mark);
@@ -277,6 +311,11 @@ static void threads_created_on_demand_follow_their_limit(void **state) {
 static void threads_that_halve_their_number_follow_the_first(void **state) {
     (void)state;
     check_program("divided.c", "local:main.workers", 2);
+}
+
+static void helpers_create_what_their_callers_say(void **state) {
+    (void)state;
+    check_program("counts.c", "local:run.n", 25);
 }
 
 static void spinning_waits_are_told_from_work(void **state) {
@@ -725,6 +764,12 @@ static void malformed_facts_are_refused_with_their_place(void **state) {
     refuse_facts("{\"version\": 2, \"fragments\": [], \"loops\": [{\"file\": \"a\", \"function\": "
                  "\"f\", \"first_line\": 1, \"last_line\": 2, \"bound\": \"odd\"}]}",
                  "loops[0].bound");
+    refuse_facts(
+        "{\"version\": 2, \"fragments\": [], \"loops\": [], \"shares\": [], \"creations\": "
+        "[{\"place\": {\"file\": \"a\", \"function\": \"f\", \"line\": 1, \"column\": 1}, "
+        "\"object\": \"thread\", \"per_thread\": true, \"counts\": [{\"calls\": [], \"text\": "
+        "\"n\", \"one_of\": [\"2\"], \"one_alone\": false}]}]}",
+        "creations[0].counts[0].one_of is not a number of threads");
 }
 
 static int set_up(void **state) {
@@ -757,6 +802,7 @@ int main(void) {
         cmocka_unit_test(amounts_follow_the_thread_count),
         cmocka_unit_test(threads_created_on_demand_follow_their_limit),
         cmocka_unit_test(threads_that_halve_their_number_follow_the_first),
+        cmocka_unit_test(helpers_create_what_their_callers_say),
         cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),

@@ -64,6 +64,8 @@ static struct model *build_rich_model(void) {
     model->objects[disk].service_ns = empirical(services, 3);
     model->objects[disk].servers = 4;
     int pool = build_pool(model, 3, true);
+    model->pools[pool].most_threads = 7;
+    model->pools[pool].least_threads = 2;
     struct linear *amount = &model->objects[queue].amount;
     amount->n_terms = 1;
     amount->terms = memory_alloc(1, sizeof *amount->terms);
@@ -165,6 +167,8 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         assert_same_dist(&a->service_ns, &b->service_ns);
         assert_float_equal(a->servers, b->servers, 0);
     }
+    assert_int_equal(back->pools[0].most_threads, 7);
+    assert_int_equal(back->pools[0].least_threads, 2);
     assert_null(back->objects[0].evidence);
     assert_string_equal(back->objects[1].evidence, model->objects[1].evidence);
     for (size_t i = 0; i < model->n_nodes; i++) {
@@ -359,6 +363,10 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[1].initial_items", model->objects[1].initial_items = 1e12);
     REFUSED("objects[1].amount.base", model->objects[1].amount.base = NAN);
     REFUSED("pools[0].profiled_threads", model->pools[0].profiled_threads = -1);
+    REFUSED("pools[0].most_threads", model->pools[0].most_threads = -1);
+    REFUSED("pools[0].least_threads", model->pools[0].least_threads = -1);
+    REFUSED("pools[0].least_threads",
+            (model->pools[0].most_threads = 2, model->pools[0].least_threads = 3));
     REFUSED("nodes[4].operations.mean", model->nodes[4].operations.mean = INFINITY);
     REFUSED("nodes[2].edges[0].runs_scaling.share",
             model->nodes[2].edges[0].runs_scaling.share = 1.5);
