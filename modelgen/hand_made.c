@@ -460,13 +460,6 @@ static double fit_of(const struct stream_input *input, const struct facts_monito
     return fit;
 }
 
-static double scaling_threads(const struct thread_pools *pools) {
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools_follows(pools, p))
-            return pools->pools[p].size;
-    return 1;
-}
-
 static void find_proposed(const struct stream_input *input, int mutex, struct proposed_list *list) {
     const struct facts *facts = input->facts;
     const struct facts_monitor *best = input->monitors->proposal_of[mutex];
@@ -479,12 +472,12 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
         if (!same ||
             (!carried_out && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
             continue;
-        *VECTOR_ADD(list) = (struct proposed){
-            .proposal = proposal,
-            .mutex = mutex,
-            .statements = statements,
-            .verdict = commands_replay(input->trace, input->sections, proposal, mutex,
-                                       scaling_threads(input->pools), NULL)};
+        *VECTOR_ADD(list) =
+            (struct proposed){.proposal = proposal,
+                              .mutex = mutex,
+                              .statements = statements,
+                              .verdict = commands_replay(input->trace, input->sections, proposal,
+                                                         mutex, pools_count(input->pools), NULL)};
     }
 }
 

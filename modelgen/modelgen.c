@@ -247,7 +247,7 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
     struct model *best = build(trace, facts, sample, options, &doubts, error);
     bool judged = best && options && options->misfit && doubts.n_suspects > 0;
     double misfit = judged ? options->misfit(best, options->misfit_context) : 0;
-    for (size_t i = 0; i < doubts.n_suspects && misfit > MISFIT; i++) {
+    for (size_t i = 0; judged && i < doubts.n_suspects && misfit > MISFIT; i++) {
         struct error unused;
         doubts.doubted[doubts.suspects[i]] = true;
         struct model *other = build(trace, facts, sample, options, &doubts, &unused);

@@ -272,6 +272,13 @@ bool pools_follows(const struct thread_pools *pools, size_t p) {
     return true;
 }
 
+double pools_count(const struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools_follows(pools, p))
+            return pools->pools[p].size;
+    return 1;
+}
+
 /* ---- the pools ---- */
 
 struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,

@@ -42,6 +42,9 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
  */
 bool pools_follows(const struct thread_pools *pools, size_t p);
 
+/* What --threads was in the recorded run: the size of the first such pool; 1: there is none. */
+double pools_count(const struct thread_pools *pools);
+
 void pools_free(struct thread_pools *pools);
 
 #endif

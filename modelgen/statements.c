@@ -418,12 +418,9 @@ void statements_find(const struct trace *trace, const struct sections *sections,
                                           .facts = facts,
                                           .pools = pools,
                                           .monitors = monitors,
-                                          .threads = 1};
+                                          .threads = pools_count(pools)};
     for (size_t t = 0; t < trace->n_threads; t++)
         search.life_ns += (double)(trace->threads[t].end_ns - trace->threads[t].start_ns);
-    for (size_t p = pools->n_pools; p-- > 0;)
-        if (pools->pools[p].scales)
-            search.threads = pools->pools[p].size;
     for (size_t o = 0; facts && o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone)
             find_in_mutex(&search, (int)o, model);
