@@ -13,6 +13,7 @@
 #include "modelgen/source.h"
 #include "modelgen/statements.h"
 
+#define FEW_CLASSES    4    /* of sections: not much of what they could be fits by accident */
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
 #define DOUBTS         4    /* contradictions ... */
 #define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
@@ -636,7 +637,10 @@ static void find_proposals(const struct trace *trace, const struct sections *sec
 }
 
 bool monitors_prove(const struct monitors *monitors, int mutex, double turns) {
-    return turns >= CONVINCING_TURNS || !monitors->unproposed[mutex];
+    int n = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        n += monitors->classes[c].mutex == mutex;
+    return n <= FEW_CLASSES || turns >= CONVINCING_TURNS || !monitors->unproposed[mutex];
 }
 
 static void find_threads(const struct trace *trace, const struct sections *sections,

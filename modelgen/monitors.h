@@ -103,7 +103,7 @@ struct monitors monitors_find(const struct trace *trace, const struct sections *
                               const struct facts *facts, const bool *doubted);
 
 /* Do waits that began or ended so often prove what they were found to follow? More is asked for
- * where the source was read and says nothing of the kind. */
+ * where the source was read and says nothing of the kind, and much would fit. */
 bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
 
 /* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
