@@ -138,19 +138,22 @@ static int simulate_itself(const struct model *model, const struct trace *trace,
     return prediction_make(model, &own, trace->meta.cores, &config, prediction, error);
 }
 
-/* The larger of the shares by which running time and CPU utilisation are missed. */
-static double misfit_of(const struct model *model, void *context) {
+/* What is missed is the larger of the shares of running time and CPU utilisation. */
+static struct modelgen_trial try_out(const struct model *model, void *context) {
     const struct trace *trace = context;
     struct prediction prediction;
     struct error unused;
     if (simulate_itself(model, trace, &prediction, &unused) < 0)
-        return INFINITY;
+        return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
     const struct sim_result *result = &prediction.result;
-    double misfit = fabs(result->run_ns.mean / (double)trace->meta.run_ns - 1);
+    struct modelgen_trial trial = {.misfit =
+                                       fabs(result->run_ns.mean / (double)trace->meta.run_ns - 1),
+                                   .stalls = result->stalls > 0};
     if (trace->meta.has_slices)
-        misfit = fmax(misfit, fabs(result->cpu_utilisation.mean / measured_utilisation(trace) - 1));
+        trial.misfit = fmax(trial.misfit,
+                            fabs(result->cpu_utilisation.mean / measured_utilisation(trace) - 1));
     prediction_free(&prediction);
-    return misfit;
+    return trial;
 }
 
 static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
@@ -251,8 +254,8 @@ static int save(const struct model *model, const char *directory, struct error *
 static int build(const struct build_options *options, const struct recording *recording,
                  struct error *error) {
     struct modelgen_options modelgen = options->modelgen;
-    modelgen.misfit = misfit_of;
-    modelgen.misfit_context = recording->trace;
+    modelgen.try_out = try_out;
+    modelgen.context = recording->trace;
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     if (!model)

@@ -1,4 +1,4 @@
-/* What to give up believing when a model misses the run that it was built from.
+/* What to give up believing when a model stalls in the run that it was built from.
  *
  * What a hand-made object is, is concluded from how its waits went. Where threads waited a few
  * times only, a wrong conclusion can fit those by accident, and its simulated threads then wait

@@ -245,18 +245,23 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error) {
     struct doubts doubts = {0};
     struct model *best = build(trace, facts, sample, options, &doubts, error);
-    bool judged = best && options && options->misfit && doubts.n_suspects > 0;
-    double misfit = judged ? options->misfit(best, options->misfit_context) : 0;
-    for (size_t i = 0; judged && i < doubts.n_suspects && misfit > MISFIT; i++) {
+    if (!best || !options || !options->try_out || doubts.n_suspects == 0) {
+        doubts_free(&doubts);
+        return best;
+    }
+    struct modelgen_trial trial = options->try_out(best, options->context);
+    for (size_t i = 0; i < doubts.n_suspects && trial.stalls && trial.misfit > MISFIT; i++) {
         struct error unused;
         doubts.doubted[doubts.suspects[i]] = true;
         struct model *other = build(trace, facts, sample, options, &doubts, &unused);
-        double without = other ? options->misfit(other, options->misfit_context) : INFINITY;
-        bool better = without < CLEARLY * misfit;
+        struct modelgen_trial without = {.misfit = INFINITY};
+        if (other)
+            without = options->try_out(other, options->context);
+        bool better = without.misfit < CLEARLY * trial.misfit;
         doubts.doubted[doubts.suspects[i]] = better;
         model_free(better ? best : other);
         best = better ? other : best;
-        misfit = better ? without : misfit;
+        trial = better ? without : trial;
     }
     doubts_free(&doubts);
     return best;

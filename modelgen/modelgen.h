@@ -5,6 +5,7 @@
 #ifndef PERSIK_MODELGEN_MODELGEN_H
 #define PERSIK_MODELGEN_MODELGEN_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -13,13 +14,20 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 
+/* How a model does when it is simulated. */
+struct modelgen_trial {
+    double misfit; /* by which it misses the run, as a share; INFINITY: it cannot be simulated */
+    bool stalls;   /* all its threads came to wait for nothing */
+};
+
 struct modelgen_options {
     double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
     size_t max_nodes;           /* the graph is simplified until it has no more; 0 = 100 */
-    /* How far a model misses the run that it was built from, as a share; NULL: nobody looks. Where
-     * that is much, what was concluded from little evidence is doubted, object by object. */
-    double (*misfit)(const struct model *model, void *context);
-    void *misfit_context;
+    /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait
+     * for ever, which the real ones did not, and it misses the run by much, what was concluded from
+     * little evidence is doubted, object by object. */
+    struct modelgen_trial (*try_out)(const struct model *model, void *context);
+    void *context; /* of try_out */
 };
 
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
