@@ -131,7 +131,7 @@ struct linear draft_constant(double value) {
 
 struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools) {
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
-        if (pools->pools[p].scales)
+        if (pools_follows(pools, p))
             return draft_per_thread(amount->offset, (int)p, amount->factor);
     return draft_constant(amount->constant ? amount->offset : 0);
 }
