@@ -238,17 +238,12 @@ static void apply_formulas(const struct model *model, const bool *given, int *si
     free(before);
 }
 
-static int within_bounds(const struct pool *pool, int threads) {
-    if (pool->most_threads > 0 && threads > pool->most_threads)
-        return pool->most_threads;
-    return threads < pool->least_threads ? pool->least_threads : threads;
-}
-
 static int apply_all(const struct model *model, int threads, int *sizes, struct error *error) {
     bool any = false;
     for (size_t i = 0; i < model->n_pools; i++) {
         if (model->pools[i].scales) {
-            sizes[i] = within_bounds(&model->pools[i], threads);
+            sizes[i] =
+                model_bounded(threads, model->pools[i].least_threads, model->pools[i].most_threads);
             any = true;
         }
     }

@@ -89,6 +89,10 @@ const char *facts_role_name(enum facts_role role) {
     return role_names[role];
 }
 
+bool facts_same_mutex(const struct facts_monitor *a, const struct facts_monitor *b) {
+    return a == b || (a->mutex && b->mutex && strcmp(a->mutex, b->mutex) == 0);
+}
+
 bool facts_monitor_acts(const struct facts_monitor *monitor, enum facts_role role,
                         const char *function) {
     for (size_t i = 0; i < monitor->n_operations; i++)

@@ -252,6 +252,9 @@ const char *facts_bound_name(enum facts_bound bound);
 const char *facts_monitor_kind_name(enum facts_monitor_kind kind);
 const char *facts_role_name(enum facts_role role);
 
+/* Are they of the same mutex, as the source names it? */
+bool facts_same_mutex(const struct facts_monitor *a, const struct facts_monitor *b);
+
 /* Is `function` one of those that act as `role`? */
 bool facts_monitor_acts(const struct facts_monitor *monitor, enum facts_role role,
                         const char *function);

@@ -11,6 +11,12 @@
 #include "base/memory.h"
 #include "formats/model_fields.h"
 
+int model_bounded(int threads, int least, int most) {
+    if (most > 0 && threads > most)
+        return most;
+    return threads < least ? least : threads;
+}
+
 double linear_value(const struct linear *linear, const int *pool_threads) {
     double value = linear->base;
     for (size_t i = 0; i < linear->n_terms; i++)

@@ -367,6 +367,9 @@ struct model {
     struct model_check *checks;
 };
 
+/* The number of threads, kept within the bounds; 0: there is none. */
+int model_bounded(int threads, int least, int most);
+
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);
 

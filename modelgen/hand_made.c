@@ -463,11 +463,10 @@ static double fit_of(const struct stream_input *input, const struct facts_monito
 static void find_proposed(const struct stream_input *input, int mutex, struct proposed_list *list) {
     const struct facts *facts = input->facts;
     const struct facts_monitor *best = input->monitors->proposal_of[mutex];
+    const struct statements *statements = statements_of(input->monitors, mutex);
     for (size_t m = 0; best && m < facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &facts->monitors[m];
-        bool same = proposal == best ||
-                    (proposal->mutex && best->mutex && strcmp(proposal->mutex, best->mutex) == 0);
-        const struct statements *statements = statements_of(input->monitors, mutex);
+        bool same = facts_same_mutex(proposal, best);
         bool carried_out = statements && statements->proposal == proposal;
         if (!same ||
             (!carried_out && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))

@@ -592,21 +592,15 @@ static bool has_source(const struct trace *trace, const struct monitors *monitor
     return false;
 }
 
-/* A global mutex is one, or an array of those that are alike: which object is it? Else -1. */
-static int find_global(const struct trace *trace, const struct sections *sections,
-                       const struct monitors *monitors, const struct facts_monitor *proposal) {
-    double best = 0;
+/* A global mutex is one, or an array of those that are alike. Of the objects that match such a
+ * proposal, the first that does best; else -1. */
+static int find_global(const struct facts_monitor *proposal, const double *matches, size_t n) {
     int global = -1;
     if (!proposal->mutex || strncmp(proposal->mutex, "global:", 7) != 0)
         return -1;
-    for (size_t o = 0; o < sections->n_objects; o++) {
-        double matches = sections->objects[o].kind == ON_MUTEX
-                             ? count_operations(trace, monitors, (int)o, proposal)
-                             : 0;
-        if (matches > best)
+    for (size_t o = 0; o < n; o++)
+        if (matches[o] > (global < 0 ? 0 : matches[global]))
             global = (int)o;
-        best = fmax(best, matches);
-    }
     return global;
 }
 
@@ -615,24 +609,28 @@ static void find_proposals(const struct trace *trace, const struct sections *sec
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what the array holds */
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
     monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
+    double *matches = memory_alloc(sections->n_objects, sizeof *matches);
     double *best = memory_alloc(sections->n_objects, sizeof *best);
     for (size_t m = 0; facts && m < facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &facts->monitors[m];
-        int global = find_global(trace, sections, monitors, proposal);
+        for (size_t o = 0; o < sections->n_objects; o++)
+            matches[o] = sections->objects[o].kind == ON_MUTEX
+                             ? count_operations(trace, monitors, (int)o, proposal)
+                             : 0;
+        int global = find_global(proposal, matches, sections->n_objects);
         for (size_t o = 0; o < sections->n_objects; o++) {
-            const struct sync_object *object = &sections->objects[o];
-            if (object->kind != ON_MUTEX ||
-                (global >= 0 && object->class_id != sections->objects[global].class_id))
+            bool may_be =
+                global < 0 || sections->objects[o].class_id == sections->objects[global].class_id;
+            if (!may_be || matches[o] <= best[o])
                 continue;
-            double matches = count_operations(trace, monitors, (int)o, proposal);
-            if (matches > best[o])
-                monitors->proposal_of[o] = proposal;
-            best[o] = fmax(best[o], matches);
+            monitors->proposal_of[o] = proposal;
+            best[o] = matches[o];
         }
     }
     for (size_t o = 0; o < sections->n_objects; o++)
         monitors->unproposed[o] =
             !monitors->proposal_of[o] && has_source(trace, monitors, facts, (int)o);
+    free(matches);
     free(best);
 }
 

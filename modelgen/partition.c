@@ -145,10 +145,10 @@ static struct graph graph_make(struct model *model, int pool) {
         apart[i] = graph.is_own[i] && !is_meeting(&graph, i);
     find_paths(model, all, graph.reaches);
     find_paths(model, apart, graph.loops);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            graph.supplied[i] |=
-                same_loop(graph.loops, n, i, j) && graph.is_own[j] && takes_supply(&graph, j);
+    for (size_t j = 0; j < n; j++)
+        if (graph.is_own[j] && takes_supply(&graph, j))
+            for (size_t i = 0; i < n; i++)
+                graph.supplied[i] |= same_loop(graph.loops, n, i, j);
     free(all);
     free(apart);
     return graph;

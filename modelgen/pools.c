@@ -182,12 +182,6 @@ static char *fixed_text(const struct told *told, int size) {
 
 /* ---- which pools follow --threads ---- */
 
-static int within_bounds(const struct told *told, int threads) {
-    if (told->most > 0 && threads > told->most)
-        return told->most;
-    return threads < told->least ? told->least : threads;
-}
-
 /* Is `pool` more likely than `other` what --threads means? A lone helper may well compute more
  * than a whole pool. */
 static bool more_likely_asked_for(const struct thread_pool *pool, const struct thread_pool *other) {
@@ -196,8 +190,8 @@ static bool more_likely_asked_for(const struct thread_pool *pool, const struct t
     return pool->cpu_ns > other->cpu_ns;
 }
 
-static bool is_bounded(const struct told *told) {
-    return told->most > 0 || told->least > 0;
+static bool is_bounded(int least, int most) {
+    return most > 0 || least > 0;
 }
 
 /* A pool with bounds shows the thread count only where none without does: of several, the
@@ -210,9 +204,10 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
         if (pool->creator < 0 || told[i].fixed || (any_from_source && !told[i].creation))
             continue;
         bool better = best == MODEL_NONE;
-        if (!better && is_bounded(&told[i]) != is_bounded(&told[best]))
-            better = !is_bounded(&told[i]);
-        else if (!better && is_bounded(&told[i]) && pool->size != pools->pools[best].size)
+        bool bounded = is_bounded(told[i].least, told[i].most);
+        if (!better && bounded != is_bounded(told[best].least, told[best].most))
+            better = !bounded;
+        else if (!better && bounded && pool->size != pools->pools[best].size)
             better = pool->size > pools->pools[best].size;
         else if (!better)
             better = more_likely_asked_for(pool, &pools->pools[best]);
@@ -235,7 +230,8 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     }
     if (told->fixed)
         pool->fixed = fixed_text(told, pool->size);
-    if (pool->creator < 0 || told->fixed || pool->size != within_bounds(told, busiest->size) ||
+    if (pool->creator < 0 || told->fixed ||
+        pool->size != model_bounded(busiest->size, told->least, told->most) ||
         (any_from_source && !told->creation))
         return;
     pool->scales = pool == busiest || pool->size > 1;
@@ -264,10 +260,10 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
 
 bool pools_follows(const struct thread_pools *pools, size_t p) {
     const struct thread_pool *pool = &pools->pools[p];
-    if (!pool->scales || (pool->most == 0 && pool->least == 0))
+    if (!pool->scales || !is_bounded(pool->least, pool->most))
         return pool->scales;
     for (size_t i = 0; i < pools->n_pools; i++)
-        if (pools->pools[i].scales && pools->pools[i].most == 0 && pools->pools[i].least == 0)
+        if (pools->pools[i].scales && !is_bounded(pools->pools[i].least, pools->pools[i].most))
             return false;
     return true;
 }

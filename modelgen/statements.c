@@ -351,10 +351,6 @@ static struct statements try_proposal(const struct search_of_statements *search,
     return result;
 }
 
-static bool same_mutex(const struct facts_monitor *a, const struct facts_monitor *b) {
-    return a == b || (a->mutex && b->mutex && strcmp(a->mutex, b->mutex) == 0);
-}
-
 static void add(struct monitors *monitors, struct statements statements) {
     monitors->statements = memory_resize(monitors->statements, monitors->n_statements + 1,
                                          sizeof *monitors->statements);
@@ -389,7 +385,7 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
     const char *why = "the source says nothing of them";
     for (size_t m = 0; why && m < search->facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &search->facts->monitors[m];
-        if (!same_mutex(proposal, known) || proposal->n_sections == 0)
+        if (!facts_same_mutex(proposal, known) || proposal->n_sections == 0)
             continue;
         struct statements statements = try_proposal(search, mutex, proposal, trail);
         why = why_not(search, &statements, &waits);

@@ -88,16 +88,14 @@ bool find_take(const std::vector<const Assignment *> &inside, Section &section) 
         bool itself = a->op != "=" || expr_reads(*a->value, key) ||
                       (!own && reads_any(*a->value, section.derived));
         if (own && a->op == "=" && !expr_reads(*a->value, key)) {
-            section.take.puts = true;
             section.take.stored.insert(key);
         }
         if (!itself || own)
             continue;
         if (section.take.state.empty()) {
-            section.take.at = a->at;
             section.take.why = expr_display(*a->whole);
         }
-        section.take.changes.push_back(a->at);
+        section.take.at.push_back(a->at);
         section.take.state.insert(key);
     }
     /* What is kept up to date with it: empty = head == tail. */
@@ -114,7 +112,7 @@ std::vector<Take> find_sections(const Flow &flow) {
     for (const Assignment &a : flow.assignments) {
         if (a.op == "atomic") {
             Take take;
-            take.at = a.at;
+            take.at = {a.at};
             take.expr = a.whole;
             take.why = "atomic operation on " + expr_display(*a.target);
             takes.push_back(take);
@@ -165,7 +163,7 @@ class Outcome {
     /* A condition that looks at the state itself; of a put it says "full", not "nothing left". */
     bool decides_or_looks(const Expr &expr) const {
         return decides(expr) || std::any_of(takes.begin(), takes.end(), [&](const Take *take) {
-                   return !take->puts && reads_any(expr, take->state);
+                   return take->stored.empty() && reads_any(expr, take->state);
                });
     }
 
@@ -293,7 +291,7 @@ bool is_given_up(const Flow &flow, const Loop &loop, const std::string &mutex) {
 
 /* Does the loop go round while there is something, which the section takes in its rounds? */
 bool goes_by_state(const Flow &flow, const Loop &loop, const Take &take) {
-    bool inside = std::any_of(take.changes.begin(), take.changes.end(),
+    bool inside = std::any_of(take.at.begin(), take.at.end(),
                               [&](const Moment &at) { return loop_contains(loop, at); });
     std::set<std::string> taken;
     std::set_difference(take.state.begin(), take.state.end(), take.stored.begin(),
@@ -320,7 +318,7 @@ bool returns_taken(const Flow &flow, const std::vector<const Take *> &takes,
         if (outcome.decides(*back.value))
             return true;
         for (const Take *take : takes)
-            if (!take->puts && in_section(back.at, take->mutex, take->section) &&
+            if (take->stored.empty() && in_section(back.at, take->mutex, take->section) &&
                 reads_any(*back.value, take->state))
                 return true;
         if (same)
@@ -406,7 +404,7 @@ std::vector<Take> Sharing::takes_of(int f) const {
         if (!handing.returns && handing.parameters.empty())
             continue;
         Take take;
-        take.at = site.at;
+        take.at = {site.at};
         take.depth = handing.depth + 1;
         take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
@@ -434,7 +432,7 @@ bool Sharing::analyse(int f) {
         std::vector<const Take *> inside;
         for (const Take &take : takes)
             if (take.section != bare_section && !used.count(&take) &&
-                loop_contains(flow.loops[l], take.at))
+                loop_contains(flow.loops[l], take.at.front()))
                 inside.push_back(&take);
         const Loop &loop = flow.loops[l];
         for (const Take &take : takes)

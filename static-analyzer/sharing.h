@@ -18,16 +18,14 @@ namespace persik {
 
 /* One act of taking in a function. */
 struct Take {
-    Moment at;                   /* of a section: where it first changes state, and ... */
-    std::vector<Moment> changes; /* ... all places */
-    const Expr *expr = nullptr;  /* whose value was taken: a call or atomic operation */
-    std::string mutex;           /* of the section; empty else */
-    int section = 0;             /* which */
-    std::set<std::string> state; /* what a section changes */
-    std::set<std::string> outs;  /* variables whose address the call gets */
-    int depth = 0;               /* of wrappers around the critical section */
-    bool puts = false; /* the section also stores the thread's own data: it may be a put */
-    std::set<std::string> stored; /* ... and where to */
+    std::vector<Moment> at;       /* of a section: all places where it changes state */
+    const Expr *expr = nullptr;   /* whose value was taken: a call or atomic operation */
+    std::string mutex;            /* of the section; empty else */
+    int section = 0;              /* which */
+    std::set<std::string> state;  /* what a section changes */
+    std::set<std::string> outs;   /* variables whose address the call gets */
+    int depth = 0;                /* of wrappers around the critical section */
+    std::set<std::string> stored; /* where the section stores the thread's own data: a put? */
     std::string why;
 };
 
