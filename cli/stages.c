@@ -159,9 +159,9 @@ static int check_losses(const struct trace_meta *meta, struct error *error) {
     double lost = (double)meta->lost_records;
     if (lost <= MOST_LOST * ((double)meta->records + lost))
         return 0;
-    return error_set(error, "%.1f %% of the records were lost%s%s",
-                     100 * lost / ((double)meta->records + lost), meta->n_lacks ? ": " : "",
-                     meta->n_lacks ? meta->lacks[0] : ": is the disk full?");
+    return error_set(error, "%.1f %% of the records were lost: %s",
+                     100 * lost / ((double)meta->records + lost),
+                     meta->loss ? meta->loss : "is the disk full?");
 }
 
 static void describe_recorded(const struct trace *trace) {

@@ -25,6 +25,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->host);
     free(meta->libc);
     free(meta->date);
+    free(meta->loss);
     free(meta->untraced_cpu_ns);
 }
 

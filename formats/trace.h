@@ -121,6 +121,7 @@ struct trace_meta {
     double probe_ns;           /* cost of one untimed record, measured at start */
     double timed_probe_ns;     /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;
+    char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */
     bool has_slices, has_wakes, has_blocks;
     size_t n_lacks;

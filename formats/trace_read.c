@@ -70,13 +70,14 @@ static void read_times(const json_t *json, struct trace_meta *meta) {
 static int read_meta(json_t *json, struct trace_meta *meta) {
     json_t *args, *lacks, *directory, *build_id, *host, *date;
     int complete, has_slices, has_wakes, has_blocks;
-    json_t *untraced_cpu = NULL, *libc = NULL; /* as `cpu`, younger than the version */
+    json_t *untraced_cpu = NULL, *libc = NULL,
+           *loss = NULL; /* as `cpu`, younger than the version */
     json_int_t cpu = 0;
     json_int_t start, run, untraced, spread, lost_records, lost_events, records, bytes;
     if (json_unpack(
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o}",
+            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -84,13 +85,14 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             &meta->probe_ns, "timed_probe_ns", &meta->timed_probe_ns, "lost_records", &lost_records,
             "lost_events", &lost_events, "records", &records, "bytes", &bytes, "has_slices",
             &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "cpu_ns", &cpu,
-            "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks) != 0)
+            "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);
     meta->build_id = read_text(build_id);
     meta->host = read_text(host);
     meta->libc = libc ? read_text(libc) : memory_strdup("");
+    meta->loss = loss ? read_text(loss) : NULL;
     meta->date = read_text(date);
     meta->complete = complete;
     meta->start_mono_ns = (uint64_t)start;

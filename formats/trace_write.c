@@ -49,7 +49,7 @@ static json_t *write_times(const uint64_t *times, size_t n) {
 static json_t *write_meta(const struct trace_meta *meta) {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
                      "s:I, s:I, s:I, "
-                     "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o}",
+                     "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*}",
                      "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
                      write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
                      write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores,
@@ -63,7 +63,8 @@ static json_t *write_meta(const struct trace_meta *meta) {
                      "has_slices", meta->has_slices, "has_wakes", meta->has_wakes, "has_blocks",
                      meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
                      write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc",
-                     write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks));
+                     write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks),
+                     "loss", meta->loss ? write_text(meta->loss) : NULL);
 }
 
 static json_t *write_apis(void) {

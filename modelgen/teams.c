@@ -17,6 +17,8 @@
 /* Members whose waits are on a core for less than this share sleep (OMP_WAIT_POLICY=passive, or
  * long pauses between regions). */
 #define SPIN_SHARE 0.5
+/* A shorter wait is over before a thread that would sleep is asleep. */
+#define LONG_WAIT_NS (4 * USUAL_SLEEP_NS)
 /* How many forks may lie between a region's fork and a member's entering it. */
 #define MATCH_LIMIT 64
 
@@ -472,13 +474,32 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
     thread->n_records = kept;
 }
 
+/* How the members of a team waited. */
+struct waits {
+    double members, wait_ns, cpu_ns;
+    double long_waits, spun; /* waits long enough to sleep in; of these, on a core for the most */
+};
+
+static void add_wait(struct waits *waits, double wait_ns, double cpu_ns) {
+    bool is_long = wait_ns >= LONG_WAIT_NS;
+    waits->members++;
+    waits->wait_ns += wait_ns;
+    waits->cpu_ns += cpu_ns;
+    waits->long_waits += is_long;
+    waits->spun += is_long && cpu_ns >= SPIN_SHARE * wait_ns;
+}
+
+/* By the time, as a few long sleeps outweigh many short waits awake; and by the number of waits, as
+ * a sleeper whose core the host takes away for milliseconds seems to compute all of them. */
+static bool is_spinning(const struct waits *waits) {
+    return waits->cpu_ns >= SPIN_SHARE * waits->wait_ns && 2 * waits->spun >= waits->long_waits;
+}
+
 /* How the members wait until they enter the next region, or the forking thread goes on. */
 static void measure_waits(struct unfolder *unfolder) {
     const struct trace *from = unfolder->from;
     struct timeline *timelines = memory_alloc(from->n_threads, sizeof *timelines);
-    struct {
-        double members, wait_ns, cpu_ns;
-    } *of = memory_alloc(unfolder->teams.count, sizeof *of);
+    struct waits *of = memory_alloc(unfolder->teams.count, sizeof *of);
     for (size_t t = 0; t < from->n_threads; t++)
         timelines[t] = timeline_make(&from->threads[t]);
     for (size_t e = 0; e < unfolder->executions.count; e++) {
@@ -487,10 +508,9 @@ static void measure_waits(struct unfolder *unfolder) {
             const struct part *part = &execution->members.items[m];
             const struct trace_record *leave = record_at(unfolder, part->thread, part->leave);
             const struct timeline *timeline = &timelines[part->thread];
-            of[execution->team].members++;
-            of[execution->team].wait_ns += (double)leave->duration_ns;
-            of[execution->team].cpu_ns +=
-                timeline_cpu(timeline, end_of(leave)) - timeline_cpu(timeline, leave->start_ns);
+            add_wait(&of[execution->team], (double)leave->duration_ns,
+                     timeline_cpu(timeline, end_of(leave)) -
+                         timeline_cpu(timeline, leave->start_ns));
         }
     }
     for (size_t i = 0; i < unfolder->teams.count; i++) {
@@ -498,7 +518,7 @@ static void measure_waits(struct unfolder *unfolder) {
         bool is_told = from->meta.has_slices && of[i].members > 0;
         bool is_larger = team->size > from->meta.cores;
         team->sleep_cpu_ns = is_told && is_larger ? of[i].cpu_ns / of[i].members : USUAL_SLEEP_NS;
-        team->spins = !is_told || is_larger || of[i].cpu_ns >= SPIN_SHARE * of[i].wait_ns;
+        team->spins = !is_told || is_larger || is_spinning(&of[i]);
     }
     for (size_t t = 0; t < from->n_threads; t++)
         timeline_free(&timelines[t]);

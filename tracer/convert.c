@@ -371,10 +371,10 @@ static void convert_image(struct converter *converter, struct image *image) {
         meta->lost_records += thread->lost_records;
     }
     meta->lost_records += image->process.lost;
-    /* Why, before what: the first is what a refusal quotes. */
-    if (image->process.flags & RAW_NO_SPACE)
-        lacks_add(converter->lacks, "part of process %d: the disk is full: make room",
-                  image->process.pid);
+    if ((image->process.flags & RAW_NO_SPACE) && !meta->loss) {
+        meta->loss = memory_strdup("the disk is full: make room");
+        lacks_add(converter->lacks, "part of process %d: %s", image->process.pid, meta->loss);
+    }
     if (image->process.n_threads > image->n_threads)
         lacks_add(converter->lacks, "%u threads of process %d: no room for their records",
                   image->process.n_threads - (uint32_t)image->n_threads, image->process.pid);

@@ -101,6 +101,7 @@ static struct trace *make_trace(size_t n_records) {
     meta->host = memory_strdup("2 cores");
     meta->libc = memory_strdup("2.36");
     meta->date = memory_strdup("2026-01-02T03:04:05+0000");
+    meta->loss = memory_strdup("the disk is full");
     add_context(trace, "inlined", NULL, 0);
     add_context(trace, "work", "/source/work.c", 12);
     trace->n_threads = 2;
@@ -172,6 +173,7 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_string_equal(meta->args[1], "na?ve");
     assert_string_equal(meta->directory, "/source");
     assert_string_equal(meta->build_id, "00ff");
+    assert_string_equal(meta->loss, "the disk is full");
     assert_string_equal(meta->host, "2 cores");
     assert_string_equal(meta->libc, "2.36");
     assert_string_equal(meta->date, "2026-01-02T03:04:05+0000");
