@@ -48,9 +48,10 @@ static int find_acts(const struct stream_input *input, const struct guard *guard
         int class_index = input->monitors->class_of[s];
         if (section->mutex != guard->mutex)
             continue;
-        if (guard->waits[class_index]) {
+        bool waits = guard->waits[class_index]; /* others take what is there */
+        if (waits || guard->weight[class_index] < 0) {
             int pool = input->pools->pool_of[section->thread];
-            if (guard->outcome[s] != OUTCOME_YES || (taker >= 0 && taker != pool))
+            if ((waits && guard->outcome[s] != OUTCOME_YES) || (taker >= 0 && taker != pool))
                 return -1;
             taker = pool;
             add_act(gets, input->sections, s);
@@ -120,16 +121,18 @@ static bool places_differ(const struct stream_input *input, const struct acts *p
     return true;
 }
 
-static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard) {
+static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard,
+                                    bool *in_passing) {
     struct acts puts = {0}, gets = {0};
     enum farewell *of = NULL;
     int taker = find_acts(input, guard, &puts, &gets);
     size_t n = taker < 0 ? 0 : input->pools->pools[taker].n_threads;
     /* handed on, one is left over */
     bool complete = puts.count == gets.count || puts.count == gets.count + 1;
-    if (n > 0 && complete && (size_t)input->pools->pools[taker].size == n &&
-        end_all(input, &gets, n) &&
-        (places_differ(input, &puts, gets.count - n) || work_is_over(input, &gets, n))) {
+    bool ends = n > 0 && complete && (size_t)input->pools->pools[taker].size == n &&
+                end_all(input, &gets, n);
+    *in_passing = ends && !places_differ(input, &puts, gets.count - n);
+    if (ends && (!*in_passing || work_is_over(input, &gets, n))) {
         of = memory_alloc(input->sections->n_sections, sizeof *of);
         for (size_t i = gets.count - n; i < gets.count; i++)
             of[gets.items[i].section] = FAREWELL_TAKEN;
@@ -143,9 +146,10 @@ static enum farewell *find_of_guard(const struct stream_input *input, const stru
 
 struct farewells farewells_find(const struct stream_input *input) {
     struct farewells result = {.n_guards = input->monitors->n_guards,
-                               .of = memory_alloc(input->monitors->n_guards, sizeof(void *))};
+                               .of = memory_alloc(input->monitors->n_guards, sizeof(void *)),
+                               .in_passing = memory_alloc(input->monitors->n_guards, sizeof(bool))};
     for (size_t g = 0; g < result.n_guards; g++)
-        result.of[g] = find_of_guard(input, &input->monitors->guards[g]);
+        result.of[g] = find_of_guard(input, &input->monitors->guards[g], &result.in_passing[g]);
     return result;
 }
 
@@ -153,17 +157,27 @@ void farewells_free(struct farewells *farewells) {
     for (size_t g = 0; g < farewells->n_guards; g++)
         free(farewells->of[g]);
     free(farewells->of);
+    free(farewells->in_passing);
 }
 
 enum farewell farewells_of(const struct farewells *farewells, size_t guard, size_t section) {
     return farewells->of[guard] ? farewells->of[guard][section] : FAREWELL_NONE;
 }
 
+static bool is_put(enum farewell farewell) {
+    return farewell == FAREWELL_FIRST || farewell == FAREWELL_OTHER;
+}
+
 bool farewells_puts(const struct farewells *farewells, size_t section) {
-    for (size_t g = 0; g < farewells->n_guards; g++) {
-        enum farewell farewell = farewells_of(farewells, g, section);
-        if (farewell == FAREWELL_FIRST || farewell == FAREWELL_OTHER)
+    for (size_t g = 0; g < farewells->n_guards; g++)
+        if (is_put(farewells_of(farewells, g, section)))
             return true;
-    }
     return false;
+}
+
+int farewells_in_passing(const struct farewells *farewells, size_t section) {
+    for (size_t g = 0; g < farewells->n_guards; g++)
+        if (farewells->in_passing[g] && is_put(farewells_of(farewells, g, section)))
+            return (int)g;
+    return -1;
 }

@@ -16,6 +16,7 @@ enum farewell {
 struct farewells {
     size_t n_guards;
     enum farewell **of; /* per guard: per section; NULL: it has none */
+    bool *in_passing;   /* per guard: such items are put where the work is put */
 };
 
 /* farewells_free() ends it. */
@@ -26,5 +27,9 @@ enum farewell farewells_of(const struct farewells *farewells, size_t guard, size
 
 /* Is the section there only to put such an item, whatever the guard? */
 bool farewells_puts(const struct farewells *farewells, size_t section);
+
+/* The guard to whose queue the section puts such an item in a loop that puts work: no round of that
+ * loop, which there are as many of as there is work. -1: none. */
+int farewells_in_passing(const struct farewells *farewells, size_t section);
 
 #endif

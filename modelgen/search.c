@@ -13,7 +13,8 @@
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
 #define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
-#define STOCK       0.25 /* ... and that there is something */
+#define REACHED     0.25 /* ... that a level is reached at the start */
+#define STOCK       1.25 /* ... and that there is something to take, which no section put there */
 
 /* ---- the history of one mutex ---- */
 
@@ -180,7 +181,8 @@ static void judge_current(struct search *search, double complexity) {
     double stock = (double)(current->take - 1 - verdict.threshold);
     if (has_stock && !is_stock_proven(&search->table, stock))
         return;
-    complexity += owes ? DEBT : has_stock ? STOCK : 0; /* more classes may explain it without */
+    /* more classes may explain it without */
+    complexity += owes ? DEBT : !has_stock ? 0 : taking ? STOCK : REACHED;
     double wrong = verdict.wrong_waits + verdict.wrong_passes;
     double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
     bool better =

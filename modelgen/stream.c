@@ -239,8 +239,10 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         }
         if (kind == NODE_GET) {
             int mutex = writer->in->sections->sections[section_index].mutex;
-            step->outcome = OUTCOME_YES;
+            step->outcome = farewell == FAREWELL_TAKEN ? OUTCOME_NO : OUTCOME_YES;
             step->mutex = objects_lock(writer, mutex); /* elsewhere it may have to wait */
+            if (farewell == FAREWELL_TAKEN && writer->n_open > 0)
+                writer->open[writer->n_open - 1].answer = OUTCOME_NO; /* what follows differs */
         }
     }
 }
@@ -325,6 +327,17 @@ static void begin_round(struct writer *writer, const struct trace_record *record
     add_step(writer, NODE_TASK_BEGIN, none, begin, begin);
 }
 
+/* The whole of a section that only puts a farewell where work is put. True: it was one. */
+static bool write_farewell(struct writer *writer, size_t record, int section) {
+    int g = section < 0 ? -1 : farewells_in_passing(&writer->farewells, (size_t)section);
+    if (g >= 0 && farewells_of(&writer->farewells, (size_t)g, (size_t)section) == FAREWELL_FIRST) {
+        uint64_t time_ns = writer->in->sections->sections[section].acquire_ns;
+        int object = objects_guard(writer, &writer->in->monitors->guards[g]);
+        add_step(writer, NODE_CLOSE, record, time_ns, time_ns)->object = object;
+    }
+    return g >= 0;
+}
+
 static void write_lock(struct writer *writer, size_t index, const struct trace_record *record,
                        int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
@@ -332,6 +345,8 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     uint64_t end = record->start_ns + record->duration_ns;
     bool failed = record->flags & TRACE_FAILED;
     int section = writer->in->sections->section_of_lock[writer->thread][index];
+    if (write_farewell(writer, index, section))
+        return;
     if (section >= 0 && writer->pending_work < 0)
         begin_round(writer, record);
     if (mutex != MODEL_NONE) {
@@ -383,6 +398,8 @@ static void write_signal(struct writer *writer, size_t index, const struct trace
 static void write_unlock(struct writer *writer, size_t index, const struct trace_record *record,
                          int sync_object) {
     int section = writer->section_of_unlock[writer->thread][index];
+    if (section >= 0 && farewells_in_passing(&writer->farewells, (size_t)section) >= 0)
+        return;
     if (section >= 0) {
         int at = writer->n_open - 1;
         while (at >= 0 && writer->open[at].section != section)

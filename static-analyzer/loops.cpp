@@ -12,9 +12,23 @@ struct Header {
     std::vector<const Expr *> conditions; /* to stay in, or to leave by break */
     std::set<std::string> induction;      /* variables of the condition that the loop moves */
     bool counts = false; /* one of them is the function's own, or set before the loop */
+    bool is_even = false; /* one of them moves by the same step in each round */
     Value limit, start, step;
     std::string limit_text;
 };
+
+/* Is the expression part of what is done only if something holds? */
+bool is_conditional(const Stmt &stmt, const Expr *part, bool under_if) {
+    for (const Expr &expr : stmt.exprs) {
+        bool found = false;
+        expr_walk(expr, [&](const Expr &e) { found = found || &e == part; });
+        if (found)
+            return under_if;
+    }
+    return std::any_of(stmt.children.begin(), stmt.children.end(), [&](const Stmt &child) {
+        return is_conditional(child, part, under_if || stmt.kind == StmtKind::If);
+    });
+}
 
 bool is_induction(const Flow &flow, const Loop &loop, const std::string &key) {
     return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
@@ -117,8 +131,12 @@ class HeaderReader {
     }
 
     void read_step(const Assignment &a) {
-        if (a.op == "+=" || a.op == "-=") {
-            header.step.merge(taint.evaluate(*a.value, f, &a.at));
+        bool adds = a.op == "+=" || a.op == "-=";
+        Value step = taint.evaluate(*a.value, f, &a.at);
+        header.is_even |= (!adds || step.all || taint.constant(*a.value)) &&
+                          !is_conditional(*loop.stmt, a.whole, false);
+        if (adds) {
+            header.step.merge(step);
             return;
         }
         /* i = i + step: what is added */
@@ -204,6 +222,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     /* A capacity may follow the thread count; what fills it up comes and goes elsewhere. */
     if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.counts)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
+    if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.is_even)
+        return {BOUND_UNKNOWN, header.limit_text + " is reached in as many rounds as it takes", 0};
     bool counts_down = (start & TAINT_COUNT) && header.start.linear_known;
     if ((limit & TAINT_COUNT) || counts_down)
         return {BOUND_THREADS,

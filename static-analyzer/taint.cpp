@@ -71,6 +71,21 @@ bool is_counted(const Flow &flow, const Loop &loop, const std::string &index) {
     });
 }
 
+/* What a value is a copy of: a variable, also where a constant stands in for it when it is out of
+ * range (n > 0 ? n : 1). Null: of nothing. */
+const Expr *copied(const Expr &value) {
+    if (value.kind == ExprKind::Variable)
+        return &value;
+    if (value.kind != ExprKind::Operator || value.text != "?:" || value.children.size() != 3)
+        return nullptr;
+    const Expr *arms[] = {&value.children[1], &value.children[2]};
+    for (int i = 0; i < 2; i++)
+        if (arms[i]->kind == ExprKind::Variable && arms[1 - i]->kind == ExprKind::Constant &&
+            expr_reads(value.children[0], arms[i]->text))
+            return arms[i];
+    return nullptr;
+}
+
 std::string return_key(const std::string &function) {
     return "return:" + function;
 }
@@ -258,19 +273,19 @@ void Taint::collect_copies() {
         if (!flow.reached)
             continue;
         for (const Assignment &a : flow.assignments) {
-            if (a.op != "=" || a.value->kind != ExprKind::Variable ||
-                a.target->kind != ExprKind::Variable)
+            const Expr *source = copied(*a.value);
+            if (a.op != "=" || !source || a.target->kind != ExprKind::Variable)
                 continue;
             bool clamp =
                 std::any_of(a.at.guards.begin(), a.at.guards.end(), [&](const Expr *guard) {
-                    return expr_reads(*guard, a.target->text) && expr_reads(*guard, a.value->text);
+                    return expr_reads(*guard, a.target->text) && expr_reads(*guard, source->text);
                 });
-            copies.push_back({a.target->text, a.value->text, clamp});
+            copies.push_back({a.target->text, source->text, clamp});
         }
         for (const CallSite &site : flow.calls)
             for_arguments(site, [&](const std::string &parameter, const Expr &argument) {
-                if (argument.kind == ExprKind::Variable)
-                    copies.push_back({parameter, argument.text, false});
+                if (const Expr *source = copied(argument))
+                    copies.push_back({parameter, source->text, false});
             });
     }
 }

@@ -303,6 +303,11 @@ static void amounts_follow_the_thread_count(void **state) {
     check_program("amounts.c", "struct options.threads", 12);
 }
 
+static void a_constant_may_stand_in_for_the_thread_count(void **state) {
+    (void)state;
+    check_program("stand_in.c", "local:run.threads", 8);
+}
+
 static void threads_created_on_demand_follow_their_limit(void **state) {
     (void)state;
     check_program("on_demand.c", "global:settings.workers", 6);
@@ -800,6 +805,7 @@ int main(void) {
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),
         cmocka_unit_test(amounts_follow_the_thread_count),
+        cmocka_unit_test(a_constant_may_stand_in_for_the_thread_count),
         cmocka_unit_test(threads_created_on_demand_follow_their_limit),
         cmocka_unit_test(threads_that_halve_their_number_follow_the_first),
         cmocka_unit_test(helpers_create_what_their_callers_say),
