@@ -394,6 +394,11 @@ int model_check(const struct model *model, struct error *error);
 
 void model_free(struct model *model);
 
+/* Marks in `reached` (per node) where the edges lead from `from`, over nodes that `may_pass` only
+ * (NULL: all); `from` itself if they lead back to it. What is marked already is not gone through
+ * again. */
+void model_mark_reached(const struct model *model, int from, const bool *may_pass, bool *reached);
+
 /* What the node owns, for one that leaves the model before it ends. */
 void model_free_node(struct node *node);
 
