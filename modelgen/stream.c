@@ -24,6 +24,12 @@ static uint64_t site_of(const struct trace_record *record) {
     return map_mix(map_mix(7, record->context), record->api);
 }
 
+/* Does the call read or write, whatever? */
+static bool moves_data(const struct api_info *info) {
+    return info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
+           info->api_class == CLASS_OUT;
+}
+
 /* ---- writing steps ---- */
 
 static struct step *add_step(struct writer *writer, enum node_kind kind, size_t record,
@@ -62,10 +68,15 @@ static double blocked_inside(const struct writer *writer, const struct trace_rec
     return blocked > 0 ? blocked : 0;
 }
 
+/* Is the thread of the pool whose tasks are counted? */
+static bool does_tasks(const struct writer *writer) {
+    return writer->in->pools->pool_of[writer->thread] == writer->task_pool;
+}
+
 /* Marks the end of the task before, and the beginning of the next one. */
 static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
                       const struct step *take) {
-    if (writer->in->pools->pool_of[writer->thread] != writer->task_pool)
+    if (!does_tasks(writer))
         return;
     bool tokens = take->kind == NODE_ACQUIRE || take->kind == NODE_STATEMENTS;
     enum outcome outcome = take->outcome;
@@ -73,7 +84,6 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
         /* goes before the taking step, which was just written */
         struct step taken = writer->list.items[writer->list.count - 1];
         struct step *end = &writer->list.items[writer->list.count - 1];
-        *end = taken;
         end->kind = NODE_TASK_END;
         end->object = end->mutex = MODEL_NONE;
         end->end_ns = end->start_ns;
@@ -111,9 +121,7 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
                  {ACT_DRAW, NODE_DRAW, true}};
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
-    uint64_t end = start;
-    if (!at_end && section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = at_end ? start : section_passed_ns(sections, section);
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
         for (size_t n = 0; n < sizeof nodes / sizeof *nodes; n++) {
@@ -167,9 +175,7 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     const struct section *section = &sections->sections[section_index];
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
-    uint64_t end = section->acquire_ns;
-    if (section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = section_passed_ns(sections, section);
     if (farewells_puts(&writer->farewells, (size_t)section_index))
         return; /* it takes no slot */
     const struct trace_record *lock = &writer->in->trace->threads[writer->thread].records[record];
@@ -226,8 +232,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
                                            : NODE_GET; /* what is known to be there */
         int object = objects_guard(writer, guard);
         /* A task is born when it is put where the busiest pool takes it. */
-        bool born = kind == NODE_PUT && writer->feeds_tasks[g] &&
-                    writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+        bool born = kind == NODE_PUT && writer->feeds_tasks[g] && !does_tasks(writer);
         if (born)
             add_step(writer, NODE_TASK_BEGIN, record, time, time);
         struct step *step = add_step(writer, kind, record, time, time);
@@ -257,9 +262,7 @@ static void write_statements(struct writer *writer, size_t record, int section_i
         return;
     const struct trace_record *lock =
         &writer->in->trace->threads[writer->thread].records[section->lock_record];
-    uint64_t end = time;
-    if (at_lock && section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = at_lock ? section_passed_ns(sections, section) : time;
     int object = objects_statements(writer, statements),
         mutex = objects_lock(writer, section->mutex);
     struct step *step = add_step(writer, NODE_STATEMENTS, record, time, end);
@@ -316,8 +319,7 @@ static void write_decision_after_work(struct writer *writer, size_t record) {
 static void begin_round(struct writer *writer, const struct trace_record *record) {
     int loop = work_decided_by(writer, writer_place(writer, record));
     writer->pending_work = loop;
-    bool does_tasks = writer->in->pools->pool_of[writer->thread] == writer->task_pool;
-    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !does_tasks)
+    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !does_tasks(writer))
         return;
     writer->in_task = true; /* the first one, which no decision begins: it has a node of its own */
     uint64_t begin = writer->list.items[writer->list.count - 1].end_ns;
@@ -486,8 +488,7 @@ static void write_thread_call(struct writer *writer, size_t index,
 }
 
 static bool site_is_kept(const struct writer *writer, const struct trace_record *record) {
-    uint64_t site = site_of(record);
-    return map_get(&writer->kept_sites, site, 0) != 0;
+    return map_get(&writer->kept_sites, site_of(record), 0) != 0;
 }
 
 /* Is this call one whose site ever reached a block device? Then every call there is disk I/O, those
@@ -497,8 +498,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     uint32_t device = 0;
     size_t operations =
         disks_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
-    uint64_t site = site_of(record);
-    int known = map_get(&writer->device_of_site, site, -1);
+    int known = map_get(&writer->device_of_site, site_of(record), -1);
     struct step *step = add_step(writer, NODE_IO, index, record->start_ns, end);
     step->cpu_ns = cpu_inside(writer, record->start_ns, end);
     if (known < 0) {
@@ -550,8 +550,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     if (poll && poll->goes_on)
         return; /* part of the wait that the last attempt ends */
     int object = objects_items(writer, sync_object);
-    bool born = !takes && !failed && writer->items.queues[sync_object].feeds_tasks &&
-                writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+    bool born =
+        !takes && !failed && writer->items.queues[sync_object].feeds_tasks && !does_tasks(writer);
     if (born)
         add_step(writer, NODE_TASK_BEGIN, index, record->start_ns, record->start_ns);
     bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
@@ -686,8 +686,7 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         write_timed_call(writer, index, record, NODE_SLEEP);
         break;
     default:
-        if (info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
-            info->api_class == CLASS_OUT)
+        if (moves_data(info))
             write_timed_call(writer, index, record, NODE_IO);
         break;
     }
@@ -709,8 +708,7 @@ static void choose_sites(struct writer *writer) {
             for (size_t r = 0; r < trace->threads[t].n_records; r++) {
                 const struct trace_record *record = &trace->threads[t].records[r];
                 const struct api_info *info = &api_catalog[record->api];
-                if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
-                    info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
+                if (!moves_data(info) && info->api_class != CLASS_TIME)
                     continue;
                 uint64_t site = site_of(record);
                 int at = map_get(&number, site, -1);
