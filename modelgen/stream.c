@@ -1,5 +1,6 @@
 #include "modelgen/stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -694,43 +695,47 @@ static void write_record(struct writer *writer, size_t index, const struct trace
 
 /* ---- preparation ---- */
 
-/* Calls that block the thread for a noticeable share of the run, summed per call site. */
+struct blocked_site {
+    uint64_t site;
+    double blocked_ns; /* all threads together */
+};
+
+/* Keeps the call sites that block threads for a noticeable share of the run, and notes the devices
+ * that they reached. */
 static void choose_sites(struct writer *writer) {
     const struct trace *trace = writer->in->trace;
     struct map number = MAP_EMPTY;
     struct {
-        double *items;
+        struct blocked_site *items;
         size_t count, capacity;
-    } blocked = {0};
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t t = 0; t < trace->n_threads; t++) {
-            writer->thread = t;
-            for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-                const struct trace_record *record = &trace->threads[t].records[r];
-                const struct api_info *info = &api_catalog[record->api];
-                if (!moves_data(info) && info->api_class != CLASS_TIME)
-                    continue;
-                uint64_t site = site_of(record);
-                int at = map_get(&number, site, -1);
-                if (pass == 0) {
-                    if (at < 0) {
-                        at = (int)blocked.count;
-                        map_put(&number, site, at);
-                        *VECTOR_ADD(&blocked) = 0;
-                    }
-                    blocked.items[at] += blocked_inside(writer, record);
-                    uint32_t device;
-                    if (disks_requests(writer->in->disks, t, record->start_ns,
-                                       record->start_ns + record->duration_ns, &device))
-                        map_put(&writer->device_of_site, site, (int)device);
-                } else if (blocked.items[at] >
-                           writer->in->insignificant_share * ns(trace->meta.run_ns)) {
-                    map_put(&writer->kept_sites, site, 1);
-                }
+    } sites = {0};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        writer->thread = t;
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            const struct api_info *info = &api_catalog[record->api];
+            if (!moves_data(info) && info->api_class != CLASS_TIME)
+                continue;
+            uint64_t site = site_of(record);
+            int at = map_get(&number, site, -1);
+            if (at < 0) {
+                at = (int)sites.count;
+                map_put(&number, site, at);
+                *VECTOR_ADD(&sites) = (struct blocked_site){.site = site};
             }
+            assert(sites.items); /* the map knows only what is in the list */
+            sites.items[at].blocked_ns += blocked_inside(writer, record);
+            uint32_t device;
+            if (disks_requests(writer->in->disks, t, record->start_ns,
+                               record->start_ns + record->duration_ns, &device))
+                map_put(&writer->device_of_site, site, (int)device);
         }
+    }
+    for (size_t i = 0; i < sites.count; i++)
+        if (sites.items[i].blocked_ns > writer->in->insignificant_share * ns(trace->meta.run_ns))
+            map_put(&writer->kept_sites, sites.items[i].site, 1);
     map_free(&number);
-    free(blocked.items);
+    free(sites.items);
 }
 
 /* Which queues bring the busiest pool its tasks. */
