@@ -158,7 +158,7 @@ static uint64_t team(void) {
     }
 #define TAKE_KNOWN(symbol, ret, params, args) TAKE(symbol, real.symbol, symbol, ret, params, args)
 #define TAKE_VARIANT(symbol, api, params, args)                                                    \
-    static bool(*real_##symbol) params;                                                            \
+    static __typeof__(bool params) *real_##symbol;                                                 \
     TAKE(symbol, real_##symbol, api, bool, params, args)
 
 #define START_PARAMS       (long start, long end, long step, long chunk, long *first, long *last)
