@@ -18,8 +18,8 @@ char *memory_vformat(const char *format, va_list arguments) __attribute__((forma
  *     *VECTOR_ADD(&things) = (struct thing){...};
  * free(things.items) ends it. */
 #define VECTOR_ADD(array)                                                                          \
-    ((array)->items =                                                                              \
-         memory_grow((array)->items, (array)->count, &(array)->capacity, sizeof *(array)->items),  \
+    ((array)->items = memory_grow((array)->items, (array)->count, &(array)->capacity,              \
+                                  sizeof(__typeof__(*(array)->items))),                            \
      &(array)->items[(array)->count++])
 
 /* Implementation of VECTOR_ADD: room for element number `count`. */

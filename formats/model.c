@@ -164,6 +164,23 @@ static void free_pool(struct pool *pool) {
     free(pool->rule);
 }
 
+void model_mark_reached(const struct model *model, int from, const bool *may_pass, bool *reached) {
+    int *stack = memory_alloc(model->n_nodes + 1, sizeof *stack);
+    size_t depth = 0;
+    stack[depth++] = from;
+    while (depth > 0) {
+        const struct node *node = &model->nodes[stack[--depth]];
+        for (size_t e = 0; e < node->n_edges; e++) {
+            int to = node->edges[e].to;
+            if (reached[to] || (may_pass && !may_pass[to]))
+                continue;
+            reached[to] = true;
+            stack[depth++] = to;
+        }
+    }
+    free(stack);
+}
+
 void model_free_node(struct node *node) {
     free(node->name);
     free(node->stays.values);

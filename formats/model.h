@@ -310,13 +310,12 @@ struct pool {
     char *origin;          /* where they are created, for the reader */
     struct linear threads; /* base = profiled number when nothing else is said */
     int profiled_threads;  /* T0 */
-    bool scales;           /* --threads N changes it ... */
-    int most_threads, least_threads; /* ... within these bounds; 0: none */
+    bool scales;           /* --threads N changes it */
+    bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
-    double
-        sleep_cpu_ns; /* with awake: CPU of a thread that has to sleep until it is created again */
-    bool at_start;    /* runs from time 0 (the main thread); others wait for NODE_CREATE */
-    int entry;        /* its NODE_START */
+    int most_threads, least_threads; /* bounds of what --threads changes; 0: none */
+    double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */
+    int entry;           /* its NODE_START */
     enum partition partition; /* how its work follows the thread count ... */
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
@@ -393,6 +392,11 @@ int model_save(const struct model *model, const char *path, struct error *error)
 int model_check(const struct model *model, struct error *error);
 
 void model_free(struct model *model);
+
+/* Marks in `reached` (per node) where the edges lead from `from`, over nodes that `may_pass` only
+ * (NULL: all); `from` itself if they lead back to it. What is marked already is not gone through
+ * again. */
+void model_mark_reached(const struct model *model, int from, const bool *may_pass, bool *reached);
 
 /* What the node owns, for one that leaves the model before it ends. */
 void model_free_node(struct node *node);

@@ -65,29 +65,13 @@ bool draft_copy_edges(const struct node *from, enum outcome when, struct node *t
     return found;
 }
 
-static void mark_reachable(const struct model *model, bool *reachable) {
-    int *stack = memory_alloc(model->n_nodes, sizeof *stack);
-    size_t depth = 0;
-    for (size_t p = 0; p < model->n_pools; p++) {
-        reachable[model->pools[p].entry] = true;
-        stack[depth++] = model->pools[p].entry;
-    }
-    while (depth > 0) {
-        const struct node *node = &model->nodes[stack[--depth]];
-        for (size_t e = 0; e < node->n_edges; e++) {
-            int to = node->edges[e].to;
-            if (!reachable[to])
-                stack[depth++] = to;
-            reachable[to] = true;
-        }
-    }
-    free(stack);
-}
-
 void draft_remove_unreachable(struct model *model) {
     bool *reachable = memory_alloc(model->n_nodes, sizeof *reachable);
     int *number = memory_alloc(model->n_nodes, sizeof *number);
-    mark_reachable(model, reachable);
+    for (size_t p = 0; p < model->n_pools; p++) {
+        reachable[model->pools[p].entry] = true;
+        model_mark_reached(model, model->pools[p].entry, NULL, reachable);
+    }
     size_t kept = 0;
     for (size_t n = 0; n < model->n_nodes; n++) {
         number[n] = (int)kept;

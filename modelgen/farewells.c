@@ -25,11 +25,7 @@ static int compare_acts(const void *a, const void *b) {
 }
 
 static void add_act(struct acts *acts, const struct sections *sections, size_t s) {
-    const struct section *section = &sections->sections[s];
-    uint64_t time = section->acquire_ns;
-    if (section->n_waits)
-        time = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
-    *VECTOR_ADD(acts) = (struct act){s, time};
+    *VECTOR_ADD(acts) = (struct act){s, section_passed_ns(sections, &sections->sections[s])};
 }
 
 static void sort_acts(struct acts *acts) {

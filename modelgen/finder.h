@@ -27,13 +27,6 @@ static inline const struct section_class *class_at(const struct finder *finder, 
     return &finder->monitors->classes[finder->monitors->class_of[index]];
 }
 
-/* When the thread went on: after its last wait. */
-static inline uint64_t passed_ns(const struct finder *finder, const struct section *section) {
-    if (section->n_waits == 0)
-        return section->acquire_ns;
-    return finder->sections->waits[section->first_wait + section->n_waits - 1].end_ns;
-}
-
 /* A pattern without acts; pattern_add() takes it over, or free its acts. */
 struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind);
 

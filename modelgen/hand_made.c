@@ -10,6 +10,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/names.h"
 #include "modelgen/patterns.h"
+#include "modelgen/search.h"
 #include "modelgen/statements.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
@@ -556,7 +557,7 @@ static void waiting_of(const struct stream_input *input, const struct proposed *
 }
 
 static bool is_confirmed(const struct commands_verdict *verdict) {
-    return verdict->decisions >= 3 && verdict->violations <= 0.05 * verdict->decisions + 0.5;
+    return verdict->decisions >= 3 && violations_are_few(verdict->violations, verdict->decisions);
 }
 
 static void write_verdict(const struct stream_input *input, const struct proposed *proposed,
@@ -581,7 +582,8 @@ static void write_verdict(const struct stream_input *input, const struct propose
 /* Of the guards, the one with the most evidence names the object; another one that feeds it and is
  * fed by it is its other side. */
 static struct group group_of(const struct stream_input *input, const struct proposed *proposed) {
-    struct group group = {.rooms = memory_alloc(proposed->guards.count + 1, sizeof *group.rooms)};
+    struct group group = {.rooms =
+                              memory_alloc(proposed->guards.count + 1, sizeof(struct guard *))};
     const struct guard **guards = proposed->guards.items;
     for (size_t a = 0; a < proposed->guards.count && group.n_rooms == 0; a++)
         for (size_t b = a + 1; b < proposed->guards.count; b++)
@@ -597,70 +599,102 @@ static struct group group_of(const struct stream_input *input, const struct prop
     return group;
 }
 
+static bool is_what_the_source_says(const struct hand_made *monitor,
+                                    const struct facts_monitor *proposal) {
+    return monitor->kind == kinds_of_source[proposal->kind];
+}
+
+static enum hand_made_kind kind_of_proposed(const struct stream_input *input,
+                                            const struct proposed *proposed,
+                                            const struct group *group) {
+    const struct facts_monitor *proposal = proposed->proposal;
+    bool confirmed = is_confirmed(&proposed->verdict);
+    if (proposed->pattern)
+        return kind_with_source(proposal, proposed->pattern->kind, confirmed, 0);
+    if (group->items)
+        return kind_with_source(proposal, kind_of_group(input->monitors, group),
+                                confirmed || guard_is_doubtful(group->items), group->items->most);
+    return kinds_of_source[proposal->kind];
+}
+
+static void write_proposed_operations(const struct stream_input *input,
+                                      const struct proposed *proposed, const struct group *group,
+                                      struct hand_made *monitor) {
+    const struct facts_monitor *proposal = proposed->proposal;
+    if (is_what_the_source_says(monitor, proposal))
+        for (size_t i = 0; i < proposal->n_operations; i++)
+            add_operation(monitor, (enum hand_made_role)proposal->operations[i].role,
+                          proposal->operations[i].place.function);
+    else if (proposed->pattern)
+        write_acts(input, proposed->pattern, monitor);
+    else if (group->items)
+        write_operations(input->monitors, group->items, monitor);
+}
+
+/* Unless the pattern had one. */
+static void write_proposed_amount(const struct stream_input *input,
+                                  const struct facts_monitor *proposal, const struct group *group,
+                                  const struct model *model, struct hand_made *monitor) {
+    if (monitor->amount.base != 0 || monitor->amount.n_terms > 0)
+        return;
+    if (group->n_rooms)
+        write_amount(group->rooms[0], model, monitor);
+    else if (group->items &&
+             (monitor->kind == HAND_MADE_SEMAPHORE || monitor->kind == HAND_MADE_TOKEN_POOL))
+        write_amount(group->items, model, monitor);
+    else if (is_what_the_source_says(monitor, proposal))
+        monitor->amount = draft_said(&proposal->amount, input->pools);
+}
+
+/* How well it is modelled, why, and how sure that is. */
+static void write_trust(const struct stream_input *input, const struct proposed *proposed,
+                        const struct group *group, struct hand_made *monitor) {
+    const struct commands_verdict *verdict = &proposed->verdict;
+    double waited_ns = 0, unexplained_ns = 0;
+    waiting_of(input, proposed, &waited_ns, &unexplained_ns);
+    bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;
+    bool found = proposed->pattern || group->items || proposed->statements;
+    bool doubtful = proposed->statements ? statements_are_doubtful(proposed->statements)
+                                         : group->items && guard_is_doubtful(group->items);
+    monitor->how = unexplained || doubtful ? MODELLED_BY_FALLBACK
+                   : found                 ? MODELLED_EXACTLY
+                                           : MODELLED_NOT;
+    monitor->why = memory_strdup(
+        proposed->statements && proposed->proposal->statements
+            ? "by the user's word its statements are simulated"
+        : proposed->statements
+            ? "no counter or pattern that the model knows: its statements are simulated"
+        : unexplained ? "proposed by the source; its waits follow no counter and no pattern that "
+                        "the model knows"
+        : doubtful    ? "proposed by the source; a counter tells most of its waits, not all"
+        : found || is_confirmed(verdict)
+            ? "proposed by the source, confirmed by the trace"
+            : "proposed by the source; nobody waited for it in the traced run");
+    if (!found || proposed->statements) {
+        monitor->replayed = verdict->decisions;
+        monitor->violations = verdict->violations;
+    }
+    if (!found && verdict->decisions == 0)
+        monitor->confidence = waited_ns > 0 ? UNCONFIRMED : UNWAITED;
+}
+
 static void write_proposed(const struct stream_input *input, const struct proposed *proposed,
                            struct model *model) {
-    const struct facts_monitor *proposal = proposed->proposal;
     struct group group = group_of(input, proposed);
-    bool confirmed = is_confirmed(&proposed->verdict);
-    bool doubtful = group.items && guard_is_doubtful(group.items);
-    struct hand_made monitor = {.kind = kinds_of_source[proposal->kind]};
-    if (proposed->pattern)
-        monitor.kind = kind_with_source(proposal, proposed->pattern->kind, confirmed, 0);
-    else if (group.items)
-        monitor.kind = kind_with_source(proposal, kind_of_group(input->monitors, &group),
-                                        confirmed || doubtful, group.items->most);
-    monitor.name = name_of(input, proposed->mutex, proposal, monitor.kind);
+    struct hand_made monitor = {.kind = kind_of_proposed(input, proposed, &group)};
+    monitor.name = name_of(input, proposed->mutex, proposed->proposal, monitor.kind);
     if (proposed->pattern)
         write_replayed(input, proposed->pattern, model, true, &monitor);
     if (group.items)
         write_found(input, &group, &monitor);
     for (size_t i = 0; i < proposed->guards.count; i++)
         add_part(&monitor, proposed->guards.items[i]->object);
-    write_verdict(input, proposed, &monitor);
-    if (monitor.kind == kinds_of_source[proposal->kind])
-        for (size_t i = 0; i < proposal->n_operations; i++)
-            add_operation(&monitor, (enum hand_made_role)proposal->operations[i].role,
-                          proposal->operations[i].place.function);
-    else if (proposed->pattern)
-        write_acts(input, proposed->pattern, &monitor);
-    else
-        write_operations(input->monitors, group.items, &monitor);
-    bool counts = group.items &&
-                  (monitor.kind == HAND_MADE_SEMAPHORE || monitor.kind == HAND_MADE_TOKEN_POOL);
-    if (monitor.amount.base == 0 && monitor.amount.n_terms == 0) {
-        if (group.n_rooms || counts)
-            write_amount(group.n_rooms ? group.rooms[0] : group.items, model, &monitor);
-        else if (monitor.kind == kinds_of_source[proposal->kind])
-            monitor.amount = draft_said(&proposal->amount, input->pools);
-    }
-    double waited_ns = 0, unexplained_ns = 0;
-    waiting_of(input, proposed, &waited_ns, &unexplained_ns);
-    bool found = proposed->pattern || group.items || proposed->statements;
-    if (proposed->statements) {
+    if (proposed->statements)
         add_part(&monitor, proposed->statements->object);
-        doubtful = statements_are_doubtful(proposed->statements);
-    }
-    bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;
-    monitor.how = unexplained || doubtful ? MODELLED_BY_FALLBACK
-                  : found                 ? MODELLED_EXACTLY
-                                          : MODELLED_NOT;
-    monitor.why = memory_strdup(
-        proposed->statements && proposal->statements
-            ? "by the user's word its statements are simulated"
-        : proposed->statements
-            ? "no counter or pattern that the model knows: its statements are simulated"
-        : doubtful && !unexplained
-            ? "proposed by the source; a counter tells most of its waits, not all"
-        : unexplained        ? "proposed by the source; its waits follow no counter "
-                               "and no pattern that the model knows"
-        : found || confirmed ? "proposed by the source, confirmed by the trace"
-                             : "proposed by the source; nobody waited for it in the traced run");
-    if (!found || proposed->statements) {
-        monitor.replayed = proposed->verdict.decisions;
-        monitor.violations = proposed->verdict.violations;
-    }
-    if (!found && proposed->verdict.decisions == 0)
-        monitor.confidence = waited_ns > 0 ? UNCONFIRMED : UNWAITED;
+    write_verdict(input, proposed, &monitor);
+    write_proposed_operations(input, proposed, &group, &monitor);
+    write_proposed_amount(input, proposed->proposal, &group, model, &monitor);
+    write_trust(input, proposed, &group, &monitor);
     free(group.rooms);
     add_monitor(model, monitor);
 }
@@ -672,7 +706,7 @@ static void write_with_other_sides(const struct stream_input *input, size_t firs
                                    struct model *model) {
     const struct monitors *monitors = input->monitors;
     struct group group = {.items = &monitors->guards[first],
-                          .rooms = memory_alloc(monitors->n_guards, sizeof *group.rooms)};
+                          .rooms = memory_alloc(monitors->n_guards, sizeof(struct guard *))};
     for (size_t other = first + 1; other < monitors->n_guards; other++)
         if (!done[other] && are_two_sides(monitors, group.items, &monitors->guards[other])) {
             group.rooms[group.n_rooms++] = &monitors->guards[other];

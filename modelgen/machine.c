@@ -201,7 +201,7 @@ static void note_start(struct balance *balance, const struct moment *on) {
 
 /* How often a core that became idle took a thread from another one when it could have. */
 static double pull_share(const struct moments *moments) {
-    struct balance balance = {.ready = memory_alloc(moments->count, sizeof *balance.ready)};
+    struct balance balance = {.ready = memory_alloc(moments->count, sizeof(struct moment *))};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
         if (moment->cpu >= CPU_LIMIT)

@@ -52,6 +52,10 @@ static double *initial_counters(const struct guard *guard, const struct history 
     return counters;
 }
 
+static uint64_t closing_ns(const struct monitors *monitors, const struct guard *guard) {
+    return guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+}
+
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
  * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
 static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
@@ -59,8 +63,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
     double *counters = initial_counters(guard, history);
     guard->n_contradictions = 0;
     guard->most = guard->initial;
-    uint64_t closed_ns =
-        guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+    uint64_t closed_ns = closing_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int weight = guard->weight[event->class_index];
@@ -104,8 +107,7 @@ static void guard_free(struct guard *guard) {
 static double contradictions_with(const struct monitors *monitors, const struct guard *guard,
                                   const struct guard *other, const struct history *history) {
     double *counters = initial_counters(guard, history), wrong = 0;
-    uint64_t closed_ns =
-        guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+    uint64_t closed_ns = closing_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int c = event->class_index;
@@ -133,8 +135,8 @@ static bool is_same_guard(const struct monitors *monitors, const struct guard *k
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (guard->waits[c] && known->weight[c] >= 0)
             return false;
-    double limit = VIOLATION_SHARE * (known->evaluations + guard->evaluations) + 0.5;
-    return contradictions_with(monitors, known, guard, history) <= limit;
+    return violations_are_few(contradictions_with(monitors, known, guard, history),
+                              known->evaluations + guard->evaluations);
 }
 
 /* `guard` stands for what `other` waits for, too. Ends the other one. */
@@ -433,9 +435,11 @@ static bool takers_wait(const struct trace *trace, const struct monitors *monito
     return false;
 }
 
-static void try_proposal(const struct trace *trace, const struct sections *sections, int mutex,
-                         const struct facts_monitor *proposal, const struct history *history,
-                         struct monitors *monitors, struct guard_list *list) {
+/* A queue whose takers never had to wait for its items. */
+static void try_proposed_queue(const struct trace *trace, const struct sections *sections,
+                               int mutex, const struct facts_monitor *proposal,
+                               const struct history *history, struct monitors *monitors,
+                               struct guard_list *list) {
     struct guard guard = guard_empty(monitors, sections, mutex);
     bool puts = false, gets = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -533,7 +537,7 @@ static void find_proposed_guards(const struct trace *trace, const struct section
     case MONITOR_UNBOUNDED_QUEUE:
     case MONITOR_THREAD_POOL:
         if (!has_items)
-            try_proposal(trace, sections, mutex, proposal, history, monitors, list);
+            try_proposed_queue(trace, sections, mutex, proposal, history, monitors, list);
         break;
     case MONITOR_SEMAPHORE:
     case MONITOR_TOKEN_POOL:
@@ -606,8 +610,7 @@ static int find_global(const struct facts_monitor *proposal, const double *match
 
 static void find_proposals(const struct trace *trace, const struct sections *sections,
                            const struct facts *facts, struct monitors *monitors) {
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers is what the array holds */
-    monitors->proposal_of = memory_alloc(sections->n_objects, sizeof *monitors->proposal_of);
+    monitors->proposal_of = memory_alloc(sections->n_objects, sizeof(struct facts_monitor *));
     monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
     double *matches = memory_alloc(sections->n_objects, sizeof *matches);
     double *best = memory_alloc(sections->n_objects, sizeof *best);

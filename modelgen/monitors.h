@@ -5,8 +5,8 @@
  * are found by replaying the trace: a hypothesis stands when the real threads waited exactly
  * when the counter says so. This covers bounded and unbounded queues (items, free
  * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
- * the program uses. What the source proposes (facts_monitor) is tried first where the
- * traced run never had to wait. */
+ * the program uses. Where the traced run never had to wait, what the source proposes
+ * (facts_monitor) is tried. */
 #ifndef PERSIK_MODELGEN_MONITORS_H
 #define PERSIK_MODELGEN_MONITORS_H
 
@@ -56,7 +56,7 @@ struct contradiction {
 struct guard {
     enum guard_kind kind;
     int mutex;
-    int condition;   /* -1 when nobody ever waited (proposed by the source) */
+    int condition;   /* that waiters wait on; -1: nobody did, they only tried, or never had to */
     bool tries;      /* the waiters do not wait, they fail */
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
     double initial;  /* tokens at the start */

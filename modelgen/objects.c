@@ -200,26 +200,39 @@ void objects_find_flags(struct writer *writer) {
     free(wait_ns);
 }
 
+/* How those who wait are told that they may go on. */
+struct told {
+    int broadcasts, signals;
+};
+
+/* Adds what the section tells the condition; MODEL_NONE: any. */
+static void count_told(const struct sections *sections, const struct section *section,
+                       int condition, struct told *told) {
+    for (size_t i = 0; i < section->n_signals; i++) {
+        const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        if (condition == MODEL_NONE ||
+            sections_first_like(sections, signal->condition) == condition)
+            *(signal->broadcast ? &told->broadcasts : &told->signals) += 1;
+    }
+}
+
 void objects_find_meetings(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
     struct {
         double wait_ns;
-        int broadcasts, signals;
+        struct told told;
     } *seen = memory_alloc(sections->n_objects, sizeof *seen);
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
         for (size_t w = 0; w < section->n_waits; w++)
             seen[section->mutex].wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
                                                sections->waits[section->first_wait + w].start_ns);
-        for (size_t i = 0; i < section->n_signals; i++)
-            *(sections->signals[section->first_signal + i].broadcast
-                  ? &seen[section->mutex].broadcasts
-                  : &seen[section->mutex].signals) += 1;
+        count_told(sections, section, MODEL_NONE, &seen[section->mutex].told);
     }
     for (size_t o = 0; o < sections->n_objects; o++)
         writer->is_met_at[o] = seen[o].wait_ns > FLAG_SHARE * writer->life_ns &&
-                               seen[o].broadcasts >= BROADCASTS &&
-                               seen[o].broadcasts > seen[o].signals;
+                               seen[o].told.broadcasts >= BROADCASTS &&
+                               seen[o].told.broadcasts > seen[o].told.signals;
     free(seen);
 }
 
@@ -325,19 +338,11 @@ static bool amount_of_source(const struct writer *writer, const struct guard *gu
 /* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
 static bool added_by_broadcast(const struct writer *writer, const struct guard *guard) {
     const struct sections *sections = writer->in->sections;
-    double broadcasts = 0, signals = 0;
-    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++) {
-        const struct section *section = &sections->sections[s];
-        if (guard->weight[writer->in->monitors->class_of[s]] <= 0)
-            continue;
-        for (size_t i = 0; i < section->n_signals; i++) {
-            const struct section_signal *signal = &sections->signals[section->first_signal + i];
-            if (sections_first_like(sections, signal->condition) != guard->condition)
-                continue;
-            *(signal->broadcast ? &broadcasts : &signals) += 1;
-        }
-    }
-    return broadcasts > signals;
+    struct told told = {0};
+    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++)
+        if (guard->weight[writer->in->monitors->class_of[s]] > 0)
+            count_told(sections, &sections->sections[s], guard->condition, &told);
+    return told.broadcasts > told.signals;
 }
 
 int objects_guard(struct writer *writer, struct guard *guard) {

@@ -47,25 +47,11 @@ static bool is_meeting(const struct graph *graph, size_t n) {
            (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
 }
 
+/* Between the nodes that may be passed. */
 static void find_paths(const struct model *model, const bool *may_pass, bool *reaches) {
-    size_t n = model->n_nodes;
-    int *stack = memory_alloc(n, sizeof *stack);
-    for (size_t start = 0; start < n; start++) {
-        size_t depth = 0;
+    for (size_t start = 0; start < model->n_nodes; start++)
         if (may_pass[start])
-            stack[depth++] = (int)start;
-        while (depth > 0) {
-            const struct node *node = &model->nodes[stack[--depth]];
-            for (size_t e = 0; e < node->n_edges; e++) {
-                int to = node->edges[e].to;
-                if (!may_pass[to] || reaches[start * n + (size_t)to])
-                    continue;
-                reaches[start * n + (size_t)to] = true;
-                stack[depth++] = to;
-            }
-        }
-    }
-    free(stack);
+            model_mark_reached(model, (int)start, may_pass, reaches + start * model->n_nodes);
 }
 
 static bool same_loop(const bool *reaches, size_t n, size_t a, size_t b) {
@@ -503,11 +489,17 @@ int modelgen_repartition(struct model *model, int pool, enum partition rule, str
 
 /* ---- which rule it is ---- */
 
+/* To any rule but PARTITION_PERTHREAD, which some pools cannot follow. */
+static void repartition(struct model *model, int pool, enum partition rule) {
+    struct error ignored;
+    modelgen_repartition(model, pool, rule, &ignored);
+}
+
 void partition_note(struct partition_evidence *evidence, const struct rounds_fit *fit) {
     if (fit->total <= 0)
         return;
     evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
-    evidence->equal |= fit->rest != REST_NONE && !fit->uneven && fit->total > 0;
+    evidence->equal |= fit->rest != REST_NONE && !fit->uneven;
     evidence->uneven |= fit->rest == REST_NONE;
     if (fit->total > evidence->total)
         evidence->total = fit->total;
@@ -570,8 +562,8 @@ static bool may_follow_threads(const struct graph *graph, int object) {
 static int steady_supply(const struct graph *graph, size_t n) {
     const struct model *model = graph->model;
     int found = MODEL_NONE;
-    for (size_t m = 0; m < model->n_nodes; m++) {
-        if (!graph->is_own[m] || !same_loop(graph->loops, model->n_nodes, n, m) ||
+    for (size_t m = 0; m < graph->n; m++) {
+        if (!graph->is_own[m] || !same_loop(graph->loops, graph->n, n, m) ||
             !takes_supply(graph, m))
             continue;
         found = model->nodes[m].object;
@@ -584,7 +576,7 @@ static int steady_supply(const struct graph *graph, size_t n) {
 /* Items that others make, so many however many threads there are, do not become smaller with more
  * threads, whatever the source seems to say of loops in between. */
 static void own_items(struct graph *graph) {
-    for (size_t n = 0; n < graph->model->n_nodes; n++) {
+    for (size_t n = 0; n < graph->n; n++) {
         struct node *node = &graph->model->nodes[n];
         if (!graph->is_own[n] || !graph->supplied[n] || steady_supply(graph, n) == MODEL_NONE)
             continue;
@@ -662,8 +654,7 @@ static void decide_from_trace(const struct trace *trace, const struct timeline *
                               const struct partition_evidence *evidence, struct model *model,
                               int p) {
     struct pool *pool = &model->pools[p];
-    struct error ignored;
-    modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
+    repartition(model, p, PARTITION_FIXED);
     if (evidence->remainder && !evidence->uneven) {
         struct rounds_cpu cpu = rounds_cpu(trace, timelines, from);
         if (cpu.outside_ns > OUTSIDE_SHARE * cpu.all_ns) {
@@ -702,10 +693,8 @@ static void decide(const struct trace *trace, const struct facts *facts,
                  from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
-    if (from->team && from->team->splits) {
-        struct error ignored;
-        modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
-    }
+    if (from->team && from->team->splits)
+        repartition(model, p, PARTITION_FIXED);
     if (facts) {
         struct graph graph = graph_make(model, p);
         own_items(&graph);
@@ -719,8 +708,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
     }
     int taker = found.share ? MODEL_NONE : who_takes_so_many(model, p);
     if (taker != MODEL_NONE) {
-        struct error ignored;
-        modelgen_repartition(model, p, PARTITION_SHARED, &ignored); /* cannot fail */
+        repartition(model, p, PARTITION_SHARED);
         set_rule(pool, PARTITION_SHARED, 0.9,
                  memory_format("%s (so much as %s takes from it, however many threads there are)",
                                rule_texts[PARTITION_SHARED], model->pools[taker].name));

@@ -53,7 +53,7 @@ void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bo
 
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
-           pattern->tally.violations <= VIOLATION_SHARE * pattern->tally.replayed + 0.5 &&
+           violations_are_few(pattern->tally.violations, pattern->tally.replayed) &&
            pattern->tally.wrong_waits <= (1 - RECALL) * pattern->tally.waited;
 }
 
@@ -108,8 +108,9 @@ static void judge_round(const struct finder *finder, const struct order_list *ro
         size_t index = round->items[i];
         const struct section *section = section_at(finder, index);
         bool waited = section->n_waits > 0;
-        bool is_right = has_size && (!waited || (passed_ns(finder, section) >= complete_ns &&
-                                                 class_at(finder, index)->n_signals == 0));
+        bool is_right =
+            has_size && (!waited || (section_passed_ns(finder->sections, section) >= complete_ns &&
+                                     class_at(finder, index)->n_signals == 0));
         pattern->acts[index] = ACT_ARRIVE;
         pattern_judge(pattern, index, section->acquire_ns, waited, is_right);
     }
@@ -355,7 +356,8 @@ static uint64_t drawn_ns(const struct finder *finder, const struct passages *pas
     if (*section == finder->sections->n_sections)
         return UINT64_MAX;
     const struct section *drawn = section_at(finder, *section);
-    return *section == passage->wait_section ? drawn->acquire_ns : passed_ns(finder, drawn);
+    return *section == passage->wait_section ? drawn->acquire_ns
+                                             : section_passed_ns(finder->sections, drawn);
 }
 
 /* Numbers that were drawn out of order, or not at all. The first of each thread may be late:
@@ -406,7 +408,7 @@ void passages_judge(const struct finder *finder, const struct passages *passages
         uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
         const struct section *section = section_at(finder, passage->wait_section);
         bool waited = section->n_waits > 0;
-        bool went_on = passed_ns(finder, section) >= free_ns;
+        bool went_on = section_passed_ns(finder->sections, section) >= free_ns;
         pattern_judge(pattern, passage->wait_section, passage->asked_ns, waited,
                       went_on && waited == (passage->asked_ns < free_ns));
     }

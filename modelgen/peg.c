@@ -140,11 +140,18 @@ static void number_nodes(struct builder *builder) {
 
 /* ---- splitting by history ---- */
 
+#define N_OUTCOMES ((int)OUTCOME_NO + 1)
+
+/* A node and an outcome in one number. */
+static int with_outcome(int node, enum outcome outcome) {
+    return node * N_OUTCOMES + (int)outcome;
+}
+
 /* How often the thread went from `before` over this node to `after`. */
 struct passage {
     int node;
-    int before; /* node * 3 + its outcome */
-    int after;  /* node * 3 + this node's outcome */
+    int before; /* that node with its outcome */
+    int after;  /* that node with this one's outcome */
     double count;
 };
 
@@ -169,10 +176,10 @@ static struct passages count_passages(const struct builder *builder) {
         const struct stream *stream = &builder->in->streams->streams[t];
         const int *node_of = builder->node_of[t];
         for (size_t s = 1; s + 1 < stream->n_steps; s++) {
-            struct passage passage = {.node = node_of[s],
-                                      .before =
-                                          node_of[s - 1] * 3 + (int)stream->steps[s - 1].outcome,
-                                      .after = node_of[s + 1] * 3 + (int)stream->steps[s].outcome};
+            struct passage passage = {
+                .node = node_of[s],
+                .before = with_outcome(node_of[s - 1], stream->steps[s - 1].outcome),
+                .after = with_outcome(node_of[s + 1], stream->steps[s].outcome)};
             uint64_t key =
                 map_mix(map_mix(map_mix(13, (uint64_t)passage.node), (uint64_t)passage.before),
                         (uint64_t)passage.after);
@@ -208,7 +215,7 @@ static double history_distance(const struct passage *from, size_t n, int before)
     for (int outcome = OUTCOME_ANY; outcome <= OUTCOME_NO; outcome++) {
         double these = 0, others = 0;
         for (size_t i = 0; i < n; i++)
-            if (from[i].after % 3 == outcome)
+            if (from[i].after % N_OUTCOMES == outcome)
                 *(from[i].before == before ? &these : &others) += from[i].count;
         if (these < SPLIT_OCCURRENCES || others < SPLIT_OCCURRENCES)
             continue;
@@ -217,7 +224,7 @@ static double history_distance(const struct passage *from, size_t n, int before)
             bool seen = false;
             for (size_t j = 0; j < i; j++)
                 seen |= from[j].after == from[i].after;
-            if (seen || from[i].after % 3 != outcome)
+            if (seen || from[i].after % N_OUTCOMES != outcome)
                 continue;
             double p = after_count(from, n, from[i].after, before, true) / these;
             double q = after_count(from, n, from[i].after, before, false) / others;
@@ -237,7 +244,7 @@ static void split_node(struct builder *builder, int node, int before) {
         int *node_of = builder->node_of[t];
         for (size_t s = 1; s < stream->n_steps; s++) {
             if (node_of[s] != node ||
-                node_of[s - 1] * 3 + (int)stream->steps[s - 1].outcome != before)
+                with_outcome(node_of[s - 1], stream->steps[s - 1].outcome) != before)
                 continue;
             if (copy < 0)
                 copy = new_node(builder, &stream->steps[s], builder->nodes.items[node].pool);
@@ -258,9 +265,9 @@ static bool split_once(struct builder *builder) {
         while (i + n < passages.count && passages.items[i + n].node == passages.items[i].node)
             n++;
         const struct passage *from = &passages.items[i];
-        bool counts =
-            builder->model->nodes[from->node].kind == NODE_PUT; /* ends loops: see drain */
-        for (size_t j = 0; j < n && !counts; j++) {
+        bool may_end_loop = /* see end_loop_with_last_put() */
+            builder->model->nodes[from->node].kind == NODE_PUT;
+        for (size_t j = 0; j < n && !may_end_loop; j++) {
             if (j > 0 && from[j].before == from[j - 1].before)
                 continue;
             double distance = history_distance(from, n, from[j].before);
@@ -334,20 +341,10 @@ static double cpu_between(const struct builder *builder, size_t t, const struct 
 
 /* CPU time spent in the loop's lines and what they call, by the samples; 0 without any. */
 static double sampled_cpu(const struct builder *builder, const struct facts_loop *loop) {
-    const struct sample *sample = builder->in->sample;
-    double inside = 0, all = 0, cpu_ns = 0;
-    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
-        bool is_inside = false;
-        for (int at = (int)n; at >= 0 && !is_inside; at = sample->nodes[at].parent)
-            is_inside = strcmp(sample->nodes[at].function, loop->function) == 0 &&
-                        sample->nodes[at].line >= loop->first_line &&
-                        sample->nodes[at].line <= loop->last_line;
-        inside += is_inside ? (double)sample->nodes[n].running : 0;
-        all += (double)sample->nodes[n].running;
-    }
+    double cpu_ns = 0;
     for (size_t t = 0; t < builder->in->trace->n_threads; t++)
         cpu_ns += timeline_cpu(&builder->in->timelines[t], builder->in->trace->threads[t].end_ns);
-    return all > 0 ? inside / all * cpu_ns : 0;
+    return source_sampled_share(builder->in->sample, loop) * cpu_ns;
 }
 
 /* Is most of the work of a loop done in one lump behind the last call in it? Then it is not its
@@ -442,9 +439,10 @@ static double count_rounds(struct builder *builder, const struct trace_record *r
 static void read_thread(struct builder *builder, size_t t) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
-    struct run *runs = memory_alloc(builder->model->n_nodes * 3, sizeof *runs);
-    double *stays = memory_alloc(builder->model->n_nodes * 3, sizeof *stays);
-    for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
+    size_t n_places = builder->model->n_nodes * N_OUTCOMES;
+    struct run *runs = memory_alloc(n_places, sizeof *runs);
+    double *stays = memory_alloc(n_places, sizeof *stays);
+    for (size_t i = 0; i < n_places; i++)
         runs[i].edge = -1;
     size_t done = 0; /* records up to the present step */
     for (size_t s = 0; s < stream->n_steps; s++) {
@@ -467,7 +465,7 @@ static void read_thread(struct builder *builder, size_t t) {
         *VECTOR_ADD(&builder->edges.items[edge].passes) =
             (struct pass){t, count_rounds(builder, &builder->in->trace->threads[t].records[done],
                                           next->records - own)};
-        int place = node_of[s] * 3 + (int)step->outcome;
+        int place = with_outcome(node_of[s], step->outcome);
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];
             *VECTOR_ADD(&values->passes) = (struct pass){t, stays[place] + 1};
@@ -478,7 +476,7 @@ static void read_thread(struct builder *builder, size_t t) {
             note_decision(builder, &runs[place], edge);
         }
     }
-    for (size_t i = 0; i < builder->model->n_nodes * 3; i++)
+    for (size_t i = 0; i < n_places; i++)
         end_run(builder, &runs[i]);
     free(stays);
     free(runs);

@@ -24,20 +24,30 @@ static struct map waiting_sites(const struct finder *finder) {
     return sites;
 }
 
-/* The one thread that comes to where somebody waits; -1 when several do. */
-static int only_waiter(const struct finder *finder) {
-    int waiter = -1;
+/* Whoever comes to where somebody waits, if that is one thread. */
+struct waiter {
+    int thread; /* -1: nobody, or several */
+    struct {
+        size_t *items; /* places in the history */
+        size_t count, capacity;
+    } visits;
+};
+
+static struct waiter only_waiter(const struct finder *finder) {
+    struct waiter waiter = {.thread = -1};
     bool alone = true;
     struct map waiting = waiting_sites(finder);
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         if (!map_get(&waiting, site_key(class_at(finder, index)), 0))
             continue;
-        alone &= waiter < 0 || waiter == section_at(finder, index)->thread;
-        waiter = section_at(finder, index)->thread;
+        alone &= waiter.thread < 0 || waiter.thread == section_at(finder, index)->thread;
+        waiter.thread = section_at(finder, index)->thread;
+        *VECTOR_ADD(&waiter.visits) = i;
     }
     map_free(&waiting);
-    return alone ? waiter : -1;
+    waiter.thread = alone ? waiter.thread : -1;
+    return waiter;
 }
 
 /* ---- all under one mutex ---- */
@@ -115,7 +125,8 @@ static bool draw_at(const struct finder *finder, struct result_list *results,
             int thread = section_at(finder, result->section)->thread;
             int section = finder->sections->section_of_lock[thread][r];
             result->drawn_record = r;
-            result->drawn_ns = section >= 0 ? passed_ns(finder, section_at(finder, (size_t)section))
+            result->drawn_ns = section >= 0 ? section_passed_ns(finder->sections,
+                                                                section_at(finder, (size_t)section))
                                             : record->start_ns + record->duration_ns;
             break;
         }
@@ -130,22 +141,17 @@ static int compare_results(const void *a, const void *b) {
 }
 
 /* The waiter's n-th visit is for the n-th number. */
-static struct passages passages_by_number(const struct finder *finder, int waiter,
+static struct passages passages_by_number(const struct finder *finder, const struct waiter *waiter,
                                           struct result_list *results) {
     struct passages passages = {0};
-    struct map waiting = waiting_sites(finder);
     qsort(results->items, results->count, sizeof *results->items, compare_results);
-    for (size_t i = 0; i < finder->history.count && passages.count < results->count; i++) {
-        size_t index = finder->history.items[i];
-        const struct section *section = section_at(finder, index);
-        if (section->thread != waiter || !map_get(&waiting, site_key(class_at(finder, index)), 0))
-            continue;
-        const struct result *result = &results->items[passages.count];
-        const struct section *by = section_at(finder, result->section);
+    for (size_t i = 0; i < waiter->visits.count && i < results->count; i++) {
+        size_t index = finder->history.items[waiter->visits.items[i]];
+        size_t result = results->items[i].section;
+        const struct section *by = section_at(finder, result);
         *VECTOR_ADD(&passages) = (struct passage){
-            index, result->section, by->thread, section->acquire_ns, by->release_ns, 0};
+            index, result, by->thread, section_at(finder, index)->acquire_ns, by->release_ns, 0};
     }
-    map_free(&waiting);
     return passages;
 }
 
@@ -169,8 +175,8 @@ static void write_acts(const struct finder *finder, const struct passages *passa
 }
 
 /* Tries the place where this result's thread may have drawn its number. */
-static bool try_place(const struct finder *finder, int waiter, struct result_list *results,
-                      const struct trace_record *place) {
+static bool try_place(const struct finder *finder, const struct waiter *waiter,
+                      struct result_list *results, const struct trace_record *place) {
     if (!draw_at(finder, results, place))
         return false;
     struct passages passages = passages_by_number(finder, waiter, results);
@@ -185,13 +191,11 @@ static bool try_place(const struct finder *finder, int waiter, struct result_lis
     return found && pattern_add(finder, pattern);
 }
 
-bool results_find(const struct finder *finder) {
-    int waiter = only_waiter(finder), condition = -1;
-    if (waiter < 0)
-        return false;
+static bool find_by_number(const struct finder *finder, const struct waiter *waiter) {
+    int condition = -1;
     for (size_t i = 0; i < finder->history.count && condition < 0; i++)
         condition = class_at(finder, finder->history.items[i])->waits_on;
-    struct result_list results = results_for(finder, waiter, condition);
+    struct result_list results = results_for(finder, waiter->thread, condition);
     bool found = false;
     if (results.count > 0) {
         const struct result first = results.items[0]; /* trying sorts them */
@@ -205,6 +209,13 @@ bool results_find(const struct finder *finder) {
         }
     }
     free(results.items);
+    return found;
+}
+
+bool results_find(const struct finder *finder) {
+    struct waiter waiter = only_waiter(finder);
+    bool found = waiter.thread >= 0 && find_by_number(finder, &waiter);
+    free(waiter.visits.items);
     return found;
 }
 
@@ -227,28 +238,25 @@ static size_t result_before(const struct finder *finder, int mutex, int waiter, 
 }
 
 /* The waiter's visits: sections in a row on one mutex. Each ends with that mutex' result. */
-static struct passages visits_of(const struct finder *finder, int waiter) {
+static struct passages visits_of(const struct finder *finder, const struct waiter *waiter) {
     struct passages passages = {0};
     struct map last_visit = MAP_EMPTY; /* of a mutex: passage number */
-    struct map waiting = waiting_sites(finder);
-    for (size_t i = 0; i < finder->history.count; i++) {
-        size_t index = finder->history.items[i];
+    for (size_t v = 0; v < waiter->visits.count; v++) {
+        size_t index = finder->history.items[waiter->visits.items[v]];
         const struct section *section = section_at(finder, index);
-        if (section->thread != waiter || !map_get(&waiting, site_key(class_at(finder, index)), 0))
-            continue;
         int mutex = section->mutex, known = map_get(&last_visit, (uint64_t)mutex, -1);
         bool same = known >= 0 && (size_t)known + 1 == passages.count;
         /* the result may come while the section waits: look from the end of its waits on */
-        size_t from = i;
+        size_t from = waiter->visits.items[v];
         while (from < finder->history.count &&
                section_at(finder, finder->history.items[from])->acquire_ns <=
-                   passed_ns(finder, section))
+                   section_passed_ns(finder->sections, section))
             from++;
         assert(known < 0 || passages.items); /* the map knows only what is in the list */
         uint64_t after = known < 0 ? 0
                          : same    ? passages.items[known].after_ns
                                    : passages.items[known].passed_ns;
-        size_t result = result_before(finder, mutex, waiter, from, after);
+        size_t result = result_before(finder, mutex, waiter->thread, from, after);
         if (result == finder->sections->n_sections)
             continue;
         const struct section *by = section_at(finder, result);
@@ -269,18 +277,19 @@ static struct passages visits_of(const struct finder *finder, int waiter) {
         }
     }
     map_free(&last_visit);
-    map_free(&waiting);
     return passages;
 }
 
 bool results_find_in_array(const struct finder *finder, size_t n_objects) {
-    int waiter = only_waiter(finder);
-    if (waiter < 0)
-        return false;
-    struct passages visits = visits_of(finder, waiter);
-    struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
-    pattern.n_objects = n_objects;
-    bool found = passages_add(finder, &visits, true, &pattern);
-    free(visits.items);
+    struct waiter waiter = only_waiter(finder);
+    bool found = false;
+    if (waiter.thread >= 0) {
+        struct passages visits = visits_of(finder, &waiter);
+        struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
+        pattern.n_objects = n_objects;
+        found = passages_add(finder, &visits, true, &pattern);
+        free(visits.items);
+    }
+    free(waiter.visits.items);
     return found;
 }

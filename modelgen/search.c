@@ -143,7 +143,7 @@ static struct verdict best_threshold(struct replay_table *table, long low, long 
 static bool acceptable(const struct verdict *verdict) {
     double wrong = verdict->wrong_waits + verdict->wrong_passes;
     return verdict->waits > 0 && verdict->passes > 0 &&
-           wrong <= VIOLATION_SHARE * (verdict->waits + verdict->passes) + 0.5 &&
+           violations_are_few(wrong, verdict->waits + verdict->passes) &&
            verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
            verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
 }
@@ -445,7 +445,7 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
         }
     }
     free(counters);
-    return wrong <= VIOLATION_SHARE * all + 0.5;
+    return violations_are_few(wrong, all);
 }
 
 /* A program may wake its waiters for the last time at several places, and only one of them made

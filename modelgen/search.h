@@ -12,6 +12,11 @@
 #define RECALL          0.8  /* of the waits, and of the passes, must be explained */
 #define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
 
+/* Are the evaluations that contradict a hypothesis no more than that, rounded? */
+static inline bool violations_are_few(double violations, double evaluations) {
+    return violations <= VIOLATION_SHARE * evaluations + 0.5;
+}
+
 /* A section may change the state at once; decides to wait, or to go on; when it ends it has changed
  * the state. */
 enum event_kind { EVENT_EARLY_EFFECT, EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };

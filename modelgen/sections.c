@@ -306,6 +306,12 @@ void sections_free(struct sections *sections, const struct trace *trace) {
     map_free(&sections->object_of);
 }
 
+uint64_t section_passed_ns(const struct sections *sections, const struct section *section) {
+    if (section->n_waits == 0)
+        return section->acquire_ns;
+    return sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+}
+
 int sections_first_like(const struct sections *sections, int object) {
     return sections->objects[object].class_id;
 }

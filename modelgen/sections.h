@@ -73,6 +73,9 @@ bool sections_is_object(enum api_object kind);
 /* Index of the object a record works on, or -1 for calls without one. */
 int sections_object(const struct sections *sections, const struct trace_record *record);
 
+/* When the section's thread went on: after its last wait. */
+uint64_t section_passed_ns(const struct sections *sections, const struct section *section);
+
 /* Objects that cannot be told apart by who uses them: the first one stands for all. */
 int sections_first_like(const struct sections *sections, int object);
 

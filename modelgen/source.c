@@ -251,6 +251,13 @@ static bool under_root(const struct sample *sample, size_t node, const char *roo
     return strcmp(sample->nodes[node].function, root) == 0;
 }
 
+/* The innermost frame of the function from frame `at` outwards; -1: none. */
+static int frame_of(const struct sample *sample, int at, const char *function) {
+    while (at >= 0 && strcmp(sample->nodes[at].function, function) != 0)
+        at = sample->nodes[at].parent;
+    return at;
+}
+
 /* Running samples in the stretch, by part. A sample counts at the innermost frame of the stretch's
  * function, so recursion is not counted twice. */
 static void weigh(const struct source *source, const struct stretch *stretch, const char *root,
@@ -259,15 +266,31 @@ static void weigh(const struct source *source, const struct stretch *stretch, co
     for (size_t n = 0; n < sample->n_nodes; n++) {
         if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
             continue;
-        int at = (int)n;
-        while (at >= 0 && strcmp(sample->nodes[at].function, stretch->function) != 0)
-            at = sample->nodes[at].parent;
+        int at = frame_of(sample, (int)n, stretch->function);
         if (at < 0 || !line_in(stretch, sample->nodes[at].line))
             continue;
         struct source_split ignored = {0};
         weight[part_of_line(source, stretch, sample->nodes[at].line, &ignored)] +=
             (double)sample->nodes[n].running;
     }
+}
+
+static bool runs_in_loop(const struct sample *sample, size_t n, const struct facts_loop *loop) {
+    for (int at = frame_of(sample, (int)n, loop->function); at >= 0;
+         at = frame_of(sample, sample->nodes[at].parent, loop->function))
+        if (sample->nodes[at].line >= loop->first_line && sample->nodes[at].line <= loop->last_line)
+            return true;
+    return false;
+}
+
+double source_sampled_share(const struct sample *sample, const struct facts_loop *loop) {
+    double inside = 0, all = 0;
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        double running = (double)sample->nodes[n].running;
+        inside += runs_in_loop(sample, n, loop) ? running : 0;
+        all += running;
+    }
+    return all > 0 ? inside / all : 0;
 }
 
 /* A stretch that begins inside a loop that the graph does not show, and leads out of it, holds the

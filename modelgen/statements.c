@@ -222,7 +222,7 @@ static const char *why_not(const struct search_of_statements *search,
         return "the traced run decided nothing by them";
     if (verdict->waited < waits->count)
         return "they do not say why some threads waited";
-    if (verdict->violations + verdict->untold > VIOLATION_SHARE * verdict->decisions + 0.5)
+    if (!violations_are_few(verdict->violations + verdict->untold, verdict->decisions))
         return "the traced run contradicts them";
     if (!are_signals_inside(search, statements->mutex))
         return "its conditions are also signalled elsewhere";

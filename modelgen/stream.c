@@ -1,5 +1,6 @@
 #include "modelgen/stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,12 @@ static double ns(uint64_t value) {
 /* Key of a call site. */
 static uint64_t site_of(const struct trace_record *record) {
     return map_mix(map_mix(7, record->context), record->api);
+}
+
+/* Does the call read or write, whatever? */
+static bool moves_data(const struct api_info *info) {
+    return info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
+           info->api_class == CLASS_OUT;
 }
 
 /* ---- writing steps ---- */
@@ -62,10 +69,15 @@ static double blocked_inside(const struct writer *writer, const struct trace_rec
     return blocked > 0 ? blocked : 0;
 }
 
+/* Is the thread of the pool whose tasks are counted? */
+static bool does_tasks(const struct writer *writer) {
+    return writer->in->pools->pool_of[writer->thread] == writer->task_pool;
+}
+
 /* Marks the end of the task before, and the beginning of the next one. */
 static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
                       const struct step *take) {
-    if (writer->in->pools->pool_of[writer->thread] != writer->task_pool)
+    if (!does_tasks(writer))
         return;
     bool tokens = take->kind == NODE_ACQUIRE || take->kind == NODE_STATEMENTS;
     enum outcome outcome = take->outcome;
@@ -73,7 +85,6 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
         /* goes before the taking step, which was just written */
         struct step taken = writer->list.items[writer->list.count - 1];
         struct step *end = &writer->list.items[writer->list.count - 1];
-        *end = taken;
         end->kind = NODE_TASK_END;
         end->object = end->mutex = MODEL_NONE;
         end->end_ns = end->start_ns;
@@ -111,9 +122,7 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
                  {ACT_DRAW, NODE_DRAW, true}};
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
-    uint64_t end = start;
-    if (!at_end && section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = at_end ? start : section_passed_ns(sections, section);
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
         for (size_t n = 0; n < sizeof nodes / sizeof *nodes; n++) {
@@ -167,9 +176,7 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     const struct section *section = &sections->sections[section_index];
     struct monitors *monitors = writer->in->monitors;
     int class_index = monitors->class_of[section_index];
-    uint64_t end = section->acquire_ns;
-    if (section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = section_passed_ns(sections, section);
     if (farewells_puts(&writer->farewells, (size_t)section_index))
         return; /* it takes no slot */
     const struct trace_record *lock = &writer->in->trace->threads[writer->thread].records[record];
@@ -226,8 +233,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
                                            : NODE_GET; /* what is known to be there */
         int object = objects_guard(writer, guard);
         /* A task is born when it is put where the busiest pool takes it. */
-        bool born = kind == NODE_PUT && writer->feeds_tasks[g] &&
-                    writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+        bool born = kind == NODE_PUT && writer->feeds_tasks[g] && !does_tasks(writer);
         if (born)
             add_step(writer, NODE_TASK_BEGIN, record, time, time);
         struct step *step = add_step(writer, kind, record, time, time);
@@ -259,9 +265,7 @@ static void write_statements(struct writer *writer, size_t record, int section_i
         return;
     const struct trace_record *lock =
         &writer->in->trace->threads[writer->thread].records[section->lock_record];
-    uint64_t end = time;
-    if (at_lock && section->n_waits)
-        end = sections->waits[section->first_wait + section->n_waits - 1].end_ns;
+    uint64_t end = at_lock ? section_passed_ns(sections, section) : time;
     int object = objects_statements(writer, statements),
         mutex = objects_lock(writer, section->mutex);
     struct step *step = add_step(writer, NODE_STATEMENTS, record, time, end);
@@ -318,8 +322,7 @@ static void write_decision_after_work(struct writer *writer, size_t record) {
 static void begin_round(struct writer *writer, const struct trace_record *record) {
     int loop = work_decided_by(writer, writer_place(writer, record));
     writer->pending_work = loop;
-    bool does_tasks = writer->in->pools->pool_of[writer->thread] == writer->task_pool;
-    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !does_tasks)
+    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !does_tasks(writer))
         return;
     writer->in_task = true; /* the first one, which no decision begins: it has a node of its own */
     uint64_t begin = writer->list.items[writer->list.count - 1].end_ns;
@@ -503,8 +506,7 @@ static void write_thread_call(struct writer *writer, size_t index,
 }
 
 static bool site_is_kept(const struct writer *writer, const struct trace_record *record) {
-    uint64_t site = site_of(record);
-    return map_get(&writer->kept_sites, site, 0) != 0;
+    return map_get(&writer->kept_sites, site_of(record), 0) != 0;
 }
 
 /* Is this call one whose site ever reached a block device? Then every call there is disk I/O, those
@@ -514,8 +516,7 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
     uint32_t device = 0;
     size_t operations =
         disks_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
-    uint64_t site = site_of(record);
-    int known = map_get(&writer->device_of_site, site, -1);
+    int known = map_get(&writer->device_of_site, site_of(record), -1);
     struct step *step = add_step(writer, NODE_IO, index, record->start_ns, end);
     step->cpu_ns = cpu_inside(writer, record->start_ns, end);
     if (known < 0) {
@@ -567,8 +568,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     if (poll && poll->goes_on)
         return; /* part of the wait that the last attempt ends */
     int object = objects_items(writer, sync_object);
-    bool born = !takes && !failed && writer->items.queues[sync_object].feeds_tasks &&
-                writer->in->pools->pool_of[writer->thread] != writer->task_pool;
+    bool born =
+        !takes && !failed && writer->items.queues[sync_object].feeds_tasks && !does_tasks(writer);
     if (born)
         add_step(writer, NODE_TASK_BEGIN, index, record->start_ns, record->start_ns);
     bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
@@ -703,8 +704,7 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         write_timed_call(writer, index, record, NODE_SLEEP);
         break;
     default:
-        if (info->api_class == CLASS_IO || info->api_class == CLASS_IN ||
-            info->api_class == CLASS_OUT)
+        if (moves_data(info))
             write_timed_call(writer, index, record, NODE_IO);
         break;
     }
@@ -712,44 +712,47 @@ static void write_record(struct writer *writer, size_t index, const struct trace
 
 /* ---- preparation ---- */
 
-/* Calls that block the thread for a noticeable share of the run, summed per call site. */
+struct blocked_site {
+    uint64_t site;
+    double blocked_ns; /* all threads together */
+};
+
+/* Keeps the call sites that block threads for a noticeable share of the run, and notes the devices
+ * that they reached. */
 static void choose_sites(struct writer *writer) {
     const struct trace *trace = writer->in->trace;
     struct map number = MAP_EMPTY;
     struct {
-        double *items;
+        struct blocked_site *items;
         size_t count, capacity;
-    } blocked = {0};
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t t = 0; t < trace->n_threads; t++) {
-            writer->thread = t;
-            for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-                const struct trace_record *record = &trace->threads[t].records[r];
-                const struct api_info *info = &api_catalog[record->api];
-                if (info->api_class != CLASS_IO && info->api_class != CLASS_IN &&
-                    info->api_class != CLASS_OUT && info->api_class != CLASS_TIME)
-                    continue;
-                uint64_t site = site_of(record);
-                int at = map_get(&number, site, -1);
-                if (pass == 0) {
-                    if (at < 0) {
-                        at = (int)blocked.count;
-                        map_put(&number, site, at);
-                        *VECTOR_ADD(&blocked) = 0;
-                    }
-                    blocked.items[at] += blocked_inside(writer, record);
-                    uint32_t device;
-                    if (disks_requests(writer->in->disks, t, record->start_ns,
-                                       record->start_ns + record->duration_ns, &device))
-                        map_put(&writer->device_of_site, site, (int)device);
-                } else if (blocked.items[at] >
-                           writer->in->insignificant_share * ns(trace->meta.run_ns)) {
-                    map_put(&writer->kept_sites, site, 1);
-                }
+    } sites = {0};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        writer->thread = t;
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            const struct api_info *info = &api_catalog[record->api];
+            if (!moves_data(info) && info->api_class != CLASS_TIME)
+                continue;
+            uint64_t site = site_of(record);
+            int at = map_get(&number, site, -1);
+            if (at < 0) {
+                at = (int)sites.count;
+                map_put(&number, site, at);
+                *VECTOR_ADD(&sites) = (struct blocked_site){.site = site};
             }
+            assert(sites.items); /* the map knows only what is in the list */
+            sites.items[at].blocked_ns += blocked_inside(writer, record);
+            uint32_t device;
+            if (disks_requests(writer->in->disks, t, record->start_ns,
+                               record->start_ns + record->duration_ns, &device))
+                map_put(&writer->device_of_site, site, (int)device);
         }
+    }
+    for (size_t i = 0; i < sites.count; i++)
+        if (sites.items[i].blocked_ns > writer->in->insignificant_share * ns(trace->meta.run_ns))
+            map_put(&writer->kept_sites, sites.items[i].site, 1);
     map_free(&number);
-    free(blocked.items);
+    free(sites.items);
 }
 
 /* Which queues bring the busiest pool its tasks. */

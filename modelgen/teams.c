@@ -70,7 +70,6 @@ struct unfolder {
     bool *is_worker; /* per thread: libgomp's own */
     int *new_index;  /* per thread; -1: gone */
     int *team_of;
-    size_t capacity; /* threads of `to` */
 };
 
 static const struct trace_record *record_at(const struct unfolder *unfolder, size_t thread,
@@ -241,12 +240,9 @@ static void find_teams(struct unfolder *unfolder) {
 
 static struct trace_thread *new_thread(struct unfolder *unfolder, int team) {
     struct trace *to = unfolder->to;
-    if (to->n_threads == unfolder->capacity) {
-        unfolder->capacity = unfolder->capacity ? 2 * unfolder->capacity : 64;
-        to->threads = memory_resize(to->threads, unfolder->capacity, sizeof *to->threads);
-        unfolder->team_of =
-            memory_resize(unfolder->team_of, unfolder->capacity, sizeof *unfolder->team_of);
-    }
+    to->threads = memory_resize(to->threads, to->n_threads + 1, sizeof *to->threads);
+    unfolder->team_of =
+        memory_resize(unfolder->team_of, to->n_threads + 1, sizeof *unfolder->team_of);
     unfolder->team_of[to->n_threads] = team;
     struct trace_thread *thread = &to->threads[to->n_threads];
     *thread = (struct trace_thread){.index = (int)to->n_threads, .creator = -1};

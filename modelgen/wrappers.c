@@ -1,5 +1,6 @@
 #include "modelgen/wrappers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
             map_put(&maker_of, function_key(frame), index);
             *VECTOR_ADD(&makers) = (struct maker){.api = apis[c], .place = place_key(frame)};
         }
+        assert(makers.items); /* the map knows only what is in the list */
         note_call(&makers.items[index], &contexts[c], apis[c]);
     }
     bool found = false;

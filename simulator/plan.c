@@ -322,14 +322,6 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
     return 0;
 }
 
-static void mark_reachable(const struct model *model, int node, bool *seen) {
-    if (seen[node])
-        return;
-    seen[node] = true;
-    for (size_t i = 0; i < model->nodes[node].n_edges; i++)
-        mark_reachable(model, model->nodes[node].edges[i].to, seen);
-}
-
 /* Which nodes are in a loop that one with `stays` decides to leave. */
 static void find_counted(const struct builder *builder, struct plan *plan) {
     const struct model *model = builder->model;
@@ -337,15 +329,16 @@ static void find_counted(const struct builder *builder, struct plan *plan) {
         if (model->nodes[decider].stays.kind == DIST_NONE)
             continue;
         bool *after = memory_alloc(model->n_nodes, sizeof *after);
-        mark_reachable(model, (int)decider, after);
+        after[decider] = true;
+        model_mark_reached(model, (int)decider, NULL, after);
         for (size_t n = 0; n < model->n_nodes; n++) {
             struct plan_node *node = &plan->nodes[n];
             if (!after[n] || node->yes.counted ||
                 (node->yes.deck == PLAN_NONE && node->no.deck == PLAN_NONE))
                 continue;
             bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
-            mark_reachable(model, (int)n, seen);
-            node->yes.counted = node->no.counted = seen[decider];
+            model_mark_reached(model, (int)n, NULL, seen);
+            node->yes.counted = node->no.counted = seen[decider] || n == decider;
             free(seen);
         }
         free(after);
@@ -362,7 +355,7 @@ static int check_end(const struct builder *builder, const struct plan *plan, str
         if (!model->pools[i].at_start)
             continue;
         bool *seen = memory_alloc(model->n_nodes, sizeof *seen);
-        mark_reachable(model, model->pools[i].entry, seen);
+        model_mark_reached(model, model->pools[i].entry, NULL, seen);
         bool has_end = false;
         for (size_t k = 0; k < model->n_nodes; k++)
             has_end |= seen[k] && model->nodes[k].kind == NODE_END;

@@ -392,9 +392,8 @@ class Classifier {
             propose_other(w);
         } else if (p.is_rewound(wait) && !(stored && reads)) {
             propose_event(w, MONITOR_COMPLETION);
-        } else if (p.only_sets(wait, givers) && p.scan(wait)) {
-            propose_permits(w, MONITOR_TOKEN_POOL, givers);
-        } else if (p.is_bitmap(wait) || (stored && reads && p.comes_back(wait, givers))) {
+        } else if ((p.only_sets(wait, givers) && p.scan(wait)) || p.is_bitmap(wait) ||
+                   (stored && reads && p.comes_back(wait, givers))) {
             propose_permits(w, MONITOR_TOKEN_POOL, givers);
         } else if (stored && reads && !p.only_sets(wait, givers)) {
             propose_queue(nullptr, wait, {w});

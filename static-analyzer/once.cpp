@@ -17,11 +17,10 @@ struct Outcome {
 
 class Evaluation {
   public:
-    Evaluation(const ASTContext &context, const VarDecl *variable)
-        : context(context), variable(variable) {
+    /* `now` is the variable's value; null: it has none yet. */
+    Evaluation(const ASTContext &context, const VarDecl *variable, const llvm::APSInt *now)
+        : context(context), variable(variable), now(now) {
     }
-
-    std::optional<llvm::APSInt> now; /* the variable's value */
 
     std::optional<Outcome> of(const Expr *expr) const {
         expr = expr->IgnoreParenImpCasts();
@@ -45,6 +44,7 @@ class Evaluation {
   private:
     const ASTContext &context;
     const VarDecl *variable;
+    const llvm::APSInt *now;
 
     static std::optional<Outcome> negated(std::optional<Outcome> outcome) {
         if (outcome)
@@ -92,24 +92,22 @@ std::optional<Once> runs_once(const ForStmt *loop, const ASTContext &context) {
     const Expr *next = variable ? next_value(loop, variable) : nullptr;
     if (!next || !loop->getCond())
         return std::nullopt;
-    Evaluation evaluation(context, variable);
     Once once;
-    auto decide = [&](const Expr *expr, std::vector<const Expr *> &effects) {
-        std::optional<Outcome> outcome = evaluation.of(expr);
+    auto decide = [&](const llvm::APSInt *now, const Expr *expr,
+                      std::vector<const Expr *> &effects) {
+        std::optional<Outcome> outcome = Evaluation(context, variable, now).of(expr);
         if (outcome)
             effects.insert(effects.end(), outcome->effects.begin(), outcome->effects.end());
         return outcome;
     };
-    std::optional<Outcome> first = decide(variable->getInit(), once.before);
+    std::optional<Outcome> first = decide(nullptr, variable->getInit(), once.before);
     if (!first)
         return std::nullopt;
-    evaluation.now = first->value;
-    std::optional<Outcome> enters = decide(loop->getCond(), once.before);
-    std::optional<Outcome> second = enters ? decide(next, once.after) : std::nullopt;
+    std::optional<Outcome> enters = decide(&first->value, loop->getCond(), once.before);
+    std::optional<Outcome> second = enters ? decide(&first->value, next, once.after) : std::nullopt;
     if (!second || enters->value == 0)
         return std::nullopt;
-    evaluation.now = second->value;
-    std::optional<Outcome> again = decide(loop->getCond(), once.after);
+    std::optional<Outcome> again = decide(&second->value, loop->getCond(), once.after);
     return again && again->value == 0 ? std::optional(once) : std::nullopt;
 }
 

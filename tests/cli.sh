@@ -3,16 +3,10 @@
 # Prints TAP; exits 1 if a test fails. Texts to the letter are in tests/expected/; UPDATE=1 writes
 # them anew.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-built=$(realpath "$1")
-here=$(realpath "$(dirname "$0")")
-persik=$built/persik
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+here=$root/tests
 model=$here/data/two-pools.json
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
 mounted=
 end() {
     [ -z "$mounted" ] || umount "$mounted"
@@ -20,29 +14,12 @@ end() {
 }
 trap end EXIT
 cd "$scratch" || exit 1
-unset PERSIK_DATA
 export LC_ALL=C.UTF-8
-tests=0
-failures=0
 
 # ---- helpers ----
 
-# check STATUS NAME: one TAP line; STATUS 0 is success.
-check() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# out: /' out 2>/dev/null | head -n 15
-        sed 's/^/# err: /' err 2>/dev/null | head -n 15
-        failures=$((failures + 1))
-    fi
-}
-
-skip() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
+explain_failure() {
+    head -n 15 out err
 }
 
 # run ARGUMENT...: runs persik; leaves out, err and $status.
@@ -60,7 +37,7 @@ says() {
     [ $status -eq 0 ] && diff -u "$here/expected/$name.txt" out >difference
     result=$?
     [ $result -eq 0 ] || sed 's/^/# /' difference
-    check $result "persik $* prints tests/expected/$name.txt"
+    report $result "persik $* prints tests/expected/$name.txt"
 }
 
 # refuses STATUS PATTERN ARGUMENT...: that exit status, nothing on stdout, and one line on stderr
@@ -72,7 +49,7 @@ refuses() {
     run "$@"
     [ $status -eq "$wanted" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
         grep -q '^persik: ' err && grep -qe "$pattern" err
-    check $? "persik $* exits $wanted: $pattern"
+    report $? "persik $* exits $wanted: $pattern"
 }
 
 # succeeds NAME ARGUMENT...
@@ -81,7 +58,7 @@ succeeds() {
     shift
     run "$@"
     [ $status -eq 0 ]
-    check $? "$name"
+    report $? "$name"
 }
 
 # ---- words and options ----
@@ -92,17 +69,17 @@ check_words() {
     for command in profile sample analyze trace build-model predict validate graph report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
-        check $? "persik $command --help gives examples"
+        report $? "persik $command --help gives examples"
         missing=$(grep -o -e '--[a-z][a-z-]*' out | sort -u | while read -r option; do
             [ "$option" = --usage ] || [ "$option" = --version ] || [ "$option" = --threads ] ||
                 tr -d '\\' <"$here/../docs/man/persik-$command.1" | grep -qe "$option" || echo "$option"
         done)
         [ -z "$missing" ]
-        check $? "persik-$command(1) knows every option${missing:+, but not $missing}"
+        report $? "persik-$command(1) knows every option${missing:+, but not $missing}"
     done
     run
     [ $status -eq 2 ] && [ ! -s out ] && grep -q '^Usage: persik' err
-    check $? "persik alone exits 2 with its usage on stderr"
+    report $? "persik alone exits 2 with its usage on stderr"
     refuses 2 "unknown command 'predicts'" predicts
     refuses 2 "unknown command 'nothing'" help nothing
 }
@@ -135,12 +112,12 @@ check_prediction() {
     "$persik" predict --model "$model" --threads 1:4 --format json --workers 2 >other 2>err
     run predict --model "$model" --threads 1:4 --format json --workers 1
     [ -s out ] && cmp -s out other
-    check $? "predictions do not depend on the number of workers"
+    report $? "predictions do not depend on the number of workers"
     refuses 1 "no pool 'nobody'.*main, worker, helper" predict --model "$model" --threads nobody=2
     refuses 1 "from outside" predict --model "$model" --arrivals 10/s
     run predict --model "$model" --threads 1,2 --cores 2 --assert 'run<500ms'
     [ $status -eq 3 ] && grep -q "'run<500ms' fails with threads 1, cores 2" err
-    check $? "a failed --assert exits 3 and names the configuration"
+    report $? "a failed --assert exits 3 and names the configuration"
     succeeds "a kept --assert exits 0" predict --model "$model" --assert 'run<500ms'
 }
 
@@ -184,7 +161,7 @@ check_bad_programs() {
     mkdir -p home && echo precious >home/file
     refuses 1 "holds other things" trace -o home /bin/true
     [ "$(cat home/file)" = precious ] && [ ! -e home.old ]
-    check $? "a folder that is not persik's is left alone"
+    report $? "a folder that is not persik's is left alone"
     echo 'int main(void) { return 0; }' >static.c
     if gcc -static -O2 static.c -o static 2>/dev/null; then
         refuses 1 "static" trace ./static
@@ -192,12 +169,12 @@ check_bad_programs() {
         skip "a static binary is refused" "no static libc here"
     fi
     [ ! -e persik.data ] && ! ls -d persik.data.new* >/dev/null 2>&1
-    check $? "refused runs leave no folder behind"
+    report $? "refused runs leave no folder behind"
 }
 
 # ---- recording ----
 
-bank="$built/samples/bank --threads 2 --size 2003"
+bank="$build/samples/bank --threads 2 --size 2003"
 
 # Two outputs of a sample are the same but for its running time.
 same_result() {
@@ -210,21 +187,21 @@ check_recording() {
     # shellcheck disable=SC2086
     run trace --no-block-io $bank
     [ $status -eq 0 ] && same_result out plain
-    check $? "tracing leaves the program's output alone"
+    report $? "tracing leaves the program's output alone"
     grep -q '[0-9]* records of 3 threads' err && grep -q 'perturbation: ' err
-    check $? "trace says how much it recorded and what that cost"
+    report $? "trace says how much it recorded and what that cost"
     [ "$(stat -c %a persik.data)" = 700 ] && [ "$(stat -c %a persik.data/trace.persik)" = 600 ]
-    check $? "the recording is private to the user"
+    report $? "the recording is private to the user"
     succeeds "report reads the trace" report
     grep -q '^program .*bank' out && grep -q 'pthread_mutex_lock' out
-    check $? "report names the program and its locks"
+    report $? "report names the program and its locks"
     run export
     [ $status -eq 0 ] && grep -q '"ph":"X"' out &&
         { ! command -v python3 >/dev/null || python3 -m json.tool out >/dev/null; }
-    check $? "export gives the trace as JSON events"
+    report $? "export gives the trace as JSON events"
     run export --format csv
     [ $status -eq 0 ] && [ "$(wc -l <out)" -gt 100 ]
-    check $? "export gives the trace as CSV"
+    report $? "export gives the trace as CSV"
 }
 
 # The old recording must survive whatever goes wrong.
@@ -232,13 +209,13 @@ check_nothing_is_lost() {
     cp persik.data/trace.persik kept
     refuses 1 "no such program" trace ./nothing
     cmp -s kept persik.data/trace.persik
-    check $? "a failing run keeps the old recording"
+    report $? "a failing run keeps the old recording"
     # shellcheck disable=SC2086
     run trace --no-block-io --plain-runs 0 $bank
     [ $status -eq 0 ] && cmp -s kept persik.data.old/trace.persik
-    check $? "a succeeding run keeps the old recording as persik.data.old"
+    report $? "a succeeding run keeps the old recording as persik.data.old"
     cp persik.data/trace.persik kept
-    "$persik" profile --no-source "$built/samples/bank" --threads 2 --size 2000000 \
+    "$persik" profile --no-source "$build/samples/bank" --threads 2 --size 2000000 \
         >/dev/null 2>&1 </dev/null &
     child=$!
     sleep 1
@@ -248,7 +225,7 @@ check_nothing_is_lost() {
     # shellcheck disable=SC2086
     kill $orphans
     cmp -s kept persik.data/trace.persik
-    check $? "profile killed half-way keeps the old recording"
+    report $? "profile killed half-way keeps the old recording"
 }
 
 check_bad_traces() {
@@ -289,13 +266,13 @@ END
     gcc -g -O1 dying.c -o dying -lpthread
     run trace --no-block-io --plain-runs 0 -o dead ./dying
     [ $status -eq 0 ] && grep -q 'killed by signal 9' err
-    check $? "a program that is killed leaves a recording, and trace says so"
+    report $? "a program that is killed leaves a recording, and trace says so"
     run build-model -i dead
     [ $status -eq 0 ] && [ -s dead/model.json ]
-    check $? "a killed program's recording gives a model"
+    report $? "a killed program's recording gives a model"
     run report -i dead
     [ $status -eq 0 ] && grep -q 'killed by signal 9' out
-    check $? "report says that the program was killed"
+    report $? "report says that the program was killed"
 }
 
 # What is written goes to a small file system, which fills up here or there; the program itself must
@@ -303,7 +280,7 @@ END
 check_full_disk() {
     name="tracing onto a full disk"
     mkdir -p small
-    "$built/samples/bank" --threads 2 --size 20003 >plain
+    "$build/samples/bank" --threads 2 --size 20003 >plain
     for size in 64k 128k 160k 256k 400k; do
         if ! mount -t tmpfs -o "size=$size" tmpfs small 2>/dev/null; then
             skip "$name of $size is refused with a clear line" "cannot mount a tmpfs"
@@ -311,13 +288,13 @@ check_full_disk() {
             continue
         fi
         mounted=$scratch/small
-        run trace --no-block-io --plain-runs 0 -o small/data "$built/samples/bank" --threads 2 \
+        run trace --no-block-io --plain-runs 0 -o small/data "$build/samples/bank" --threads 2 \
             --size 20003
         [ $status -eq 1 ] && grep -Eq '^persik: .*(full|No space left).*make room' err &&
             [ ! -e small/data ]
-        check $? "$name of $size is refused with a clear line"
+        report $? "$name of $size is refused with a clear line"
         same_result out plain
-        check $? "$name of $size leaves the program unharmed"
+        report $? "$name of $size leaves the program unharmed"
         umount "$mounted" && mounted=
     done
 }
@@ -328,7 +305,7 @@ check_full_disk() {
 analyses() {
     recording=$1
     shift
-    timeout 120 env "$@" "$persik" analyze -o "$recording" "$built/samples/bank" >out 2>err </dev/null
+    timeout 120 env "$@" "$persik" analyze -o "$recording" "$build/samples/bank" >out 2>err </dev/null
     status=$?
     [ $status -eq 0 ] && [ -s "$recording/static.json" ]
 }
@@ -337,37 +314,37 @@ check_shared_results() {
     analyses cache-1 PERSIK_CACHE="$scratch/shared/results"
     [ $status -eq 0 ] && [ "$(stat -c %a shared/results)" = 700 ] && [ ! -e cache-1/analyze-cache ] &&
         [ "$(stat -c %a shared/results/*.ir | sort -u)" = 600 ]
-    check $? "results per file are kept for the user alone"
+    report $? "results per file are kept for the user alone"
     before=$(stat -c '%i %n' shared/results/*)
     analyses cache-2 PERSIK_CACHE="$scratch/shared/results"
     [ $status -eq 0 ] && [ "$before" = "$(stat -c '%i %n' shared/results/*)" ] &&
         cmp -s cache-1/static.json cache-2/static.json
-    check $? "another recording takes them from there"
+    report $? "another recording takes them from there"
     analyses cache-3 PERSIK_CACHE=off && [ ! -e off ] && [ ! -e cache-3/analyze-cache ] &&
         cmp -s cache-1/static.json cache-3/static.json
-    check $? "PERSIK_CACHE=off keeps nothing"
+    report $? "PERSIK_CACHE=off keeps nothing"
     analyses cache-4 -u PERSIK_CACHE XDG_CACHE_HOME="$scratch/xdg" &&
         [ "$(stat -c %a xdg/persik)" = 700 ] && [ -n "$(ls xdg/persik)" ]
-    check $? "results are kept in XDG_CACHE_HOME by default"
+    report $? "results are kept in XDG_CACHE_HOME by default"
     analyses cache-5 -u PERSIK_CACHE -u XDG_CACHE_HOME HOME="$scratch" && [ -n "$(ls .cache/persik)" ]
-    check $? "results are kept in ~/.cache without XDG_CACHE_HOME"
+    report $? "results are kept in ~/.cache without XDG_CACHE_HOME"
     analyses cache-6 PERSIK_CACHE=/dev/null/no && [ -n "$(ls cache-6/analyze-cache)" ] &&
         grep -q '^persik: .*PERSIK_CACHE' err
-    check $? "where no cache can be made the recording keeps the results"
+    report $? "where no cache can be made the recording keeps the results"
     mkdir -m 777 everybodys
     chmod 777 everybodys
     analyses cache-7 PERSIK_CACHE="$scratch/everybodys" && [ -z "$(ls everybodys)" ]
-    check $? "a folder that others can write to is no cache"
+    report $? "a folder that others can write to is no cache"
     for i in 1 2 3; do
         PERSIK_CACHE=$scratch/at-once timeout 120 "$persik" analyze -o "at-once-$i" \
-            "$built/samples/bank" >"out-$i" 2>&1 </dev/null &
+            "$build/samples/bank" >"out-$i" 2>&1 </dev/null &
     done
     wait
     cmp -s cache-1/static.json at-once-1/static.json &&
         cmp -s cache-1/static.json at-once-2/static.json &&
         cmp -s cache-1/static.json at-once-3/static.json &&
         [ -z "$(find at-once -name '*.ir.*')" ]
-    check $? "several analyses can use it at once"
+    report $? "several analyses can use it at once"
 }
 
 # ---- the whole way ----
@@ -376,38 +353,38 @@ check_pipeline() {
     # shellcheck disable=SC2086
     run profile -o whole $bank
     [ $status -eq 0 ] && [ -s whole/sample.json ] && [ -s whole/trace.persik ]
-    check $? "profile samples and traces"
+    report $? "profile samples and traces"
     [ "$(stat -c %a whole/static.json)" = 600 ]
-    check $? "profile finds the source by itself"
+    report $? "profile finds the source by itself"
     run build-model -i whole
     [ $status -eq 0 ] && grep -q 'running time' out && grep -q 'explains' out
-    check $? "build-model prints its self-check"
+    report $? "build-model prints its self-check"
     grep -q '<svg' whole/model.svg
-    check $? "build-model draws the model"
+    report $? "build-model draws the model"
     run predict -i whole --threads 1,4 --cores 1,2 --format csv
     [ $status -eq 0 ] && [ "$(wc -l <out)" -eq 5 ]
-    check $? "predict sweeps over the built model"
+    report $? "predict sweeps over the built model"
     run validate -i whole --threads 1,2 --cores 1 --runs 2 --measurements runs.csv --format csv -- \
-        "$built/samples/bank" --threads '{threads}' --size 2003
+        "$build/samples/bank" --threads '{threads}' --size 2003
     [ $status -eq 0 ] && [ "$(wc -l <out)" -eq 3 ] && [ "$(wc -l <runs.csv)" -eq 5 ]
-    check $? "validate measures every configuration"
+    report $? "validate measures every configuration"
     cp out first
     run validate -i whole --reuse runs.csv --format csv
     [ $status -eq 0 ] && cmp -s out first
-    check $? "validate --reuse gives the same comparison without running"
+    report $? "validate --reuse gives the same comparison without running"
     run validate -i whole --reuse runs.csv --format svg
     [ $status -eq 0 ] && grep -q '<svg' out
-    check $? "validate draws"
+    report $? "validate draws"
 }
 
 check_without_debug_information() {
-    cp "$built/samples/bank" stripped && strip stripped
+    cp "$build/samples/bank" stripped && strip stripped
     run profile -o bare ./stripped --threads 2 --size 2003
     [ $status -eq 0 ] && grep -q 'warning: no facts from the source' err
-    check $? "profile warns when there is no debug information"
+    report $? "profile warns when there is no debug information"
     run build-model -i bare
     [ $status -eq 0 ] && [ -s bare/model.json ]
-    check $? "a model comes from the trace alone"
+    report $? "a model comes from the trace alone"
 }
 
 check_words
@@ -423,5 +400,4 @@ check_full_disk
 check_shared_results
 check_pipeline
 check_without_debug_information
-echo "1..$tests"
-[ $failures -eq 0 ]
+finish

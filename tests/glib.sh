@@ -2,37 +2,15 @@
 # Checks that GLib's thread pools, queues, locks and conditions are recorded and modelled as what they
 # are, on tests/programs/glib_work.c. Usage: tests/glib.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-build=$(cd "$1" && pwd)
-cd "$(dirname "$0")/.." || exit 2
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
 
 if ! pkg-config --exists glib-2.0 2>/dev/null; then
-    echo "1..1"
-    echo "ok 1 - programs that use GLib # SKIP no GLib to build one with: install libglib2.0-dev"
-    exit 0
+    skip "programs that use GLib" "no GLib to build one with: install libglib2.0-dev"
+    finish
+    exit
 fi
-
-# check NAME COMMAND...: one TAP line.
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >"$scratch/log" 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' "$scratch/log"
-        failures=$((failures + 1))
-    fi
-}
 
 # count API [THREAD]: how many such records
 count() {
@@ -78,8 +56,8 @@ for kind in exclusive shared; do
 done
 
 model_of() {
-    "$build/persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- \
-        "$scratch/glib_work" 2 2000 shared && "$build/persik" build-model -i "$scratch/data"
+    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- \
+        "$scratch/glib_work" 2 2000 shared && "$persik" build-model -i "$scratch/data"
 }
 # asks FILTER: is that true of the model?
 asks() { jq -e "$1" "$scratch/data/model.json" >/dev/null; }
@@ -98,10 +76,9 @@ check "waiting for half of the tasks is a completion" asks '
 check "a wait that may time out has its limit" asks '
     any(.nodes[]; .kind == "get" and .timeout_ns == 1000000)'
 runs_through() {
-    "$build/persik" predict -i "$scratch/data" --threads 1,4 --cores 2 2>"$scratch/err" &&
+    "$persik" predict -i "$scratch/data" --threads 1,4 --cores 2 2>"$scratch/err" &&
         ! grep "waited for nothing" "$scratch/err"
 }
 check "the model runs with other numbers of threads, and nobody waits for ever" runs_through
 
-echo "1..$tests"
-[ $failures -eq 0 ]
+finish

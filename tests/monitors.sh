@@ -3,33 +3,13 @@
 # checksum with any number of threads where its label says so, and has a complete label.
 # Usage: tests/monitors.sh BUILD-FOLDER. Prints TAP; exits 1 if a test fails.
 
-if [ $# -ne 1 ] || [ ! -d "$1" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-build=$(realpath "$1")
-root=$(dirname "$(dirname "$(realpath "$0")")")
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 folder=$root/tests/monitors
 labels=$folder/labels.csv
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
 hang_s=60 # a run takes milliseconds: one that takes this long is in a deadlock
 kinds="bounded queue|unbounded queue|semaphore|barrier|event|completion|rwlock|token pool|hand-over"
 kinds="$kinds|thread pool"
-
-# report STATUS NAME: one TAP line; STATUS 0 is success.
-report() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        failures=$((failures + 1))
-    fi
-}
 
 # checksum_of PROGRAM THREADS: of short work; fails if the program does or prints another line.
 checksum_of() {
@@ -103,28 +83,22 @@ programs() {
 
 echo "1..$(($(programs | wc -l) * 3 + 4))"
 
-${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/make" 2>&1
-status=$?
-[ $status -eq 0 ] || sed 's/^/# /' "$scratch/make"
-report $status "every program builds without a warning"
+${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
+report $? "every program builds without a warning"
 
 programs >"$scratch/programs"
-tail -n +2 "$labels" | cut -d , -f 1 | sort | diff - "$scratch/programs" >"$scratch/diff"
-status=$?
-sed 's/^/# /' "$scratch/diff"
-report $status "every program has its label and every label its program"
+tail -n +2 "$labels" | cut -d , -f 1 | sort | diff - "$scratch/programs" >"$scratch/log"
+report $? "every program has its label and every label its program"
 
-label_errors >"$scratch/errors"
-sed 's/^/# /' "$scratch/errors"
-[ ! -s "$scratch/errors" ]
+label_errors >"$scratch/log"
+[ ! -s "$scratch/log" ]
 report $? "every label is complete"
 
-names_missing >"$scratch/errors"
-sed 's/^/# /' "$scratch/errors"
-[ ! -s "$scratch/errors" ]
+names_missing >"$scratch/log"
+[ ! -s "$scratch/log" ]
 report $? "labels name what is in the source"
 
 while read -r program; do
     check_runs "$program" "$(awk -F , -v p="$program" '$1 == p { print $9 }' "$labels")"
 done <"$scratch/programs"
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -2,41 +2,19 @@
 # Checks what the model says of OpenMP's constructs, one region each: tests/programs/omp_constructs.c.
 # Usage: tests/openmp.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-build=$(cd "$1" && pwd)
-cd "$(dirname "$0")/.." || exit 2
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
 program=$scratch/omp_constructs
 
 if ! ${CC:-gcc} -std=gnu17 -g -O2 -Wall -Wextra -fopenmp tests/programs/omp_constructs.c \
     -o "$program" 2>"$scratch/log"; then
-    echo "1..1"
-    echo "ok 1 - programs that use OpenMP # SKIP the compiler has no OpenMP: $(head -1 "$scratch/log")"
-    exit 0
+    skip "programs that use OpenMP" "the compiler has no OpenMP: $(head -1 "$scratch/log")"
+    finish
+    exit
 fi
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 tests/programs/raw_print.c formats/catalog.c \
     -o "$scratch/raw_print" || exit 2
-
-# check NAME COMMAND...: one TAP line.
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >"$scratch/log" 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' "$scratch/log"
-        failures=$((failures + 1))
-    fi
-}
 
 # ---- what is recorded ----
 
@@ -64,8 +42,8 @@ check "OpenMP's own locks are locks" \
 # ---- what is modelled ----
 
 model_of() {
-    "$build/persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- "$program" 2 &&
-        "$build/persik" build-model -i "$scratch/data"
+    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- "$program" 2 &&
+        "$persik" build-model -i "$scratch/data"
 }
 asks() { jq -e "$1" "$scratch/data/model.json" >/dev/null; }
 # pool NAME CONDITION: that region's pool
@@ -109,5 +87,4 @@ check "what is not followed is said: tasks" notes "tasks._omp_fn.0: its OpenMP t
 check "what is not followed is said: nested regions" notes "parallel regions inside others"
 check "threads that sleep between regions are no spinning ones" asks 'all(.pools[]; .awake != true)'
 
-echo "1..$tests"
-[ $failures -eq 0 ]
+finish

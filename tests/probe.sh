@@ -3,39 +3,16 @@
 # the programs do not notice. Usage: tests/probe.sh BUILD-FOLDER
 # Prints TAP; exits 1 if a test fails.
 
-if [ $# -ne 1 ] || [ ! -f "$1/libpersik-probe.so" ]; then
-    echo "usage: $0 BUILD-FOLDER (with libpersik-probe.so in it)" >&2
-    exit 2
-fi
-probe=$(cd "$1" && pwd)/libpersik-probe.so
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
 
-scratch=$(mktemp -d) || exit 1
 trap 'umount "$scratch/full" 2>/dev/null; rm -rf "$scratch"' EXIT
+probe=$build/libpersik-probe.so
 raw=$scratch/raw
-tests=0
-failures=0
 hang_s=120 # a run takes milliseconds: one that takes this long is in a deadlock
 
-# check NAME CONDITION...: one TAP line.
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@"; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        failures=$((failures + 1))
-    fi
-}
-
-skip() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
-}
-
-build() {
+compile() {
     ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 -Wall -Wextra -Werror "$@" -lpthread || exit 2
 }
 
@@ -72,13 +49,13 @@ count() {
         '$1 == "record" && $4 == api && (thread == "" || $3 == thread)' "$scratch/records" | wc -l
 }
 
-build tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
+compile tests/programs/raw_print.c formats/catalog.c -o "$scratch/raw_print"
 for program in count window semantics signals sends ends children threads secret streams; do
-    build tests/programs/probe_$program.c -o "$scratch/$program"
+    compile tests/programs/probe_$program.c -o "$scratch/$program"
 done
-build -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
+compile -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so"
 # shellcheck disable=SC2016 # $ORIGIN is the loader's
-build tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
+compile tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
 
 # ---- the catalog ----
 
@@ -275,5 +252,4 @@ else
     skip "full disk" "may not mount a tmpfs"
 fi
 
-echo "1..$tests"
-[ $failures -eq 0 ]
+finish

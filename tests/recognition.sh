@@ -3,38 +3,17 @@
 # against the labels: kind, amount and operations of objects, nothing in look-alikes. All of the
 # corpus: bench/recognition.sh. Usage: tests/recognition.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-build=$(realpath "$1")
-root=$(dirname "$(dirname "$(realpath "$0")")")
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 corpus=$root/tests/monitors
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
 
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
     completion_outstanding none_overwriting_ring none_histogram none_filled_list"
 
-# report STATUS NAME: one TAP line; STATUS 0 is success.
-report() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# /' "$scratch/log"
-        failures=$((failures + 1))
-    fi
-}
-
 model_of() {
-    "$build/persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \
-        "$build/monitors/$1" --threads 2 && "$build/persik" build-model -i "$scratch/$1"
+    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \
+        "$build/monitors/$1" --threads 2 && "$persik" build-model -i "$scratch/$1"
 }
 
 # verdict_on PROGRAM MODEL-OF: the line of verdict.jq.
@@ -64,4 +43,4 @@ verdict_on bounded_goto bounded_counter >"$scratch/log" && ! is_right "$scratch/
 report $? "a queue of 8 does not pass for one of 3"
 verdict_on none_histogram bounded_counter >"$scratch/log" && ! is_right "$scratch/log"
 report $? "a queue does not pass for a look-alike"
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

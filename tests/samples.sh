@@ -3,30 +3,11 @@
 # and refusal of bad arguments. Usage: tests/samples.sh BUILD-FOLDER
 # Prints TAP; exits 1 if a test fails.
 
-if [ $# -ne 1 ] || [ ! -d "$1/samples" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-built=$1/samples
-
-samples="raytracer montecarlo moldyn galaxy renderer pipeline bank heat partition"
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+samples=$build/samples
+names="raytracer montecarlo moldyn galaxy renderer pipeline bank heat partition"
 hang_s=120 # a run takes milliseconds: one that takes this long is in a deadlock
-
-# report STATUS NAME: one TAP line; STATUS 0 is success.
-report() {
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        failures=$((failures + 1))
-    fi
-}
 
 # small_size SAMPLE: options that make a run take some 10-50 ms, and do not divide evenly.
 small_size() {
@@ -60,7 +41,7 @@ other_size() {
 
 # checksum_of SAMPLE OPTION...: prints the checksum; fails if the sample does or prints none.
 checksum_of() {
-    program=$built/$1
+    program=$samples/$1
     shift
     timeout "$hang_s" "$program" "$@" >"$scratch/out" 2>"$scratch/err" || return 1
     sed -n 's/^checksum \([0-9a-f]\{16\}\)$/\1/p' "$scratch/out" | grep .
@@ -68,7 +49,7 @@ checksum_of() {
 
 # refuses SAMPLE OPTION...: exit code 2, something on stderr, nothing on stdout.
 refuses() {
-    program=$built/$1
+    program=$samples/$1
     shift
     timeout "$hang_s" "$program" "$@" >"$scratch/out" 2>"$scratch/err"
     [ $? -eq 2 ] && [ -s "$scratch/err" ] && [ ! -s "$scratch/out" ]
@@ -89,7 +70,7 @@ check_checksums() {
 }
 
 check_arguments() {
-    "$built/$1" --help >"$scratch/out" 2>"$scratch/err" && grep -q -e --threads "$scratch/out"
+    "$samples/$1" --help >"$scratch/out" 2>"$scratch/err" && grep -q -e --threads "$scratch/out"
     report $? "$1 --help names --threads"
     for bad in --threads=0 --threads=-3 --threads=two --threads=2x --threads= \
         --threads=99999999999999999999 --size=0 --no-such-option stray; do
@@ -137,9 +118,9 @@ check_pictures() {
 
 # 4 + 11 checks per sample, and those of single samples
 # shellcheck disable=SC2086 # split into names on purpose
-set -- $samples
+set -- $names
 echo "1..$(($# * 15 + 9))"
-for sample in $samples; do
+for sample in $names; do
     check_checksums "$sample"
     check_arguments "$sample"
 done
@@ -147,4 +128,4 @@ check_galaxy_pools
 check_pipeline_capacity
 check_schemes
 check_pictures
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

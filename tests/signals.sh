@@ -2,32 +2,10 @@
 # Checks that a thread that waits for a signal which another thread sends it is modelled as waiting for
 # that thread, on tests/programs/signal_done.c. Usage: tests/signals.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-persik=$(cd "$1" && pwd)/persik
-cd "$(dirname "$0")/.." || exit 2
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
-tests=0
-failures=0
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
 data=$scratch/data
-
-# check NAME COMMAND...: one TAP line.
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >"$scratch/log" 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' "$scratch/log"
-        failures=$((failures + 1))
-    fi
-}
 
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/signal_done.c \
     -o "$scratch/signal_done" -lpthread || exit 2
@@ -51,5 +29,4 @@ check "the program is recorded and modelled" recorded
 check "what main waits for has a name" is_object
 check "main waits as long as the threads compute, not as long as it did" follows_the_threads
 
-echo "1..$tests"
-[ "$failures" -eq 0 ]
+finish

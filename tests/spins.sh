@@ -2,31 +2,13 @@
 # Spinning: what the user's catalog names is modelled, what nobody names is listed. Usage: tests/spins.sh
 # BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-persik=$(realpath "$1")/persik
-programs=$(realpath "$(dirname "$0")")/programs
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
-unset PERSIK_DATA
-tests=0
-failures=0
+programs=$root/tests/programs
 
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >check.log 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' check.log err summary | head -n 30
-        failures=$((failures + 1))
-    fi
+explain_failure() {
+    cat log err summary
 }
 
 # model CATALOG PROGRAM...: the model's data in data, what it says of itself in summary and graph.
@@ -97,5 +79,4 @@ check "a named ring is not listed" unlisted
 check "it is a queue" grep -q '^.*queue.* queue ' graph
 check "any number of threads polls it" goes_on 1 2 4
 
-echo "1..$tests"
-[ "$failures" -eq 0 ]
+finish

@@ -3,34 +3,10 @@
 # of which the user wants it, which must then give what their recognised models give.
 # Usage: tests/statements.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-build=$(realpath "$1")
-persik=$build/persik
-root=$(dirname "$(dirname "$(realpath "$0")")")
-programs=$root/tests/programs
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
-unset PERSIK_DATA
-tests=0
-failures=0
-
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >check.log 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' check.log | tail -n 30
-        failures=$((failures + 1))
-    fi
-}
+programs=$root/tests/programs
 
 # recorded NAME COMMAND...: a recording of the program in NAME.
 recorded() {
@@ -157,8 +133,7 @@ for program in bounded_counter:queue barrier_generation:barrier semaphore_limit:
     if kinds_of "$program" | grep -qw "$kind"; then
         check "$name" are_alike "$program" "$program.statements"
     else
-        tests=$((tests + 1))
-        echo "ok $tests - $name # SKIP it was not recognised in this run"
+        skip "$name" "it was not recognised in this run"
     fi
 done
 
@@ -170,5 +145,4 @@ check "what cannot be simulated so is said" \
 built turns >turns.plain.log 2>&1
 check "and is modelled as without the user's word" are_alike turns turns.statements
 
-echo "1..$tests"
-[ $failures -eq 0 ]
+finish

@@ -5,19 +5,11 @@
 # Usage: tests/what_if.sh BUILD-FOLDER
 # Prints TAP; exits 1 if a test fails.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-persik=$(cd "$1" && pwd)/persik
-cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
 
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
 program=$scratch/what_if
-tests=0
-failures=0
 attempts=3     # a machine that was disturbed once gets another chance; a wrong model fails every time
 patience_s=120 # but not for ever: from then on each test has one attempt
 disturbed=2 # a status: the real runs differ by more than the prediction may, or others computed beside them
@@ -27,22 +19,6 @@ start_s=$(date +%s)
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/what_if.c \
     -o "$program" -lpthread || exit 2
 
-report() { # STATUS NAME
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# /' "$scratch/said"
-        failures=$((failures + 1))
-    fi
-}
-
-skip() { # NAME REASON
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
-}
-
 is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 
 # record ACT NUMBER...: one run, one model, in $scratch/data; again when the machine's host took part of
@@ -50,10 +26,10 @@ is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 record() {
     for _ in $(seq $attempts); do
         rm -rf "$scratch/data"
-        "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/said" 2>&1 || return 1
-        grep -q "host gave it to others" "$scratch/said" && is_patient || break
+        "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
+        grep -q "host gave it to others" "$scratch/log" && is_patient || break
     done
-    "$persik" build-model -q -i "$scratch/data" >>"$scratch/said" 2>&1
+    "$persik" build-model -q -i "$scratch/data" >>"$scratch/log" 2>&1
 }
 
 # change NAME KEY DIFFERENCE: what a person does in an editor. The object or node whose name begins with
@@ -76,7 +52,7 @@ change() {
         }
         { print }
         END { exit changed != 1 }' "$scratch/model.json" >"$scratch/model.new" || {
-        echo "not one of the names beginning with '$1' has '$2'" >>"$scratch/said"
+        echo "not one of the names beginning with '$1' has '$2'" >>"$scratch/log"
         return 1
     }
     mv "$scratch/model.new" "$scratch/model.json"
@@ -127,7 +103,7 @@ compare() {
                 what, p / 1e9, run[2] / 1e9, run[1] / 1e9, run[3] / 1e9, others, error
             if (error <= limit && error >= -limit) exit 0
             exit run[3] > run[1] * (1 + limit / 100) || others > limit ? disturbed : 1
-        }' >>"$scratch/said"
+        }' >>"$scratch/log"
 }
 
 # attempt NAME STEPS: runs the function STEPS, again if it fails. Skipped if the machine never was quiet.
@@ -138,7 +114,7 @@ attempt() {
         case $? in
             0)
                 report 0 "$1"
-                tail -n 1 "$scratch/said" | sed 's/^/# /'
+                tail -n 1 "$scratch/log" | sed 's/^/# /'
                 return
                 ;;
             "$disturbed") ;;
@@ -147,7 +123,7 @@ attempt() {
         is_patient || break
     done
     if [ $wrong -eq 0 ]; then
-        skip "$1" "the machine is too busy: $(tail -n 1 "$scratch/said")"
+        skip "$1" "the machine is too busy: $(tail -n 1 "$scratch/log")"
     else
         report 1 "$1"
     fi
@@ -212,5 +188,4 @@ else
     skip "without sleeping the cores are the limit, within 5 %" "a single core"
 fi
 
-echo "1..$tests"
-[ "$failures" -eq 0 ]
+finish

@@ -2,36 +2,13 @@
 # Functions of the user's catalog, wrapped, watched by the kernel or hooked: the program does what it
 # does without us, and every call is recorded once. Usage: tests/wraps.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-persik=$(realpath "$1")/persik
-programs=$(realpath "$(dirname "$0")")/programs
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
-unset PERSIK_DATA
-tests=0
-failures=0
+programs=$root/tests/programs
 
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >check.log 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' check.log err | head -n 20
-        failures=$((failures + 1))
-    fi
-}
-
-skip() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1 # SKIP $2"
+explain_failure() {
+    head -n 20 log err
 }
 
 # trace CATALOG PROGRAM: both ways; the outputs in bare and traced, the records in calls.
@@ -63,7 +40,7 @@ unwatched() {
     ! watched "$1"
 }
 
-root=$([ "$(id -u)" -eq 0 ] && [ -e /sys/kernel/tracing/uprobe_events ] && echo yes)
+is_root=$([ "$(id -u)" -eq 0 ] && [ -e /sys/kernel/tracing/uprobe_events ] && echo yes)
 
 # ---- every shape of function ----
 
@@ -99,7 +76,7 @@ done
 
 g++ -g -O2 "$programs/throws.cpp" -o throws -lpthread || exit 1
 printf 'try-get take fails=zero\nget drain\n' >throws.catalog
-if [ "$root" ]; then
+if [ "$is_root" ]; then
     trace throws.catalog ./throws
     check "exceptions pass through" same
     check "locks after an exception are seen" [ "$(count pthread_mutex_lock)" -gt 0 ]
@@ -184,5 +161,4 @@ check "an unknown function, before anything runs" refused 'put no_such_function'
     'bad.catalog:1: no_such_function: no such function'
 check "an unknown role, before anything runs" refused 'push f' "bad.catalog:1: unknown role 'push'"
 
-echo "1..$tests"
-[ "$failures" -eq 0 ]
+finish

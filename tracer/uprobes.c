@@ -62,8 +62,7 @@ static void remove_abandoned(void) {
     } dead = {0};
     while (file && fgets(line, sizeof line, file)) {
         const char *group = strstr(line, ":" GROUP);
-        long pid = group ? strtol(group + strlen(":" GROUP), NULL, 10) : 0;
-        if (tracepoint_abandoned(pid))
+        if (group && tracepoint_abandoned(strtol(group + strlen(":" GROUP), NULL, 10)))
             *VECTOR_ADD(&dead) = memory_format("-%.*s", (int)strcspn(group, " \n"), group);
     }
     if (file)

@@ -36,9 +36,10 @@ struct filter {
     int threads;
     int rows;
     bool merge_each;       /* else at the end */
-    pthread_mutex_t mutex; /* guards the fields below */
+    pthread_mutex_t mutex; /* guards the two fields below */
     uint64_t total;
     int rows_done;
+    uint32_t *tables; /* init only: of all workers */
 };
 
 struct worker {
@@ -47,7 +48,7 @@ struct worker {
     int id;
     uint64_t sum;
     int rows;
-    uint32_t *table; /* init only */
+    uint32_t *table; /* init only: its own */
 };
 
 static uint64_t mix64(uint64_t x) {
@@ -165,21 +166,16 @@ static void run_workers(struct filter *filter, struct worker *workers, void *(*r
 static struct worker *make_workers(struct filter *filter, bool with_tables) {
     size_t n = (size_t)filter->threads;
     struct worker *workers = aligned_alloc(CACHE_LINE, n * sizeof *workers);
-    uint32_t *tables = with_tables ? calloc(n * TABLE_ENTRIES, sizeof *tables) : NULL;
-    if (!workers || (with_tables && !tables))
+    filter->tables = with_tables ? calloc(n * TABLE_ENTRIES, sizeof *filter->tables) : NULL;
+    if (!workers || (with_tables && !filter->tables))
         err(EXIT_FAILURE, "out of memory for %d threads", filter->threads);
     memset(workers, 0, n * sizeof *workers);
     for (size_t i = 0; i < n; i++) {
         workers[i].filter = filter;
         workers[i].id = (int)i;
-        workers[i].table = with_tables ? tables + i * TABLE_ENTRIES : NULL;
+        workers[i].table = with_tables ? filter->tables + i * TABLE_ENTRIES : NULL;
     }
     return workers;
-}
-
-static void free_workers(struct worker *workers) {
-    free(workers[0].table);
-    free(workers);
 }
 
 /* ------------------------------------------------------------------------------- command line */
@@ -289,7 +285,8 @@ int main(int argc, char **argv) {
     printf("partition: %s, %d rows, %d threads, %.3f s\n", options.scheme->name, filter.rows,
            filter.threads, seconds);
     printf("checksum %016llx\n", (unsigned long long)filter.total);
-    free_workers(workers);
+    free(workers);
+    free(filter.tables);
     pthread_mutex_destroy(&filter.mutex);
     return EXIT_SUCCESS;
 }

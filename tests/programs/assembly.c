@@ -4,9 +4,8 @@
  * usage: assembly ASSEMBLERS PRODUCTS */
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include "../monitors/support.h"
 
 #define PLACES 12
 
@@ -22,17 +21,6 @@ static struct store store = {
     .parts = PTHREAD_COND_INITIALIZER,
     .room = PTHREAD_COND_INITIALIZER,
 };
-
-/* Computes for about `us` microseconds. */
-static uint64_t burn(uint64_t seed, unsigned us) {
-    uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
-    for (unsigned i = 0; i < us * 450; i++) {
-        x ^= x >> 29;
-        x *= 0xbf58476d1ce4e5b9u;
-        x += i;
-    }
-    return x;
-}
 
 static void add_lid(struct store *s) {
     pthread_mutex_lock(&s->mutex);
@@ -98,7 +86,7 @@ int main(int argc, char **argv) {
         pthread_join(assemblers[i], NULL);
         sum += sums[i];
     }
-    printf("%016lx\n", (unsigned long)sum);
+    print_result(sum);
     free(assemblers);
     free(sums);
     return 0;

@@ -4,9 +4,8 @@
  * usage: budget THREADS JOBS */
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include "../monitors/support.h"
 
 #define LIMIT 4
 #define LARGE 3
@@ -18,17 +17,6 @@ static struct budget {
     int used, done;
     bool draining, over;
 } budget = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false, false};
-
-/* Computes for about `us` microseconds. */
-static uint64_t burn(uint64_t seed, unsigned us) {
-    uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
-    for (unsigned i = 0; i < us * 450; i++) {
-        x ^= x >> 29;
-        x *= 0xbf58476d1ce4e5b9u;
-        x += i;
-    }
-    return x;
-}
 
 static void enter_small(struct budget *b) {
     pthread_mutex_lock(&b->mutex);
@@ -134,7 +122,7 @@ int main(int argc, char **argv) {
         pthread_join(shares[i].thread, NULL);
     end_jobs(&budget);
     pthread_join(cleaner, NULL);
-    printf("%016lx\n", (unsigned long)total);
+    print_result(total);
     free(shares);
     return 0;
 }

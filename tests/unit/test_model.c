@@ -559,6 +559,27 @@ static void test_a_quantity_follows_the_threads_of_its_pools(void **state) {
     assert_true(linear_value(&linear, threads) == 4);
 }
 
+/* start -> a <-> b -> end: what leads to a place need not lead back. */
+static void test_a_search_marks_what_the_edges_lead_to(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int start = build_node(model, NODE_START, MODEL_NONE);
+    int a = build_next(model, start, constant(0), NODE_STEP, MODEL_NONE);
+    int b = build_next(model, a, constant(0), NODE_STEP, MODEL_NONE);
+    build_edge(model, b, a);
+    int end = build_next(model, b, constant(0), NODE_END, MODEL_NONE);
+    bool from_start[4] = {false}, from_a[4] = {false}, without_b[4] = {false};
+    model_mark_reached(model, start, NULL, from_start);
+    assert_true(!from_start[start] && from_start[a] && from_start[b] && from_start[end]);
+    model_mark_reached(model, a, NULL, from_a);
+    assert_true(!from_a[start] && from_a[a] && from_a[b] && from_a[end]);
+    bool may_pass[4] = {true, true, true, true};
+    may_pass[b] = false;
+    model_mark_reached(model, start, may_pass, without_b);
+    assert_true(!without_b[start] && without_b[a] && !without_b[b] && !without_b[end]);
+    model_free(model);
+}
+
 static void test_names_are_those_of_the_file(void **state) {
     (void)state;
     assert_string_equal(object_kind_name(OBJECT_MUTEX), "mutex");
@@ -607,6 +628,7 @@ int main(void) {
         cmocka_unit_test(test_a_summary_keeps_the_total_and_the_order),
         cmocka_unit_test(test_summaries_of_nothing_and_of_equals_are_simple),
         cmocka_unit_test(test_a_quantity_follows_the_threads_of_its_pools),
+        cmocka_unit_test(test_a_search_marks_what_the_edges_lead_to),
         cmocka_unit_test(test_names_are_those_of_the_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

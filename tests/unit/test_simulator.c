@@ -6,34 +6,10 @@
 
 #include <cmocka.h>
 
-#include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/simulation.h"
 
 #define MS 1e6 /* in nanoseconds */
-
-static struct sim_result simulate(const struct model *model, struct sim_config config) {
-    struct sim_result result;
-    struct error error = {""};
-    config.seed = config.seed ? config.seed : 1;
-    if (sim_predict(model, &config, &result, &error) != 0)
-        fail_msg("%s", error.text);
-    return result;
-}
-
-/* The running time alone; the model is freed. */
-static double run_ns(struct model *model, struct sim_config config) {
-    struct sim_result result = simulate(model, config);
-    double mean = result.run_ns.mean;
-    assert_true(result.stalls == 0);
-    sim_result_free(&result);
-    model_free(model);
-    return mean;
-}
-
-static void assert_close(double value, double expected, double relative) {
-    if (!(fabs(value - expected) <= relative * fabs(expected)))
-        fail_msg("%.9g is not within %g of %.9g", value, relative, expected);
-}
 
 static void end_after(struct model *model, int node, struct dist cpu) {
     build_next(model, node, cpu, NODE_END, MODEL_NONE);

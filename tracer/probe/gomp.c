@@ -20,9 +20,9 @@ struct region {
 struct member {
     const struct region *region; /* NULL: of nothing */
     bool knows_its_number;
-    struct probe_call leaving; /* its record of having left a region, until it goes on */
-    int32_t left_size;         /* of that region's team; 0 = none left */
-    const struct region *left; /* that region */
+    const struct region *left; /* that it has left, until it goes on; NULL: none */
+    struct probe_call leaving; /* its record of that */
+    int32_t left_size;         /* of that region's team */
 };
 
 /* A call in which libgomp may run tasks. */
@@ -44,9 +44,9 @@ static int32_t team_size(void) {
 }
 
 static void goes_on(void) {
-    if (member.left_size > 0)
+    if (member.left != NULL)
         probe_end(&member.leaving, TRACE_WAITED | TRACE_LEAVES, member.left_size);
-    member.left_size = 0;
+    member.left = NULL;
 }
 
 static void leaves(const struct region *region) {
@@ -157,9 +157,9 @@ static uint64_t team(void) {
         return result;                                                                             \
     }
 #define TAKE_KNOWN(symbol, ret, params, args) TAKE(symbol, real.symbol, symbol, ret, params, args)
-#define TAKE_VARIANT(symbol, api, ret, params, args)                                               \
-    static ret(*real_##symbol) params;                                                             \
-    TAKE(symbol, real_##symbol, api, ret, params, args)
+#define TAKE_VARIANT(symbol, api, params, args)                                                    \
+    static __typeof__(bool params) *real_##symbol;                                                 \
+    TAKE(symbol, real_##symbol, api, bool, params, args)
 
 #define START_PARAMS       (long start, long end, long step, long chunk, long *first, long *last)
 #define START_ARGS         (start, end, step, chunk, first, last)
@@ -188,25 +188,23 @@ TAKE_KNOWN(GOMP_single_start, bool, (void), ())
 
 /* Variants of a kind of loop: the prefix before the kind, start and next. */
 #define TAKES(prefix, kind)                                                                        \
-    TAKE_VARIANT(GOMP_loop_##prefix##kind##_start, GOMP_loop_##kind##_start, bool, START_PARAMS,   \
+    TAKE_VARIANT(GOMP_loop_##prefix##kind##_start, GOMP_loop_##kind##_start, START_PARAMS,         \
                  START_ARGS)                                                                       \
-    TAKE_VARIANT(GOMP_loop_##prefix##kind##_next, GOMP_loop_##kind##_next, bool, NEXT_PARAMS,      \
-                 NEXT_ARGS)
+    TAKE_VARIANT(GOMP_loop_##prefix##kind##_next, GOMP_loop_##kind##_next, NEXT_PARAMS, NEXT_ARGS)
 #define ULL_TAKES(prefix, kind)                                                                    \
-    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_start, GOMP_loop_##kind##_start, bool,             \
-                 ULL_START_PARAMS, ULL_START_ARGS)                                                 \
-    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_next, GOMP_loop_##kind##_next, bool,               \
-                 ULL_NEXT_PARAMS, NEXT_ARGS)
-#define RUNTIME_TAKES(prefix)                                                                      \
-    TAKE_VARIANT(GOMP_loop_##prefix##runtime_start, GOMP_loop_runtime_start, bool, RUNTIME_PARAMS, \
-                 RUNTIME_ARGS)                                                                     \
-    TAKE_VARIANT(GOMP_loop_##prefix##runtime_next, GOMP_loop_runtime_next, bool, NEXT_PARAMS,      \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_start, GOMP_loop_##kind##_start, ULL_START_PARAMS, \
+                 ULL_START_ARGS)                                                                   \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##kind##_next, GOMP_loop_##kind##_next, ULL_NEXT_PARAMS,    \
                  NEXT_ARGS)
+#define RUNTIME_TAKES(prefix)                                                                      \
+    TAKE_VARIANT(GOMP_loop_##prefix##runtime_start, GOMP_loop_runtime_start, RUNTIME_PARAMS,       \
+                 RUNTIME_ARGS)                                                                     \
+    TAKE_VARIANT(GOMP_loop_##prefix##runtime_next, GOMP_loop_runtime_next, NEXT_PARAMS, NEXT_ARGS)
 #define ULL_RUNTIME_TAKES(prefix)                                                                  \
-    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_start, GOMP_loop_runtime_start, bool,             \
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_start, GOMP_loop_runtime_start,                   \
                  ULL_RUNTIME_PARAMS, ULL_RUNTIME_ARGS)                                             \
-    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_next, GOMP_loop_runtime_next, bool,               \
-                 ULL_NEXT_PARAMS, NEXT_ARGS)
+    TAKE_VARIANT(GOMP_loop_ull_##prefix##runtime_next, GOMP_loop_runtime_next, ULL_NEXT_PARAMS,    \
+                 NEXT_ARGS)
 TAKES(nonmonotonic_, dynamic)
 TAKES(nonmonotonic_, guided)
 TAKES(ordered_, static)
@@ -364,7 +362,7 @@ static void run_task(void *argument) {
     }
     struct waiting *wait = waiting;
     struct member outer = member;
-    bool is_last = wait == NULL && outer.left_size > 0;
+    bool is_last = wait == NULL && outer.left != NULL;
     if (wait != NULL)
         probe_end(&wait->call, TRACE_WAITED, 0);
     if (is_last) {

@@ -109,7 +109,7 @@ static struct wrap make_wrap(const struct raw_wrap *raw) {
 /* ---- modules ---- */
 
 struct module {
-    char path[FILE_PATH_MAX];
+    const char *path;
     uint64_t base, low, high;
     char *stubs; /* room for this module's, within reach of it */
     size_t n_stubs;
@@ -251,12 +251,9 @@ static size_t count_in_module(const struct plan *plan, const char *path) {
 
 /* All stubs of a module are made, and made executable, before the first jump leads to one. */
 static void wrap_module(const struct plan *plan, const char *path) {
-    struct module module = {.n_stubs = count_in_module(plan, path)};
+    struct module module = {.path = path, .n_stubs = count_in_module(plan, path)};
     size_t bytes = (module.n_stubs * STUB_BYTES + PAGE - 1) & ~(PAGE - 1);
     char *stub_of[plan->count];
-    if (strlen(path) >= sizeof module.path)
-        return;
-    strcpy(module.path, path);
     if (dl_iterate_phdr(visit_module, &module) == 0)
         return;
     for (size_t i = 0; i < plan->count; i++) {
