@@ -702,7 +702,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
                  from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
-    if (from->team && from->team->splits) {
+    if (from->divides_work || (from->team && from->team->splits)) {
         struct error ignored;
         modelgen_repartition(model, p, PARTITION_FIXED, &ignored); /* cannot fail */
     }
