@@ -12,7 +12,29 @@
 /* ... which are no more than so many: each makes nodes of its own. */
 #define INSTANCES_LIMIT 8
 
-/* The one with the longest waiting that is not chosen yet; -1: none. */
+struct lock_class {
+    size_t n_members;
+    double wait_ns;
+    bool is_monitor; /* threads wait for something else with such a lock: it belongs to that */
+};
+
+static struct lock_class *find_classes(const struct sections *sections) {
+    struct lock_class *classes = memory_alloc(sections->n_objects + 1, sizeof *classes);
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        const struct sync_object *object = &sections->objects[o];
+        if (object->kind == ON_MUTEX) {
+            classes[object->class_id].n_members++;
+            classes[object->class_id].wait_ns += object->wait_ns;
+        }
+    }
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        classes[sections->objects[section->mutex].class_id].is_monitor |= section->n_waits > 0;
+    }
+    return classes;
+}
+
+/* The one of the class with the longest waiting that is not chosen yet; -1: none. */
 static int hottest(const struct sections *sections, int class_id, const bool *chosen) {
     int best = -1;
     for (size_t o = 0; o < sections->n_objects; o++) {
@@ -24,44 +46,22 @@ static int hottest(const struct sections *sections, int class_id, const bool *ch
     return best;
 }
 
-/* Do threads wait for something else with such a lock in their hands? Then it belongs to what they
- * wait for. */
-static bool is_monitor(const struct sections *sections, int class_id) {
-    for (size_t s = 0; s < sections->n_sections; s++)
-        if (sections->sections[s].n_waits > 0 &&
-            sections->objects[sections->sections[s].mutex].class_id == class_id)
-            return true;
-    return false;
-}
-
-static bool is_lock(const struct sync_object *object) {
-    return object->kind == ON_MUTEX;
-}
-
-static void choose(const struct sections *sections, int class_id, double life_ns, bool *chosen,
-                   struct model *model) {
-    double all_ns = 0, covered_ns = 0;
-    size_t n = 0;
+static void choose(const struct sections *sections, int class_id, const struct lock_class *class,
+                   bool *chosen, struct model *model) {
     int few[INSTANCES_LIMIT], n_few = 0, next;
-    for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].class_id == class_id) {
-            all_ns += sections->objects[o].wait_ns;
-            n++;
-        }
-    if (n < 2 || all_ns <= NOTE_SHARE * life_ns)
-        return;
-    while (!is_monitor(sections, class_id) && covered_ns < COVERED_SHARE * all_ns &&
+    double covered_ns = 0;
+    while (!class->is_monitor && covered_ns < COVERED_SHARE * class->wait_ns &&
            n_few < INSTANCES_LIMIT && (next = hottest(sections, class_id, chosen)) >= 0) {
         covered_ns += sections->objects[next].wait_ns;
         chosen[next] = true;
         few[n_few++] = next;
     }
-    if (covered_ns >= COVERED_SHARE * all_ns) {
+    if (covered_ns >= COVERED_SHARE * class->wait_ns) {
         draft_note(model,
-                   "%zu locks are used at the same place; %d of them, with %.0f %% of the waiting, "
-                   "are modelled each on its own, however many threads there are; waiting for the "
+                   "%zu locks are used at the same place; those with %.0f %% of the waiting (%d) "
+                   "are modelled each on its own, as many for any number of threads; waiting for "
                    "others is left out",
-                   n, n_few, 100 * covered_ns / all_ns);
+                   class->n_members, 100 * covered_ns / class->wait_ns, n_few);
         return;
     }
     for (int i = 0; i < n_few; i++)
@@ -72,8 +72,10 @@ static void choose(const struct sections *sections, int class_id, double life_ns
 
 bool *instances_find(const struct sections *sections, double life_ns, struct model *model) {
     bool *chosen = memory_alloc(sections->n_objects + 1, sizeof *chosen);
+    struct lock_class *classes = find_classes(sections);
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].class_id == (int)o && is_lock(&sections->objects[o]))
-            choose(sections, (int)o, life_ns, chosen, model);
+        if (classes[o].n_members > 1 && classes[o].wait_ns > NOTE_SHARE * life_ns)
+            choose(sections, (int)o, &classes[o], chosen, model);
+    free(classes);
     return chosen;
 }

@@ -43,6 +43,15 @@ static bool worth_keeping(const struct writer *writer, int index) {
             object->hold_ns > limit * run_ns || writer->is_met_at[index]);
 }
 
+/* Of an object among those of its class, from 1. */
+static int number_of(const struct writer *writer, int index) {
+    const struct sync_object *objects = writer->in->sections->objects;
+    int number = 1;
+    for (int o = 0; o < index; o++)
+        number += objects[o].class_id == objects[index].class_id;
+    return number;
+}
+
 int objects_lock(struct writer *writer, int index) {
     if (index < 0)
         return MODEL_NONE;
@@ -57,10 +66,13 @@ int objects_lock(struct writer *writer, int index) {
         const char *what = kind == OBJECT_MUTEX  ? "mutex"
                            : kind == OBJECT_SPIN ? "spin lock"
                                                  : "rwlock";
-        char *numbered = object->alone ? NULL : memory_format("%s #%d", what, index);
-        result = draft_object(writer->model, kind,
-                              object_name(writer, index, numbered ? numbered : what));
-        free(numbered);
+        char *name = object_name(writer, index, what);
+        if (!object->alone) {
+            char *class_name = name;
+            name = memory_format("%s, number %d", class_name, number_of(writer, index));
+            free(class_name);
+        }
+        result = draft_object(writer->model, kind, name);
         writer->model->objects[result].evidence =
             memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
                           object->waits, object->hold_ns / 1e9);
