@@ -14,7 +14,7 @@ enum { LOCKS = 20 };
 
 /* How many of a class of locks are, which are waited for so long; all else is a life of 1000. */
 static int count_chosen(const double *waits, int n, bool guarded) {
-    struct sync_object objects[LOCKS] = {0};
+    struct sync_object *objects = memory_alloc((size_t)n, sizeof *objects);
     for (int o = 0; o < n; o++)
         objects[o] = (struct sync_object){.kind = ON_MUTEX, .wait_ns = waits[o]};
     struct section section = {.mutex = 0, .n_waits = guarded};
@@ -26,6 +26,7 @@ static int count_chosen(const double *waits, int n, bool guarded) {
     for (int o = 0; o < n; o++)
         found += chosen[o];
     free(chosen);
+    free(objects);
     model_free(model);
     return found;
 }
