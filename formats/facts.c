@@ -336,6 +336,8 @@ static void read_creation(struct reader *reader, const struct place *place, cons
     creation->follows_threads = json_object_get(object, "factor") != NULL;
     creation->constant = !creation->follows_threads && json_object_get(object, "offset") != NULL;
     creation->per_thread = read_flag(reader, place, object, "per_thread");
+    creation->divides_work =
+        json_object_get(object, "divides_work") && read_flag(reader, place, object, "divides_work");
     if (json_object_get(object, "counts"))
         READ_ELEMENTS(reader, place, object, creation, counts, read_count);
 }

@@ -102,7 +102,8 @@ struct facts_creation {
     bool follows_threads; /* ... as told by this */
     bool constant;        /* amount is the constant `offset` */
     bool per_thread;      /* one for each thread: in a loop over them, on demand up to their
-                           * number, or by halving it */
+                           * number, or by halving it ... */
+    bool divides_work;    /* ... and each gets a part of its creator's work with it */
     /* Of such a loop, where the calls that lead to it differ in how many that is: those of which it
      * is known. */
     size_t n_counts;

@@ -143,6 +143,8 @@ struct object {
     int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
                    * order of their creation; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */
+    double items_in_all;         /* queue only: it is closed when so many have been taken; 0: never.
+                                  * Nobody waits for ever before: see docs/formats.md */
     struct dist service_ns;      /* disk only: of one request on one server */
     double servers;              /* disk only: requests served at once; 0 = all that come */
     struct dist interarrival_ns; /* queue only: open arrivals from outside; DIST_NONE = none */

@@ -308,6 +308,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
     if (check_linear(model, &object->amount, "amount", place, error) ||
         check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||
+        check_amount(object->items_in_all, "items_in_all", place, error) ||
         check_amount(object->arrivals, "arrivals", place, error) ||
         check_dist(&object->service_ns, "service_ns", place, error) ||
         check_monitor_parts(model, object, place, error))

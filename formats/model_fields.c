@@ -124,6 +124,7 @@ static const struct field object_fields[] = {
     FLAG(object, condition),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
+    NUMBER(object, items_in_all, 0),
     DIST(object, service_ns),
     NUMBER(object, servers, 1),
     DIST(object, interarrival_ns),

@@ -22,8 +22,6 @@
 #define FLAG_SHARE 0.005
 /* Fewer broadcasts may only tell the end. */
 #define BROADCASTS 3
-/* Waiting on objects that cannot be told apart is worth a note from this share of all time on. */
-#define NOTE_SHARE 0.01
 
 static double ns(uint64_t value) {
     return (double)value;
@@ -37,17 +35,21 @@ static bool worth_keeping(const struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     double run_ns = ns(writer->in->trace->meta.run_ns);
     bool waited = object->wait_ns > WAIT_SHARE * writer->life_ns;
-    if (!object->alone) {
-        if (object->wait_ns > NOTE_SHARE * writer->life_ns)
-            draft_note(writer->model,
-                       "several locks are used at the same place and cannot be told apart; waiting "
-                       "for them is left out");
-        return false;
-    }
+    if (!object->alone)
+        return writer->is_instance[index] && writer->is_shared[index];
     double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
     return writer->is_shared[index] &&
            (waited || statements_of(writer->in->monitors, index) ||
             object->hold_ns > limit * run_ns || writer->is_met_at[index]);
+}
+
+/* Of an object among those of its class, from 1. */
+static int number_of(const struct writer *writer, int index) {
+    const struct sync_object *objects = writer->in->sections->objects;
+    int number = 1;
+    for (int o = 0; o < index; o++)
+        number += objects[o].class_id == objects[index].class_id;
+    return number;
 }
 
 int objects_lock(struct writer *writer, int index) {
@@ -64,7 +66,13 @@ int objects_lock(struct writer *writer, int index) {
         const char *what = kind == OBJECT_MUTEX  ? "mutex"
                            : kind == OBJECT_SPIN ? "spin lock"
                                                  : "rwlock";
-        result = draft_object(writer->model, kind, object_name(writer, index, what));
+        char *name = object_name(writer, index, what);
+        if (!object->alone) {
+            char *class_name = name;
+            name = memory_format("%s, number %d", class_name, number_of(writer, index));
+            free(class_name);
+        }
+        result = draft_object(writer->model, kind, name);
         writer->model->objects[result].evidence =
             memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
                           object->waits, object->hold_ns / 1e9);
@@ -374,6 +382,13 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     } else if (guard->kind == GUARD_FIRST) {
         object->amount = draft_constant(1);
     }
+    object->items_in_all = writer->refills[guard - writer->in->monitors->guards];
+    if (object->items_in_all > 0)
+        draft_note(
+            writer->model,
+            "%s: its takers fill it again; in all %.0f items are taken, which of them leads to "
+            "which is not known",
+            object->name, object->items_in_all);
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = added_by_broadcast(writer, guard);

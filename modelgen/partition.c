@@ -540,6 +540,8 @@ static bool may_follow_threads(const struct graph *graph, int object) {
     const struct model *model = graph->model;
     if (model->objects[object].amount.n_terms > 0)
         return true;
+    if (model->objects[object].items_in_all > 0)
+        return false;
     for (size_t p = 0; p < model->n_pools; p++) {
         bool fills = false, goes_by_threads = model->pools[p].scales;
         for (size_t n = 0; n < model->n_nodes; n++) {
@@ -693,7 +695,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
                  from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
-    if (from->team && from->team->splits)
+    if (from->divides_work || (from->team && from->team->splits))
         repartition(model, p, PARTITION_FIXED);
     if (facts) {
         struct graph graph = graph_make(model, p);

@@ -75,6 +75,8 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
     key = map_mix(map_mix(key, (uint64_t)(long)step->count), step->timeout_ns == 0);
     key = map_mix(key, (uint64_t)step->section);
+    if (step->held)
+        key = map_mix(key, step->held);
     return map_mix(map_mix(key, step->within), step->retrying);
 }
 

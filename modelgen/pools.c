@@ -237,8 +237,10 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     pool->scales = pool == busiest || pool->size > 1;
     pool->most = pool->scales ? told->most : 0;
     pool->least = pool->scales ? told->least : 0;
-    pool->why = told->creation ? "created in a loop over the thread count"
-                               : "as many threads as the busiest pool";
+    pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
+    pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
+                : told->creation   ? "created in a loop over the thread count"
+                                   : "as many threads as the busiest pool";
 }
 
 /* --threads changes the pools that the source creates in a loop over the thread count; where that

@@ -29,8 +29,11 @@ static const char *kind_of(enum api_object kind) {
 
 /* Waiting for a lock and the like. */
 static enum modelled how_of(const struct stream_input *input, int object, const int *object_of) {
-    int first = input->sections->objects[object].class_id;
-    return object_of[object] >= 0 || object_of[first] >= 0 ? MODELLED_EXACTLY : MODELLED_NOT;
+    const struct sync_object *is = &input->sections->objects[object];
+    if (is->alone || is->kind != ON_MUTEX)
+        return object_of[object] >= 0 || object_of[is->class_id] >= 0 ? MODELLED_EXACTLY
+                                                                      : MODELLED_NOT;
+    return object_of[object] >= 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT;
 }
 
 /* Waiting on a condition: what stands for several objects that are alike is not any one of them. */

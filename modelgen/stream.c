@@ -48,6 +48,7 @@ static struct step *add_step(struct writer *writer, enum node_kind kind, size_t 
                           .context = has_record ? writer_place(writer, &thread->records[record])
                                                 : TRACE_NO_CONTEXT};
     step->retrying = writer->retrying;
+    step->held = writer->held;
     if (writer->n_open > 0)
         step->within = writer->open[writer->n_open - 1].answer;
     if (has_record && record + 1 > writer->last_step_record) {
@@ -223,7 +224,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         int weight = guard->weight[class_index];
         enum farewell farewell = farewells_of(&writer->farewells, g, (size_t)section_index);
         bool closes = guard->close_class == class_index || farewell == FAREWELL_FIRST;
-        if (farewell == FAREWELL_OTHER || guard->early[class_index] != early)
+        if (farewell == FAREWELL_OTHER || guard->early[class_index] != early ||
+            (closes && writer->refills[g] > 0))
             continue;
         if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
             continue;
@@ -360,6 +362,8 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     }
     if (section < 0)
         return;
+    if (writer->is_instance[sync_object])
+        writer->held ^= map_mix(17, (uint64_t)sync_object);
     if (writer->n_open < OPEN_LIMIT)
         writer->open[writer->n_open++] = (struct open_section){.section = section};
     uint64_t acquire_ns = writer->in->sections->sections[section].acquire_ns;
@@ -412,6 +416,8 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
                           record->start_ns);
     }
     int mutex = objects_lock(writer, sync_object);
+    if (section >= 0 && writer->is_instance[sync_object])
+        writer->held ^= map_mix(17, (uint64_t)sync_object);
     if (mutex != MODEL_NONE) {
         struct step *step =
             add_step(writer, NODE_UNLOCK, index, record->start_ns, record->start_ns);
@@ -814,8 +820,12 @@ static void prepare(struct writer *writer) {
     for (size_t p = 0; p < in->pools->n_pools; p++)
         if (in->pools->pools[p].cpu_ns > in->pools->pools[writer->task_pool].cpu_ns)
             writer->task_pool = (int)p;
+    writer->is_instance = instances_find(sections, writer->life_ns, writer->model);
     writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
     writer->farewells = farewells_find(in);
+    writer->refills = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->refills);
+    for (size_t g = 0; g < in->monitors->n_guards; g++)
+        writer->refills[g] = refills_total(in, &writer->farewells, g);
     choose_sites(writer);
     objects_find_flags(writer);
     objects_find_meetings(writer);
@@ -847,6 +857,7 @@ static void cut_last_round(struct writer *writer) {
 static void write_thread(struct writer *writer, size_t t) {
     const struct trace_thread *thread = &writer->in->trace->threads[t];
     writer->thread = t;
+    writer->held = 0;
     writer->list = (struct step_list){0};
     writer->last_step_record = 0;
     writer->n_open = 0;
@@ -923,6 +934,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.is_shared);
     free(writer.is_multiplied);
     free(writer.is_flag);
+    free(writer.is_instance);
     free(writer.is_met_at);
     free(writer.work_of_loop);
     free(writer.header_of_loop);
@@ -934,6 +946,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.feeds_tasks);
     items_free(&writer.items);
     farewells_free(&writer.farewells);
+    free(writer.refills);
     map_free(&writer.kept_sites);
     map_free(&writer.share_of);
     map_free(&writer.device_of_site);

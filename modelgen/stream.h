@@ -30,10 +30,11 @@ struct step {
     enum outcome within; /* the answer that the section around it got: keeps the ways out apart */
     bool retrying;       /* the thread's last attempt that can fail did, and is not made good yet */
     bool settles;        /* puts what a successful attempt that can fail was for */
-    double cpu_ns;       /* inside the call, when the model shall spend it */
-    double wait_ns;      /* SLEEP, IO */
-    double operations;   /* IO on a disk */
-    size_t records;      /* probes since the step before, for their cost */
+    uint64_t held;  /* which of the locks used at the same place the thread has: a hash; 0: none */
+    double cpu_ns;  /* inside the call, when the model shall spend it */
+    double wait_ns; /* SLEEP, IO */
+    double operations; /* IO on a disk */
+    size_t records;    /* probes since the step before, for their cost */
 };
 
 struct stream {

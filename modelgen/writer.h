@@ -5,7 +5,9 @@
 
 #include "base/map.h"
 #include "modelgen/farewells.h"
+#include "modelgen/instances.h"
 #include "modelgen/items.h"
+#include "modelgen/refills.h"
 #include "modelgen/stream.h"
 
 #define UNDECIDED  (-2)
@@ -36,6 +38,7 @@ struct writer {
     int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
     bool *is_shared;          /* per sync object: used by several threads */
     bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
+    bool *is_instance;        /* per sync object: see instances_find() */
     bool *is_flag;            /* per sync object: a condition modelled as a flag */
     bool *is_met_at;          /* per sync object: a mutex whose waiters are woken all at once */
     int **section_of_unlock;  /* per thread and record */
@@ -50,6 +53,7 @@ struct writer {
     bool *feeds_tasks;                      /* per guard: the task pool takes from it */
     struct items items;                     /* queues that functions of the program's own work on */
     struct farewells farewells;
+    double *refills;       /* per guard: refills_total() */
     int *created, *joined; /* per pool, to find the first of each generation */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */
     int task_pool;
@@ -59,6 +63,7 @@ struct writer {
     size_t last_step_record; /* records before this one belong to earlier steps */
     struct open_section open[OPEN_LIMIT];
     int n_open;
+    uint64_t held; /* see struct step */
     bool in_task;
     bool retrying;    /* see struct step */
     bool succeeded;   /* in an attempt that can fail, with nothing put since */

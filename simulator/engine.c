@@ -252,10 +252,21 @@ static struct thread *longest_waiter(struct engine *engine, bool only_flags) {
     return longest;
 }
 
+/* What is put into a queue that its takers fill again comes at random here, where in the program an
+ * item leads to those that must follow it: as long as some are left, one is there. */
+static bool find_item(struct engine *engine) {
+    for (int i = 0; i < engine->plan->n_objects; i++)
+        if (engine->objects[i].kind == OBJECT_QUEUE && queue_go_on(engine, &engine->objects[i]))
+            return true;
+    return false;
+}
+
 /* A flag stands for a predicate that is not known. When nothing else in the program can move, the
  * real predicate must have come true, or the real program would have hung: such a wait ends, and
  * that is no stall. */
 void engine_break_stall(struct engine *engine) {
+    if (find_item(engine))
+        return;
     struct thread *longest = longest_waiter(engine, true);
     bool at_flag = longest != NULL;
     if (!longest)

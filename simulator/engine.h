@@ -159,6 +159,7 @@ struct shared {
     uint32_t being_served; /* disk: requests on its servers */
     double amount;  /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
     double in_vain; /* tokens: attempts since it was filled */
+    double taken;   /* queue: items, of those in all */
     double arrived; /* barrier; order: collected */
     double *births; /* queue: ring of items */
     size_t first, n_items, capacity;

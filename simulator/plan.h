@@ -92,6 +92,7 @@ struct plan_object {
     double refilled_after; /* attempts in vain; INFINITY: never */
     bool spins;
     long initial_items;
+    double items_in_all;       /* INFINITY: no end */
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */

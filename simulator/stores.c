@@ -103,18 +103,6 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     return announce_items(engine, thread, object);
 }
 
-enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
-    if (thread->phase == PHASE_SIGNAL)
-        return announce_room(engine, thread, object);
-    wait_open(engine, thread, object);
-    wait_drop_claim(thread, object, SIDE_TAKERS);
-    thread->wanted = 1;
-    if (object->n_items == 0)
-        return lack(engine, thread, object, SIDE_TAKERS);
-    thread->birth_ns = remove_item(engine, object);
-    return announce_room(engine, thread, object);
-}
-
 /* Those that the model gives no way to go on stay. */
 static void wake_all(struct engine *engine, struct thread *waker, struct wait_list *list) {
     struct thread *next;
@@ -131,6 +119,34 @@ enum progress store_close(struct engine *engine, struct thread *thread, struct s
     wake_all(engine, thread, &object->waiters[SIDE_TAKERS]);
     wake_all(engine, thread, &object->waiters[SIDE_PUTTERS]);
     return PROGRESS_YES;
+}
+
+static bool is_used_up(const struct engine *engine, const struct shared *queue) {
+    return queue->taken >= engine->plan->objects[queue - engine->objects].items_in_all;
+}
+
+enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (thread->phase == PHASE_SIGNAL)
+        return announce_room(engine, thread, object);
+    wait_open(engine, thread, object);
+    wait_drop_claim(thread, object, SIDE_TAKERS);
+    thread->wanted = 1;
+    if (object->n_items == 0 || is_used_up(engine, object))
+        return lack(engine, thread, object, SIDE_TAKERS);
+    thread->birth_ns = remove_item(engine, object);
+    object->taken++;
+    if (is_used_up(engine, object))
+        store_close(engine, thread, object);
+    return announce_room(engine, thread, object);
+}
+
+bool queue_go_on(struct engine *engine, struct shared *queue) {
+    bool has_end = isfinite(engine->plan->objects[queue - engine->objects].items_in_all);
+    if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
+        return false;
+    add_item(engine, queue, engine->now_ns);
+    announce_items(engine, NULL, queue);
+    return true;
 }
 
 static void schedule_arrival(struct engine *engine, int object) {

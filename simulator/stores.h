@@ -12,6 +12,10 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
 /* From now on a wait that would block ends with OUTCOME_NO. `thread` NULL: closed from outside. */
 enum progress store_close(struct engine *engine, struct thread *thread, struct shared *object);
 
+/* Everything waits. True: some for items of this queue, which has not had all of its items in all:
+ * one is there after all. */
+bool queue_go_on(struct engine *engine, struct shared *queue);
+
 /* The initial items, and the first arrival from outside. */
 void queue_reset(struct engine *engine, int object);
 

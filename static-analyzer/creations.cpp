@@ -36,6 +36,7 @@ class CreationFinder {
         creation.object = info.object;
         creation.per_thread = is_per_thread(f, site);
         if (catalog_start_argument(site.api) >= 0) {
+            creation.divides_work = taint.divides_work(*site.call);
             if (creation.per_thread)
                 creation.counts = counts.of(f, site);
             find_threads(creation, site, findings);

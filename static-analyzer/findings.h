@@ -61,7 +61,7 @@ struct Creation {
     api_object object;
     std::string name;
     Amount amount;
-    bool per_thread = false;
+    bool per_thread = false, divides_work = false;
     std::vector<ThreadCount> counts;
 };
 

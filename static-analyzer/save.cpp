@@ -128,6 +128,8 @@ json_t *to_json(const Creation &creation) {
         json_pack("{s:o, s:s, s:o, s:b}", "place", place(creation.place, creation.function),
                   "object", object_names[creation.object], "name", name(creation.name),
                   "per_thread", creation.per_thread);
+    if (creation.divides_work)
+        json_object_set_new(object, "divides_work", json_true());
     if (!creation.counts.empty())
         json_object_set_new(object, "counts", list(creation.counts));
     const Amount &amount = creation.amount;

@@ -69,10 +69,10 @@ class SpawnFinder {
                 if (!program.flows[f].reached || !creates(site))
                     continue;
                 const Expr *count = on_demand(f, site);
-                if (!count && creates_thread(site))
-                    count = by_division(f, site);
                 if (count)
-                    spawns.push_back({site.call, count});
+                    spawns.push_back({site.call, count, false});
+                else if (creates_thread(site))
+                    by_division(f, site, spawns);
             }
         return spawns;
     }
@@ -169,7 +169,7 @@ class SpawnFinder {
 
     /* split(n) { if (n > 1) { create(split_half, n / 2); split(n - n / 2); } } follows the n that
      * it is first called with. */
-    const Expr *by_division(size_t f, const CallSite &site) const {
+    void by_division(size_t f, const CallSite &site, std::vector<Spawn> &spawns) const {
         auto start = (size_t)catalog_start_argument(site.api);
         int routine = -1;
         if (start < site.call->children.size())
@@ -178,9 +178,11 @@ class SpawnFinder {
                 routine = known->second;
         const auto &parameters = program.functions[f].parameters;
         for (size_t p = 0; p < parameters.size(); p++)
-            if (ends_at_one(f, site, parameters[p]) && is_divided(f, routine, p))
-                return first_value(f, routine, p);
-        return nullptr;
+            if (ends_at_one(f, site, parameters[p]) && is_divided(f, routine, p)) {
+                if (const Expr *count = first_value(f, routine, p))
+                    spawns.push_back({site.call, count, work_is_divided(f, p)});
+                return;
+            }
     }
 
     bool ends_at_one(size_t f, const CallSite &site, const std::string &parameter) const {
@@ -241,6 +243,39 @@ class SpawnFinder {
         const auto &assignments = program.flows[in].assignments;
         return std::any_of(assignments.begin(), assignments.end(), [&](const Assignment &a) {
             return a.target->text == key && a.op == "=" && is_part(*a.value, f, routine, p, copies);
+        });
+    }
+
+    /* Does `f`, beside its part of the threads in parameter `p`, call itself with other work than
+     * it got? A number of the thread's own, which moves by threads or by a constant, is no work. */
+    bool work_is_divided(size_t f, size_t p) const {
+        const auto &parameters = program.functions[f].parameters;
+        bool found = false;
+        for_calls_of(f, f, [&](const Expr &call) {
+            const int max_copies = 4; /* as in is_divided() */
+            for (size_t q = 0; q < call.children.size() && q < parameters.size(); q++) {
+                std::set<std::string> known = {parameters[p], parameters[q]};
+                found = found || (q != p && (is_part(call.children[q], f, -1, q, max_copies) ||
+                                             reads_more(call.children[q], f, known)));
+            }
+        });
+        return found;
+    }
+
+    /* Does the expression, in `f`, depend on anything but `known` variables and constants? */
+    bool reads_more(const Expr &expr, size_t f, std::set<std::string> &known) const {
+        const auto &assignments = program.flows[f].assignments;
+        const auto keys = expr_variables(expr);
+        return std::any_of(keys.begin(), keys.end(), [&](const std::string &key) {
+            if (!known.insert(key).second)
+                return false;
+            bool is_set = false, found = false;
+            for (const Assignment &a : assignments)
+                if (a.target->text == key) {
+                    is_set = true;
+                    found = found || reads_more(*a.value, f, known);
+                }
+            return found || !is_set;
         });
     }
 

@@ -14,6 +14,7 @@ namespace persik {
 struct Spawn {
     const Expr *call;  /* that creates the thread, itself or in what it calls */
     const Expr *count; /* how many there get to be: a variable or a constant with a name */
+    bool divides_work; /* each hands a part of its work on with its part of the threads */
 };
 
 std::vector<Spawn> find_spawns(const Program &program);

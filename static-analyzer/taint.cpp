@@ -231,6 +231,12 @@ bool Taint::spawns_threads(const Expr &call) const {
                        [&](const Spawn &spawn) { return spawn.call == &call; });
 }
 
+bool Taint::divides_work(const Expr &call) const {
+    return std::any_of(spawns.begin(), spawns.end(), [&](const Spawn &spawn) {
+        return spawn.call == &call && spawn.divides_work;
+    });
+}
+
 void Taint::find_evolving() {
     for (const Flow &flow : program.flows)
         for (const Assignment &a : flow.assignments) {

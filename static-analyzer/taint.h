@@ -89,6 +89,8 @@ class Taint {
 
     /* Does this call create one thread for each of the count, though in no loop over them? */
     bool spawns_threads(const Expr &call) const;
+    /* ... of which each gets a part of its creator's work? */
+    bool divides_work(const Expr &call) const;
 
   private:
     struct Constant {

@@ -21,10 +21,35 @@ static void sort_part(int *items, size_t count, size_t threads, size_t depth) {
     struct half half = {items, count / 2, lower};
     pthread_t thread;
     if (threads > 1 && count > 100 &&
-        pthread_create(&thread, NULL, sort_half, &half) == 0) { //= spawned threads sort_half
+        pthread_create(&thread, NULL, sort_half, &half) == 0) { //= spawned parts sort_half
         sort_part(items + count / 2, count - count / 2, upper, depth + 1);
         pthread_join(thread, NULL);
     }
+}
+
+struct range {
+    size_t first, threads;
+};
+
+static void *serve_range(void *arg);
+
+/* Threads that each serve alone, with a number of their own: creating them is divided, no work is.
+ */
+static void serve(size_t first, size_t threads) {
+    size_t half = threads / 2;
+    struct range lower = {first, half};
+    pthread_t thread;
+    if (threads > 1 &&
+        pthread_create(&thread, NULL, serve_range, &lower) == 0) { //= spawned threads serve_range
+        serve(first + half, threads - half);
+        pthread_join(thread, NULL);
+    }
+}
+
+static void *serve_range(void *arg) {
+    struct range *range = arg;
+    serve(range->first, range->threads);
+    return NULL;
 }
 
 static void *scan_half(void *arg);
@@ -51,6 +76,7 @@ int main(int argc, char **argv) {
     size_t count = 100000;
     int *items = calloc(count, sizeof *items);
     sort_part(items, count, workers, 0);
+    serve(0, workers);
     struct half all = {items, count, 0};
     scan(&all);
     free(items);

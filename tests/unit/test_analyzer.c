@@ -5,7 +5,8 @@
  *     //= call split|whole    whether this call runs a thread's share
  *     //= fragment API OBJECT
  *     //= created OBJECT NAME
- *     //= spawned threads|one ROUTINE   whether this creates one per thread
+ *     //= spawned threads|parts|one ROUTINE   whether this creates one per thread, or that with a
+ * part of the creator's work
  *     //= spin KIND|none [VARIABLE]
  *     //= counts NUMBER|unknown   how many threads this call, or creation, makes: "N" for the
  * thread count, "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
@@ -173,8 +174,11 @@ static void check_spawned(const struct facts *facts, const struct mark *mark) {
         if (creation->place.line != mark->line || strcmp(creation->name, mark->second) != 0)
             continue;
         assert_int_equal(creation->object, ON_THREAD);
-        if (creation->per_thread != (strcmp(mark->first, "threads") == 0))
-            fail_msg("line %d: it does not create %s", mark->line, mark->first);
+        const char *found = !creation->per_thread    ? "one"
+                            : creation->divides_work ? "parts"
+                                                     : "threads";
+        if (strcmp(found, mark->first) != 0)
+            fail_msg("line %d: it creates %s, not %s", mark->line, found, mark->first);
         return;
     }
     fail_msg("line %d: %s is not created", mark->line, mark->second);
@@ -315,7 +319,7 @@ static void threads_created_on_demand_follow_their_limit(void **state) {
 
 static void threads_that_halve_their_number_follow_the_first(void **state) {
     (void)state;
-    check_program("divided.c", "local:main.workers", 2);
+    check_program("divided.c", "local:main.workers", 3);
 }
 
 static void helpers_create_what_their_callers_say(void **state) {

@@ -240,6 +240,53 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     trace_free(history.trace);
 }
 
+/* Two workers hand items to each other by one queue: each item leads to one more, until one of them
+ * puts what tells both to go home. */
+static struct trace *refilled_queue_trace(int rounds) {
+    struct history history = {builder_new(2), 1000};
+    int creator = builder_thread(history.trace, "main", -1);
+    int one = builder_thread(history.trace, "worker", creator);
+    int two = builder_thread(history.trace, "worker", creator);
+    section(&history, one, "put", 0, 0, NOT_EMPTY);
+    section(&history, one, "get", 0, 0, 0);
+    for (int r = 0; r < rounds; r++) {
+        history.now_ns += 5000;
+        waiting_get(&history, two, one);
+        history.now_ns += 5000;
+        waiting_get(&history, one, two);
+    }
+    history.now_ns += 5000;
+    for (int thread = one; thread <= two; thread++) {
+        if (thread == one)
+            section(&history, one, "put", 0, 0, NOT_EMPTY);
+        section(&history, thread, "get", 0, 0, 0);
+        section(&history, thread, "put", 0, 0, NOT_EMPTY);
+    }
+    for (int thread = one; thread <= two; thread++)
+        builder_slice(history.trace, thread, 0, history.now_ns);
+    builder_finish(history.trace, history.now_ns);
+    return history.trace;
+}
+
+static void a_queue_that_its_takers_fill_again_ends_with_its_last_item(void **state) {
+    (void)state;
+    struct trace *trace = refilled_queue_trace(12);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    int queues = 0;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_QUEUE) {
+            queues++;
+            assert_true(model->objects[o].items_in_all == 25);
+        }
+    assert_int_equal(queues, 1);
+    for (size_t n = 0; n < model->n_nodes; n++)
+        assert_int_not_equal(model->nodes[n].kind, NODE_CLOSE);
+    model_free(model);
+    trace_free(trace);
+}
+
 static void waits_that_follow_no_counter_stay_unexplained(void **state) {
     (void)state;
     struct history history = {builder_new(2), 1000};
@@ -668,6 +715,7 @@ int main(void) {
         cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
         cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
+        cmocka_unit_test(a_queue_that_its_takers_fill_again_ends_with_its_last_item),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
         cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),

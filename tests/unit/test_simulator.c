@@ -556,6 +556,43 @@ static void test_an_items_birth_time_travels_through_the_queue(void **state) {
     model_free(model);
 }
 
+/* Two threads take items, each of which takes 10 ms and leads to no other, until so many were
+ * taken.
+ */
+static void test_a_queue_with_items_in_all_ends_with_the_last_one(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].initial_items = 2;
+    model->objects[queue].items_in_all = 6;
+    int pool = build_pool(model, 2, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    struct edge *works = build_edge(model, get, get);
+    works->when = OUTCOME_YES;
+    works->cpu_ns = constant(10 * MS);
+    end_after(model, get, constant(0));
+    model->nodes[get].edges[1].when = OUTCOME_NO;
+    /* The first two at once; the others come one by one, when all wait, and that is no stall. */
+    assert_close(run_ns(model, (struct sim_config){0}), 50 * MS, 1e-9);
+}
+
+static void test_what_is_put_behind_the_last_of_items_in_all_is_gone(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].initial_items = 1;
+    model->objects[queue].items_in_all = 4;
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int put = build_next(model, get, constant(10 * MS), NODE_PUT, queue);
+    model->nodes[get].edges[0].when = OUTCOME_YES;
+    model->nodes[put].count = 2;
+    build_edge(model, put, get);
+    end_after(model, get, constant(0));
+    model->nodes[get].edges[1].when = OUTCOME_NO;
+    assert_close(run_ns(model, (struct sim_config){0}), 40 * MS, 1e-9);
+}
+
 static void test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again(void **state) {
     (void)state;
     struct model *model = build_model(2);
@@ -1357,6 +1394,8 @@ int main(void) {
         cmocka_unit_test(test_several_items_are_put_at_once),
         cmocka_unit_test(test_a_bounded_queue_never_holds_more_than_its_capacity),
         cmocka_unit_test(test_an_items_birth_time_travels_through_the_queue),
+        cmocka_unit_test(test_a_queue_with_items_in_all_ends_with_the_last_one),
+        cmocka_unit_test(test_what_is_put_behind_the_last_of_items_in_all_is_gone),
         cmocka_unit_test(test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again),
         cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
