@@ -117,6 +117,15 @@ static bool places_differ(const struct stream_input *input, const struct acts *p
     return true;
 }
 
+/* Does the pool put what is put from number `first` on? */
+static bool are_put_by(const struct stream_input *input, const struct acts *puts, size_t first,
+                       int pool) {
+    for (size_t i = first; i < puts->count; i++)
+        if (input->pools->pool_of[thread_of(input, &puts->items[i])] == pool)
+            return true;
+    return false;
+}
+
 static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard,
                                     bool *in_passing) {
     struct acts puts = {0}, gets = {0};
@@ -127,8 +136,9 @@ static enum farewell *find_of_guard(const struct stream_input *input, const stru
     bool complete = puts.count == gets.count || puts.count == gets.count + 1;
     bool ends = n > 0 && complete && (size_t)input->pools->pools[taker].size == n &&
                 end_all(input, &gets, n);
-    *in_passing = ends && !places_differ(input, &puts, gets.count - n);
-    if (ends && (!*in_passing || work_is_over(input, &gets, n))) {
+    bool differ = ends && places_differ(input, &puts, gets.count - n);
+    if (ends && (differ || work_is_over(input, &gets, n))) {
+        *in_passing = !differ && !are_put_by(input, &puts, gets.count - n, taker);
         of = memory_alloc(input->sections->n_sections, sizeof *of);
         for (size_t i = gets.count - n; i < gets.count; i++)
             of[gets.items[i].section] = FAREWELL_TAKEN;
