@@ -12,6 +12,7 @@
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
+#define SLIPS       0.005 /* of the passes may be at a counter that nobody passes at when empty */
 #define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
 #define STOCK       0.25 /* ... and that there is something */
 
@@ -65,9 +66,11 @@ struct history history_of(const struct sections *sections, const struct monitors
 /* ---- hypotheses ---- */
 
 static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct event *event) {
+                   const struct history *history, size_t index) {
+    const struct event *event = &history->items[index];
     return event_decides(event) && event->time_ns < hypothesis->closed_ns &&
-           monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
+           monitors->classes[event->class_index].entry == hypothesis->waiter_entry &&
+           !(hypothesis->excused && hypothesis->excused[index]);
 }
 
 /* Fills the histograms; gives the range of counter values judged, as low..high. */
@@ -87,7 +90,7 @@ static void replay(const struct monitors *monitors, const struct hypothesis *hyp
         long counter = table->counters[event->instance];
         if (event_changes(event, slot >= 0 && hypothesis->early[slot])) {
             table->counters[event->instance] += weight;
-        } else if (judges(monitors, hypothesis, event)) {
+        } else if (judges(monitors, hypothesis, history, i)) {
             bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
             (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
             *low = counter < *low ? counter : *low;
@@ -139,6 +142,27 @@ static struct verdict best_threshold(struct replay_table *table, long low, long 
     return best;
 }
 
+/* The highest threshold at which (nearly) nobody passed. Clears the histograms, too. */
+static struct verdict strict_threshold(struct replay_table *table, long low, long high) {
+    struct verdict strict = {.threshold = low - 1, .turns = table->turns};
+    for (long c = low; c <= high; c++)
+        strict.passes += table->passed[(size_t)(c + (long)table->offset)];
+    double passes_below = 0, explained = 0;
+    for (long c = low; c <= high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        strict.waits += table->waited[at];
+        passes_below += table->passed[at];
+        if (passes_below <= SLIPS * strict.passes + 0.5) {
+            strict.threshold = c;
+            strict.wrong_passes = passes_below;
+            explained += table->waited[at];
+        }
+        table->waited[at] = table->passed[at] = 0;
+    }
+    strict.wrong_waits = strict.waits - explained;
+    return strict;
+}
+
 static bool acceptable(const struct verdict *verdict) {
     double wrong = verdict->wrong_waits + verdict->wrong_passes;
     return verdict->waits > 0 && verdict->passes > 0 &&
@@ -173,8 +197,9 @@ static void judge_current(struct search *search, double complexity) {
     bool taking = hypothesis_takes(search->monitors, current);
     long low, high;
     replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
-    struct verdict verdict =
-        best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
+    struct verdict verdict = search->partial ? strict_threshold(&search->table, low, high)
+                                             : best_threshold(&search->table, low, high, taking,
+                                                              taking ? current->take - 1 : 0);
     bool owes = taking && verdict.threshold > current->take - 1;
     bool has_stock = verdict.threshold < current->take - 1;
     double stock = (double)(current->take - 1 - verdict.threshold);
@@ -253,6 +278,11 @@ static void judge_weights(struct search *search) {
     if (producers == 0)
         return;
     current->take = 1;
+    if (search->partial) { /* much would say why some waited: only what is passed on and used up */
+        if (hypothesis_takes(search->monitors, current) && is_balanced(search))
+            judge_current(search, complexity);
+        return;
+    }
     /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
      * more thing to believe only when nothing else speaks for it. */
     if (!hypothesis_takes(search->monitors, current))
@@ -280,7 +310,7 @@ static void judge_weights(struct search *search) {
 
 /* Tries every allowed weight of class number `at` and of all after it. */
 static void enumerate(struct search *search, int at) {
-    if (at == search->n_classes) {
+    if (at == (search->uniform ? search->n_classes : search->n_free)) {
         judge_weights(search);
         return;
     }
@@ -295,7 +325,8 @@ static void enumerate(struct search *search, int at) {
         return;
     }
     for (int i = 0; search->uniform && i < at; i++)
-        if (search->monitors->classes[search->classes[i]].entry == class->entry) {
+        if (search->monitors->classes[search->classes[i]].entry == class->entry ||
+            (search->tied && search->alike[i][at])) {
             *weight = search->current.weight[i];
             enumerate(search, at + 1);
             return;
@@ -330,7 +361,40 @@ static int compare_classes(const void *a, const void *b, void *context) {
     return (x->count < y->count) - (x->count > y->count);
 }
 
-/* The classes of the mutex that may take part, the closing class left out. */
+/* The condition that sections of this entry wait for; -1: they do not wait, or for several. */
+static int waited_for(const struct monitors *monitors, int entry) {
+    int condition = -1;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->entry != entry || class->waits == 0)
+            continue;
+        if (class->mixed_waits || (condition >= 0 && class->waits_on != condition))
+            return -1;
+        condition = class->waits_on;
+    }
+    return condition;
+}
+
+/* A loop may lock before it begins and again in each round: what waits for the same in the same
+ * function is one operation. */
+static bool are_alike(const struct monitors *monitors, int a, int b) {
+    const struct section_class *x = &monitors->classes[a], *y = &monitors->classes[b];
+    if (x->entry == y->entry || strcmp(x->function, y->function) != 0)
+        return x->entry == y->entry;
+    int condition = waited_for(monitors, x->entry);
+    return condition >= 0 && condition == waited_for(monitors, y->entry);
+}
+
+/* Is one of them of the same operation? */
+static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class) {
+    for (int i = 0; i < n; i++)
+        if (are_alike(monitors, classes[i], class))
+            return true;
+    return false;
+}
+
+/* The classes of the mutex that may take part, the closing class left out: as many call sites as
+ * can have a weight of their own, with all that is signalled there. */
 static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
                           int condition, int close_class, int chosen[CLASS_LIMIT]) {
     struct {
@@ -343,9 +407,14 @@ static int choose_classes(const struct monitors *monitors, int mutex, int waiter
     struct class_order order = {monitors->classes, waiter_entry, condition};
     if (all.count)
         qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
-    int n = 0;
-    for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
-        chosen[n] = all.items[n];
+    int n = 0, entries = 0;
+    for (size_t i = 0; n < CLASS_LIMIT && i < all.count; i++) {
+        bool known = has_alike(monitors, chosen, n, all.items[i]);
+        if (!known && entries == FREE_LIMIT)
+            continue;
+        entries += !known;
+        chosen[n++] = all.items[i];
+    }
     free(all.items);
     return n;
 }
@@ -370,11 +439,25 @@ static int find_close_classes(const struct monitors *monitors, int mutex, int co
     return n;
 }
 
+/* Do enough of the waits follow the counter, to think of it as more than an accident? */
+static bool tells_much(const struct verdict *verdict) {
+    return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
+}
+
 /* Whether a section signals may be the consequence of the very state we look for ("the last one
  * signals"), so hypotheses that do not need to know it come first. */
 static bool search_weights(struct search *search) {
-    search->uniform = !search->current.tries;
+    search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
+    bool good = search->found && acceptable(&search->best_verdict);
+    if (search->tied && !good && !search->partial) {
+        search->tied = false;
+        memset(search->current.weight, 0, sizeof search->current.weight);
+        enumerate(search, 0);
+    }
+    if (search->partial)
+        return search->found && tells_much(&search->best_verdict);
+    memset(search->current.weight, 0, sizeof search->current.weight);
     if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
         search->uniform = false;
         enumerate(search, 0);
@@ -390,7 +473,9 @@ static bool search_run(struct search *search, const struct history *history, int
     search->found = false;
     search->n_classes =
         choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+    search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
+        .excused = search->excused,
         .classes = search->classes,
         .n_classes = search->n_classes,
         .waiter_entry = waiter_entry,
@@ -410,6 +495,9 @@ static bool search_run(struct search *search, const struct history *history, int
         search->current.early[i] =
             entry != waiter_entry && entry_signals_early(monitors, entry, condition);
     }
+    for (int i = 0; i < search->n_classes; i++)
+        for (int j = 0; j < i; j++)
+            search->alike[j][i] = are_alike(monitors, search->classes[j], search->classes[i]);
     bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);
@@ -477,6 +565,59 @@ bool search_waits(struct search *search, const struct history *history,
     }
     *search = best;
     return good && holds_elsewhere(search, history, class);
+}
+
+/* Marks the waits that the first of two counters explains; the caller frees. */
+static bool *explained_by(const struct search *first) {
+    const struct history *history = first->history;
+    bool *explained = memory_alloc(history->count, sizeof *explained);
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int slot = 0;
+        while (slot < first->n_classes && first->classes[slot] != event->class_index)
+            slot++;
+        if (slot < first->n_classes && event_changes(event, first->best.early[slot]))
+            counters[event->instance] += first->best.weight[slot];
+        else if (event->kind == EVENT_WAITS)
+            explained[i] = counters[event->instance] <= first->best_verdict.threshold;
+    }
+    free(counters);
+    return explained;
+}
+
+static bool both_with(struct search *first, struct search *second, const struct history *history,
+                      const struct section_class *class, int close_class) {
+    if (!search_run(first, history, class->mutex, class->entry, class->waits_on, close_class,
+                    false))
+        return false;
+    bool *excused = explained_by(first);
+    second->excused = excused;
+    bool good = search_run(second, history, class->mutex, class->entry, class->waits_on,
+                           close_class, false) &&
+                hypothesis_takes(second->monitors, &second->best) &&
+                tells_much(&second->best_verdict);
+    second->excused = second->best.excused = second->current.excused = NULL;
+    free(excused);
+    first->best_verdict.waits -= first->best_verdict.wrong_waits;
+    first->best_verdict.wrong_waits = 0;
+    return good;
+}
+
+bool search_both(const struct monitors *monitors, const struct history *history,
+                 const struct section_class *class, struct search *first, struct search *second,
+                 int *close_class) {
+    int candidates[CLOSE_LIMIT + 1];
+    int n = find_close_classes(monitors, class->mutex, class->waits_on, candidates);
+    candidates[n++] = -1;
+    for (int i = 0; i < n; i++) {
+        *first = (struct search){.monitors = monitors, .success = -1, .partial = true};
+        *second = (struct search){.monitors = monitors, .success = -1};
+        *close_class = candidates[i];
+        if (both_with(first, second, history, class, candidates[i]))
+            return true;
+    }
+    return false;
 }
 
 bool search_attempts(struct search *search, const struct history *history, int mutex, int entry) {
