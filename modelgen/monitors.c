@@ -15,6 +15,7 @@
 
 #define FEW_CLASSES    4    /* of sections: not much of what they could be fits by accident */
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
+#define CONTRADICTED   2    /* often enough to look for what is not */
 #define DOUBTS         4    /* contradictions ... */
 #define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
 
@@ -304,17 +305,17 @@ static void share_both(struct monitors *monitors, struct guard_list *list,
         fill_outcomes(monitors, &list->items[g], history);
 }
 
-/* What no counter alone explains, or not without doubt (`doubts`: its contradictions). Whoever
- * needs two things takes first what others give back: the order in which the second are taken is
- * then that in which they are used. True: two guards were added. */
+/* What no counter alone explains, or only with so many contradictions. Whoever needs two things
+ * takes first what others give back: the order in which the second are taken is then that in which
+ * they are used. True: two guards were added. */
 static bool find_both(struct monitors *monitors, const struct sections *sections,
-                      const struct section_class *class, double doubts,
+                      const struct section_class *class, double contradictions,
                       const struct history *history, struct guard_list *list) {
     struct search first, second;
     int close_class;
     if (class->mixed_waits || history->n_instances != 1 ||
         !search_both(monitors, history, class, &first, &second, &close_class) ||
-        wrong_of(&first.best_verdict) + wrong_of(&second.best_verdict) >= doubts)
+        wrong_of(&first.best_verdict) + wrong_of(&second.best_verdict) >= contradictions)
         return false;
     bool swap = first.best_verdict.threshold == 0 && second.best_verdict.threshold != 0;
     const struct search *order[] = {swap ? &second : &first, swap ? &first : &second};
@@ -348,10 +349,9 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
     bool found = !class->mixed_waits && search_waits(&search, history, class, &close_class) &&
                  monitors_prove(monitors, class->mutex, search.best_verdict.turns) &&
                  (sections->objects[class->mutex].alone || are_mailboxes(sections, &search));
-    double doubts = found ? wrong_of(&search.best_verdict) : INFINITY;
-    double decisions = search.best_verdict.waits + search.best_verdict.passes;
-    if ((!found || monitors_doubt(doubts, decisions)) &&
-        find_both(monitors, sections, class, doubts, history, list))
+    double contradictions = found ? wrong_of(&search.best_verdict) : INFINITY;
+    if (contradictions >= DOUBTS &&
+        find_both(monitors, sections, class, contradictions, history, list))
         return true;
     if (found)
         add_found(monitors, sections, list, &search, class->mutex, class->waits_on, close_class);
@@ -834,7 +834,7 @@ bool guard_is_doubtful(const struct guard *guard) {
 
 /* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
 static bool is_contradicted(const struct guard *guard) {
-    return guard->condition >= 0 && guard->violations >= DOUBTS;
+    return guard->condition >= 0 && guard->violations >= CONTRADICTED;
 }
 
 /* What is contradicted counts as unexplained while patterns are sought (`sought`). */
@@ -856,15 +856,39 @@ void monitors_forget(struct monitors *monitors, int mutex) {
     patterns_forget(monitors, mutex);
 }
 
-/* Ends the contradicted guards whose waits a pattern explains; gives how many remain. */
-static size_t drop_outdone(struct monitors *monitors) {
+/* The pattern that explains waits for the condition; NULL: none. */
+static const struct pattern *pattern_of(const struct monitors *monitors,
+                                        const struct sections *sections, int condition) {
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        for (size_t s = 0; s < sections->n_sections; s++) {
+            const struct section *section = &sections->sections[s];
+            for (size_t w = 0; monitors->patterns[p].acts[s] && w < section->n_waits; w++)
+                if (sections->waits[section->first_wait + w].condition == condition)
+                    return &monitors->patterns[p];
+        }
+    return NULL;
+}
+
+/* Ends the contradicted guards, or the patterns that explain the same waits no better; gives how
+ * many guards remain. */
+static size_t drop_outdone(const struct sections *sections, struct monitors *monitors) {
     size_t kept = 0;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
-        if (is_contradicted(guard) && monitors->condition_in_pattern[guard->condition])
+        const struct pattern *pattern =
+            is_contradicted(guard) && monitors->condition_in_pattern[guard->condition]
+                ? pattern_of(monitors, sections, guard->condition)
+                : NULL;
+        if (pattern &&
+            (guard_is_doubtful(guard) || pattern->tally.violations < guard->violations)) {
             guard_free(guard);
-        else
-            monitors->guards[kept++] = *guard;
+            continue;
+        }
+        if (pattern) {
+            monitors->condition_in_pattern[guard->condition] = false;
+            patterns_drop(monitors, (size_t)(pattern - monitors->patterns));
+        }
+        monitors->guards[kept++] = *guard;
     }
     return monitors->n_guards = kept;
 }
@@ -895,7 +919,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     ask_for_patterns(sections, &monitors, true);
     patterns_find(trace, sections, &monitors, false);
     ask_for_patterns(sections, &monitors, false);
-    list.count = drop_outdone(&monitors);
+    list.count = drop_outdone(sections, &monitors);
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
             sections_first_like(sections, (int)o) == (int)o)
