@@ -450,13 +450,15 @@ static bool search_weights(struct search *search) {
     search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
     bool good = search->found && acceptable(&search->best_verdict);
-    if (search->tied && !good && !search->partial) {
+    if (search->tied && !good && !search->partial && !search->excused) {
         search->tied = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
         enumerate(search, 0);
     }
     if (search->partial)
         return search->found && tells_much(&search->best_verdict);
+    if (search->excused) /* one of two: that whole operations count is all that is believed */
+        return good;
     memset(search->current.weight, 0, sizeof search->current.weight);
     if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
         search->uniform = false;
@@ -609,6 +611,7 @@ bool search_both(const struct monitors *monitors, const struct history *history,
                  int *close_class) {
     int candidates[CLOSE_LIMIT + 1];
     int n = find_close_classes(monitors, class->mutex, class->waits_on, candidates);
+    n = n > 1 ? 1 : n; /* the very last one, or none: each costs two searches */
     candidates[n++] = -1;
     for (int i = 0; i < n; i++) {
         *first = (struct search){.monitors = monitors, .success = -1, .partial = true};
