@@ -450,7 +450,7 @@ static bool search_weights(struct search *search) {
     search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
     bool good = search->found && acceptable(&search->best_verdict);
-    if (search->tied && !good && !search->partial && !search->excused) {
+    if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
         search->tied = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
         enumerate(search, 0);
@@ -497,9 +497,14 @@ static bool search_run(struct search *search, const struct history *history, int
         search->current.early[i] =
             entry != waiter_entry && entry_signals_early(monitors, entry, condition);
     }
+    search->any_alike = false;
     for (int i = 0; i < search->n_classes; i++)
-        for (int j = 0; j < i; j++)
+        for (int j = 0; j < i; j++) {
             search->alike[j][i] = are_alike(monitors, search->classes[j], search->classes[i]);
+            search->any_alike |=
+                search->alike[j][i] && monitors->classes[search->classes[j]].entry !=
+                                           monitors->classes[search->classes[i]].entry;
+        }
     bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);

@@ -95,6 +95,7 @@ struct search {
     bool uniform;  /* all sections of one call site weigh the same, whatever they signal */
     bool tied;     /* ... and those of other sites of its function that wait for the same */
     bool alike[CLASS_LIMIT][CLASS_LIMIT]; /* do the two of the chosen classes stand at such sites */
+    bool any_alike;                       /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
                      why everybody waited */
     const bool *excused; /* see the hypothesis */
