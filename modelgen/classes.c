@@ -45,6 +45,7 @@ static void collect_signals(const struct sections *sections, const struct sectio
             at++;
         if (at < class->n_signals && class->signals[at] == condition) {
             class->early[at] |= early;
+            class->broadcasts = true; /* signalled one by one, who waits is told all the same */
             continue;
         }
         if (class->n_signals == sizeof class->signals / sizeof *class->signals)

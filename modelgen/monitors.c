@@ -15,6 +15,7 @@
 
 #define FEW_CLASSES    4    /* of sections: not much of what they could be fits by accident */
 #define CONVINCING     8    /* attempts that succeed, and as many that fail */
+#define CONTRADICTED   2    /* often enough to look for what is not */
 #define DOUBTS         4    /* contradictions ... */
 #define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
 
@@ -52,8 +53,16 @@ static double *initial_counters(const struct guard *guard, const struct history 
     return counters;
 }
 
-static uint64_t closing_ns(const struct monitors *monitors, const struct guard *guard) {
+/* From when on nobody waits any more. */
+static uint64_t closed_ns(const struct monitors *monitors, const struct guard *guard) {
     return guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
+}
+
+static bool is_guarded(const struct guard_list *list, size_t class_index) {
+    for (size_t g = 0; g < list->count; g++)
+        if (list->items[g].waits[class_index])
+            return true;
+    return false;
 }
 
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
@@ -63,7 +72,7 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
     double *counters = initial_counters(guard, history);
     guard->n_contradictions = 0;
     guard->most = guard->initial;
-    uint64_t closed_ns = closing_ns(monitors, guard);
+    uint64_t end_ns = closed_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int weight = guard->weight[event->class_index];
@@ -76,14 +85,14 @@ static void fill_outcomes(const struct monitors *monitors, struct guard *guard,
             guard->most = fmax(guard->most, counters[event->instance]);
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->tries && weight == 0;
-            bool closed = counter < guard->take - 0.5 &&
-                          (event->time_ns >= closed_ns || guard->condition < 0);
+            bool closed =
+                counter < guard->take - 0.5 && (event->time_ns >= end_ns || guard->condition < 0);
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
             if (*outcome == OUTCOME_YES && counter < guard->take - 0.5)
                 note_contradiction(guard, event, counter);
         } else if (waiter && event->kind == EVENT_WAITS) {
             *outcome = OUTCOME_NO; /* unless it goes on */
-            if (counter >= guard->take - 0.5 && event->time_ns < closed_ns)
+            if (counter >= guard->take - 0.5 && event->time_ns < end_ns && !guard->together)
                 note_contradiction(guard, event, counter);
         }
     }
@@ -107,7 +116,7 @@ static void guard_free(struct guard *guard) {
 static double contradictions_with(const struct monitors *monitors, const struct guard *guard,
                                   const struct guard *other, const struct history *history) {
     double *counters = initial_counters(guard, history), wrong = 0;
-    uint64_t closed_ns = closing_ns(monitors, guard);
+    uint64_t end_ns = closed_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int c = event->class_index;
@@ -115,7 +124,7 @@ static double contradictions_with(const struct monitors *monitors, const struct 
         if (event_changes(event, guard->early[c]))
             counters[event->instance] += guard->weight[c];
         else if (event_decides(event) && (guard->waits[c] || other->waits[c]) &&
-                 event->time_ns < closed_ns)
+                 event->time_ns < end_ns)
             wrong += there == (event->kind == EVENT_WAITS);
     }
     free(counters);
@@ -169,9 +178,9 @@ static void add_guard(struct monitors *monitors, struct guard_list *list, struct
     *VECTOR_ADD(list) = guard;
 }
 
-static void add_found(struct monitors *monitors, const struct sections *sections,
-                      struct guard_list *list, const struct search *search, int mutex,
-                      int condition, int close_class) {
+static struct guard guard_found(const struct monitors *monitors, const struct sections *sections,
+                                const struct search *search, int mutex, int condition,
+                                int close_class) {
     struct guard guard = guard_empty(monitors, sections, mutex);
     const struct hypothesis *best = &search->best;
     guard.condition = condition;
@@ -191,7 +200,14 @@ static void add_found(struct monitors *monitors, const struct sections *sections
         guard.kind = guard.initial > 0 || guard.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
     guard.evaluations = search->best_verdict.waits + search->best_verdict.passes;
     guard.waited = search->best_verdict.waits;
-    guard.violations = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    guard.violations = verdict_wrong(&search->best_verdict);
+    return guard;
+}
+
+static void add_found(struct monitors *monitors, const struct sections *sections,
+                      struct guard_list *list, const struct search *search, int mutex,
+                      int condition, int close_class) {
+    struct guard guard = guard_found(monitors, sections, search, mutex, condition, close_class);
     add_guard(monitors, list, guard, search->history);
 }
 
@@ -225,29 +241,138 @@ static bool are_mailboxes(const struct sections *sections, const struct search *
     return good;
 }
 
+/* ---- several counters that must be there together ---- */
+
+/* Do the guards from `first` on, all that tell about one condition, say together when the sections
+ * of this entry wait, as what they take? */
+static bool explain_together(const struct monitors *monitors, const struct guard *guards,
+                             size_t count, const struct history *history, int entry) {
+    double *counters = memory_alloc(count, sizeof *counters);
+    double decisions = 0, wrong = 0;
+    for (size_t g = 0; g < count; g++)
+        counters[g] = guards[g].initial;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        bool decides = event_decides(event) && monitors->classes[event->class_index].entry == entry;
+        bool there = true;
+        for (size_t g = 0; g < count; g++) {
+            int weight = guards[g].weight[event->class_index];
+            if (event_changes(event, guards[g].early[event->class_index]))
+                counters[g] += weight;
+            there &= counters[g] > guards[g].take - 0.5 ||
+                     event->time_ns >= closed_ns(monitors, &guards[g]);
+            decides &= weight < 0;
+        }
+        decisions += decides;
+        wrong += decides && there == (event->kind == EVENT_WAITS);
+    }
+    free(counters);
+    return decisions > 0 && wrong <= VIOLATION_SHARE * decisions + 0.5;
+}
+
+/* All who wait on the condition wait for the same: the last two guards stand for theirs, too, and
+ * what few waits elsewhere seemed to tell is dropped. */
+static void share_both(struct monitors *monitors, struct guard_list *list,
+                       const struct history *history) {
+    struct guard *both = &list->items[list->count - 2];
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->waits_on != both->condition || both->waits[c] || class->mixed_waits ||
+            !explain_together(monitors, both, 2, history, class->entry))
+            continue;
+        for (size_t d = 0; d < monitors->n_classes; d++)
+            if (monitors->classes[d].entry == class->entry)
+                both[0].waits[d] = both[1].waits[d] = true;
+    }
+    size_t kept = 0;
+    for (size_t g = 0; g < list->count; g++) {
+        struct guard *guard = &list->items[g];
+        bool outdone = g + 2 < list->count && guard->mutex == both->mutex &&
+                       guard->condition == both->condition;
+        for (size_t c = 0; outdone && c < monitors->n_classes; c++)
+            outdone = !guard->waits[c] || both->waits[c];
+        if (outdone)
+            guard_free(guard);
+        else
+            list->items[kept++] = *guard;
+    }
+    list->count = kept;
+    for (size_t g = kept - 2; g < kept; g++)
+        fill_outcomes(monitors, &list->items[g], history);
+}
+
+/* What no counter alone explains, or only with so many contradictions. Whoever needs two things
+ * takes first what others give back: the order in which the second are taken is then that in which
+ * they are used. True: two guards were added. */
+static bool find_both(struct monitors *monitors, const struct sections *sections,
+                      const struct section_class *class, double contradictions,
+                      const struct history *history, struct guard_list *list) {
+    struct search first, second;
+    int close_class;
+    if (class->mixed_waits || history->n_instances != 1 ||
+        !search_both(monitors, history, class, &first, &second, &close_class) ||
+        verdict_wrong(&first.best_verdict) + verdict_wrong(&second.best_verdict) >= contradictions)
+        return false;
+    bool swap = first.best_verdict.threshold == 0 && second.best_verdict.threshold != 0;
+    const struct search *order[] = {swap ? &second : &first, swap ? &first : &second};
+    for (int i = 0; i < 2; i++) {
+        struct guard guard =
+            guard_found(monitors, sections, order[i], class->mutex, class->waits_on, close_class);
+        guard.together = true;
+        if (i == 0 && order[1]->best_verdict.threshold == 0)
+            guard.close_class = -1; /* the items' end is the end */
+        *VECTOR_ADD(list) = guard;
+    }
+    share_both(monitors, list, history);
+    return true;
+}
+
+static bool waits_for_both(const struct monitors *monitors, const struct guard_list *list,
+                           int entry) {
+    for (size_t g = 0; g < list->count; g++)
+        for (size_t c = 0; list->items[g].together && c < monitors->n_classes; c++)
+            if (monitors->classes[c].entry == entry && list->items[g].waits[c])
+                return true;
+    return false;
+}
+
+/* What the sections of this class' entry wait for. True: found. */
+static bool find_waited_for(struct monitors *monitors, const struct sections *sections,
+                            const struct section_class *class, const struct history *history,
+                            struct guard_list *list) {
+    struct search search = {.monitors = monitors, .success = -1};
+    int close_class = -1;
+    bool found = !class->mixed_waits && search_waits(&search, history, class, &close_class) &&
+                 monitors_prove(monitors, class->mutex, search.best_verdict.turns) &&
+                 (sections->objects[class->mutex].alone || are_mailboxes(sections, &search));
+    double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
+    if (contradictions >= DOUBTS &&
+        find_both(monitors, sections, class, contradictions, history, list))
+        return true;
+    if (found)
+        add_found(monitors, sections, list, &search, class->mutex, class->waits_on, close_class);
+    return found;
+}
+
 /* Every (entry, condition) of this mutex, or of those like it, that waited. Sets
  * condition_explained. */
 static void find_waiting_guards(struct monitors *monitors, const struct sections *sections,
                                 int mutex, const struct history *history, struct guard_list *list) {
-    struct search search = {.monitors = monitors, .success = -1};
+    bool *tried = memory_alloc(monitors->n_entries, sizeof *tried);
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex || class->waits == 0 ||
+        if (class->mutex != mutex || class->waits == 0 || tried[class->entry] ||
             monitors->condition_in_pattern[class->waits_on])
             continue;
-        bool done = false; /* another class of the same entry came first */
-        for (size_t d = 0; d < c; d++)
-            done |= monitors->classes[d].entry == class->entry && monitors->classes[d].waits > 0;
-        if (done)
-            continue;
-        int close_class = -1;
-        if (!class->mixed_waits && search_waits(&search, history, class, &close_class) &&
-            monitors_prove(monitors, mutex, search.best_verdict.turns) &&
-            (sections->objects[mutex].alone || are_mailboxes(sections, &search)))
-            add_found(monitors, sections, list, &search, mutex, class->waits_on, close_class);
-        else
-            set_explained(monitors, sections, class->waits_on, false);
+        tried[class->entry] = true;
+        if (!waits_for_both(monitors, list, class->entry))
+            find_waited_for(monitors, sections, class, history, list);
     }
+    for (size_t c = 0; c < monitors->n_classes; c++) /* a later one may have told of an earlier */
+        if (tried[monitors->classes[c].entry] && monitors->classes[c].waits > 0 &&
+            !is_guarded(list, c))
+            set_explained(monitors, sections, monitors->classes[c].waits_on, false);
+    free(tried);
 }
 
 /* Of an entry, one of whose classes may be the successful attempts. */
@@ -290,8 +415,7 @@ static bool changes_alone(const struct monitors *monitors, const struct guard *g
 static bool is_beyond_doubt(const struct search *search, const struct sections *sections,
                             size_t n_threads) {
     const struct verdict *verdict = &search->best_verdict;
-    if (verdict->wrong_waits + verdict->wrong_passes > 0 || verdict->waits < CONVINCING ||
-        verdict->passes < CONVINCING)
+    if (verdict_wrong(verdict) > 0 || verdict->waits < CONVINCING || verdict->passes < CONVINCING)
         return false;
     const struct monitors *monitors = search->monitors;
     bool *tries = memory_alloc(n_threads, sizeof *tries);
@@ -704,11 +828,16 @@ bool guard_is_doubtful(const struct guard *guard) {
     return guard->condition >= 0 && monitors_doubt(guard->violations, guard->evaluations);
 }
 
-/* What a doubtful guard explains counts as unexplained while patterns are sought (`sought`). */
+/* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
+static bool is_contradicted(const struct guard *guard) {
+    return guard->condition >= 0 && guard->violations >= CONTRADICTED;
+}
+
+/* What is contradicted counts as unexplained while patterns are sought (`sought`). */
 static void ask_for_patterns(const struct sections *sections, struct monitors *monitors,
                              bool sought) {
     for (size_t g = 0; g < monitors->n_guards; g++)
-        if (guard_is_doubtful(&monitors->guards[g]))
+        if (is_contradicted(&monitors->guards[g]))
             set_explained(monitors, sections, monitors->guards[g].condition, !sought);
 }
 
@@ -723,15 +852,39 @@ void monitors_forget(struct monitors *monitors, int mutex) {
     patterns_forget(monitors, mutex);
 }
 
-/* Ends the doubtful guards whose waits a pattern explains; gives how many remain. */
-static size_t drop_outdone(struct monitors *monitors) {
+/* The pattern that explains waits for the condition; NULL: none. */
+static const struct pattern *pattern_of(const struct monitors *monitors,
+                                        const struct sections *sections, int condition) {
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        for (size_t s = 0; s < sections->n_sections; s++) {
+            const struct section *section = &sections->sections[s];
+            for (size_t w = 0; monitors->patterns[p].acts[s] && w < section->n_waits; w++)
+                if (sections->waits[section->first_wait + w].condition == condition)
+                    return &monitors->patterns[p];
+        }
+    return NULL;
+}
+
+/* Ends the contradicted guards, or the patterns that explain the same waits no better; gives how
+ * many guards remain. */
+static size_t drop_outdone(const struct sections *sections, struct monitors *monitors) {
     size_t kept = 0;
     for (size_t g = 0; g < monitors->n_guards; g++) {
         struct guard *guard = &monitors->guards[g];
-        if (guard_is_doubtful(guard) && monitors->condition_in_pattern[guard->condition])
+        const struct pattern *pattern =
+            is_contradicted(guard) && monitors->condition_in_pattern[guard->condition]
+                ? pattern_of(monitors, sections, guard->condition)
+                : NULL;
+        if (pattern &&
+            (guard_is_doubtful(guard) || pattern->tally.violations < guard->violations)) {
             guard_free(guard);
-        else
-            monitors->guards[kept++] = *guard;
+            continue;
+        }
+        if (pattern) {
+            monitors->condition_in_pattern[guard->condition] = false;
+            patterns_drop(monitors, (size_t)(pattern - monitors->patterns));
+        }
+        monitors->guards[kept++] = *guard;
     }
     return monitors->n_guards = kept;
 }
@@ -762,7 +915,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     ask_for_patterns(sections, &monitors, true);
     patterns_find(trace, sections, &monitors, false);
     ask_for_patterns(sections, &monitors, false);
-    list.count = drop_outdone(&monitors);
+    list.count = drop_outdone(sections, &monitors);
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
             sections_first_like(sections, (int)o) == (int)o)

@@ -586,6 +586,13 @@ size_t pattern_first(const struct monitors *monitors, const struct pattern *patt
     return PATTERN_NO_SECTION;
 }
 
+void patterns_drop(struct monitors *monitors, size_t index) {
+    free(monitors->patterns[index].acts);
+    monitors->n_patterns--;
+    memmove(&monitors->patterns[index], &monitors->patterns[index + 1],
+            (monitors->n_patterns - index) * sizeof *monitors->patterns);
+}
+
 void patterns_forget(struct monitors *monitors, int mutex) {
     size_t kept = 0;
     for (size_t p = 0; p < monitors->n_patterns; p++)

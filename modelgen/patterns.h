@@ -49,6 +49,8 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
                    struct monitors *monitors, bool before_guards);
 void patterns_free(struct monitors *monitors);
 
+void patterns_drop(struct monitors *monitors, size_t index);
+
 /* Forgets those of the mutex. */
 void patterns_forget(struct monitors *monitors, int mutex);
 

@@ -15,16 +15,25 @@ static uint64_t site_key(const struct section_class *class) {
     return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
 }
 
-/* Call sites at which somebody waits, at one mutex or another. */
-static struct map waiting_sites(const struct finder *finder) {
+/* Does the section wait for the condition (-1: any)? */
+static bool waits_for(const struct finder *finder, const struct section *section, int condition) {
+    for (size_t w = 0; w < section->n_waits; w++)
+        if (condition < 0 ||
+            finder->sections->waits[section->first_wait + w].condition == condition)
+            return true;
+    return false;
+}
+
+/* Call sites at which somebody waits for the condition (-1: any), at one mutex or another. */
+static struct map waiting_sites(const struct finder *finder, int condition) {
     struct map sites = MAP_EMPTY;
     for (size_t i = 0; i < finder->history.count; i++)
-        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+        if (waits_for(finder, section_at(finder, finder->history.items[i]), condition))
             map_put(&sites, site_key(class_at(finder, finder->history.items[i])), 1);
     return sites;
 }
 
-/* Whoever comes to where somebody waits, if that is one thread. */
+/* Whoever comes to where somebody waits for a condition, if that is one thread. */
 struct waiter {
     int thread; /* -1: nobody, or several */
     struct {
@@ -33,10 +42,11 @@ struct waiter {
     } visits;
 };
 
-static struct waiter only_waiter(const struct finder *finder) {
+/* Of the condition (-1: any); the caller frees the visits. */
+static struct waiter only_waiter(const struct finder *finder, int condition) {
     struct waiter waiter = {.thread = -1};
     bool alone = true;
-    struct map waiting = waiting_sites(finder);
+    struct map waiting = waiting_sites(finder, condition);
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         if (!map_get(&waiting, site_key(class_at(finder, index)), 0))
@@ -102,33 +112,42 @@ static bool takes_work(const struct trace_record *record) {
     return op == OP_LOCK || op == OP_ACQUIRE || op == OP_GET;
 }
 
-static bool same_place(const struct finder *finder, const struct trace_record *a,
-                       const struct trace_record *b) {
+enum likeness { LIKE_NOTHING, LIKE_OBJECT, LIKE_PLACE };
+
+/* Are the calls at one place, or in one function on one object? A loop may take its first work
+ * before it begins. */
+static enum likeness likeness_of(const struct finder *finder, const struct trace_record *a,
+                                 const struct trace_record *b) {
     if (a->api != b->api || a->context == TRACE_NO_CONTEXT || b->context == TRACE_NO_CONTEXT)
-        return false;
+        return LIKE_NOTHING;
     const struct trace_frame *x = finder->trace->contexts[a->context].frames;
     const struct trace_frame *y = finder->trace->contexts[b->context].frames;
-    return x->line == y->line && strcmp(x->function, y->function) == 0;
+    if (strcmp(x->function, y->function) != 0)
+        return LIKE_NOTHING;
+    return x->line == y->line ? LIKE_PLACE : a->object == b->object ? LIKE_OBJECT : LIKE_NOTHING;
 }
 
-/* Numbers the results by the last call at this place before each. False: too many have none. */
+/* Numbers the results by the last call at this place before each, or one like it. False: too many
+ * have none. */
 static bool draw_at(const struct finder *finder, struct result_list *results,
                     const struct trace_record *place) {
     double undrawn = 0;
     for (size_t i = 0; i < results->count; i++) {
         struct result *result = &results->items[i];
+        enum likeness best = LIKE_NOTHING;
         result->drawn_ns = UINT64_MAX;
-        for (size_t r = result->before; r-- > result->after;) {
+        for (size_t r = result->before; r-- > result->after && best != LIKE_PLACE;) {
             const struct trace_record *record = record_of(finder, result, r);
-            if (!same_place(finder, record, place))
+            enum likeness likeness = likeness_of(finder, record, place);
+            if (likeness <= best)
                 continue;
+            best = likeness;
             int thread = section_at(finder, result->section)->thread;
             int section = finder->sections->section_of_lock[thread][r];
             result->drawn_record = r;
             result->drawn_ns = section >= 0 ? section_passed_ns(finder->sections,
                                                                 section_at(finder, (size_t)section))
                                             : record->start_ns + record->duration_ns;
-            break;
         }
         undrawn += result->drawn_ns == UINT64_MAX;
     }
@@ -191,31 +210,59 @@ static bool try_place(const struct finder *finder, const struct waiter *waiter,
     return found && pattern_add(finder, pattern);
 }
 
-static bool find_by_number(const struct finder *finder, const struct waiter *waiter) {
-    int condition = -1;
-    for (size_t i = 0; i < finder->history.count && condition < 0; i++)
-        condition = class_at(finder, finder->history.items[i])->waits_on;
+/* Tries the places where the number of this result may have been drawn. */
+static bool try_result(const struct finder *finder, const struct waiter *waiter,
+                       struct result_list *results, struct result result) {
+    size_t tried = 0;
+    for (size_t r = result.before; r-- > result.after && tried < DRAWING_LIMIT;) {
+        const struct trace_record *place = record_of(finder, &result, r);
+        if (!takes_work(place))
+            continue;
+        tried++;
+        if (try_place(finder, waiter, results, place))
+            return true;
+    }
+    return false;
+}
+
+/* Results that are waited for by the condition. A thread's first one may have been drawn at a place
+ * of its own, so another one tells, too. */
+static bool find_by_number(const struct finder *finder, const struct waiter *waiter,
+                           int condition) {
     struct result_list results = results_for(finder, waiter->thread, condition);
     bool found = false;
     if (results.count > 0) {
         const struct result first = results.items[0]; /* trying sorts them */
-        size_t tried = 0;
-        for (size_t r = first.before; r-- > first.after && tried < DRAWING_LIMIT && !found;) {
-            const struct trace_record *place = record_of(finder, &first, r);
-            if (!takes_work(place))
-                continue;
-            tried++;
-            found = try_place(finder, waiter, &results, place);
-        }
+        const struct result middle = results.items[results.count / 2];
+        found = try_result(finder, waiter, &results, first) ||
+                try_result(finder, waiter, &results, middle);
     }
     free(results.items);
     return found;
 }
 
-bool results_find(const struct finder *finder) {
-    struct waiter waiter = only_waiter(finder);
-    bool found = waiter.thread >= 0 && find_by_number(finder, &waiter);
+static bool find_by_condition(const struct finder *finder, int condition) {
+    struct waiter waiter = only_waiter(finder, condition);
+    bool found = waiter.thread >= 0 && find_by_number(finder, &waiter, condition);
     free(waiter.visits.items);
+    return found;
+}
+
+/* Conditions that nothing explains yet; several threads may wait under one mutex, each for what
+ * another condition tells. */
+bool results_find(const struct finder *finder) {
+    bool *tried = memory_alloc(finder->sections->n_objects, sizeof *tried), found = false;
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        for (size_t w = 0; w < section->n_waits; w++) {
+            int condition = finder->sections->waits[section->first_wait + w].condition;
+            if (finder->monitors->condition_explained[condition] || tried[condition])
+                continue;
+            tried[condition] = true;
+            found |= find_by_condition(finder, condition);
+        }
+    }
+    free(tried);
     return found;
 }
 
@@ -281,7 +328,7 @@ static struct passages visits_of(const struct finder *finder, const struct waite
 }
 
 bool results_find_in_array(const struct finder *finder, size_t n_objects) {
-    struct waiter waiter = only_waiter(finder);
+    struct waiter waiter = only_waiter(finder, -1);
     bool found = false;
     if (waiter.thread >= 0) {
         struct passages visits = visits_of(finder, &waiter);

@@ -11,7 +11,9 @@
 #define LEFT_OVER   0.1   /* of what was added may never be taken */
 #define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
+#define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
+#define SLIPS       0.005 /* of the passes may be at a counter that nobody passes at when empty */
 #define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
 #define REACHED     0.25 /* ... that a level is reached at the start */
 #define STOCK       1.25 /* ... and that there is something to take, which no section put there */
@@ -66,35 +68,45 @@ struct history history_of(const struct sections *sections, const struct monitors
 /* ---- hypotheses ---- */
 
 static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct event *event) {
+                   const struct history *history, size_t index) {
+    const struct event *event = &history->items[index];
     return event_decides(event) && event->time_ns < hypothesis->closed_ns &&
-           monitors->classes[event->class_index].entry == hypothesis->waiter_entry;
+           monitors->classes[event->class_index].entry == hypothesis->waiter_entry &&
+           !(hypothesis->excused && hypothesis->excused[index]);
 }
 
-/* Fills the histograms; gives the range of counter values judged, as low..high. */
-static void replay(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct history *history, size_t limit, struct replay_table *table,
-                   long *low, long *high) {
-    bool waited = false;
+/* Empties the histograms for a new replay. */
+static void replay_begin(const struct history *history, struct replay_table *table) {
+    for (long c = table->low; c <= table->high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        table->waited[at] = table->passed[at] = 0;
+    }
     memset(table->counters, 0, history->n_instances * sizeof *table->counters);
+    table->next = 0;
     table->turns = 0;
+    table->last_waited = false;
     table->highest_later = -(long)table->size;
-    *low = (long)table->size;
-    *high = -(long)table->size;
-    for (size_t i = 0; i < history->count && i < limit; i++) {
-        const struct event *event = &history->items[i];
+    table->low = (long)table->size;
+    table->high = -(long)table->size;
+}
+
+/* Goes on to event number `end`. */
+static void replay_until(const struct monitors *monitors, const struct hypothesis *hypothesis,
+                         const struct history *history, size_t end, struct replay_table *table) {
+    for (; table->next < end; table->next++) {
+        const struct event *event = &history->items[table->next];
         int slot = table->slot[event->class_index];
         int weight = slot < 0 ? 0 : hypothesis->weight[slot];
         long counter = table->counters[event->instance];
         if (event_changes(event, slot >= 0 && hypothesis->early[slot])) {
             table->counters[event->instance] += weight;
-        } else if (judges(monitors, hypothesis, event)) {
+        } else if (judges(monitors, hypothesis, history, table->next)) {
             bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
             (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
-            *low = counter < *low ? counter : *low;
-            *high = counter > *high ? counter : *high;
-            table->turns += waits != waited;
-            waited = waits;
+            table->low = counter < table->low ? counter : table->low;
+            table->high = counter > table->high ? counter : table->high;
+            table->turns += waits != table->last_waited;
+            table->last_waited = waits;
         }
         if (table->turns > 0 && counter > table->highest_later)
             table->highest_later = counter;
@@ -109,25 +121,23 @@ bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *
     return false;
 }
 
-/* The best threshold for the histograms, which are cleared on the way. Where several are
- * equally good: a guard that takes was one short when somebody waited (the lowest one, but
- * `natural` if that is possible: nothing there at the start); a level was just reached when
- * somebody passed (the highest one). */
-static struct verdict best_threshold(struct replay_table *table, long low, long high, bool taking,
-                                     long natural) {
+/* The best threshold for the histograms. Where several are equally good: a guard that takes was one
+ * short when somebody waited (the lowest one, but `natural` if that is possible: nothing there at
+ * the start); a level was just reached when somebody passed (the highest one). */
+static struct verdict best_threshold(const struct replay_table *table, bool taking, long natural) {
     struct verdict best = {.wrong_waits = 1e300};
     double waits = 0, passes = 0;
-    for (long c = low; c <= high; c++) {
+    for (long c = table->low; c <= table->high; c++) {
         waits += table->waited[(size_t)(c + (long)table->offset)];
         passes += table->passed[(size_t)(c + (long)table->offset)];
     }
     double waits_below = 0, passes_below = 0;
-    for (long c = low; c <= high; c++) {
+    for (long c = table->low; c <= table->high; c++) {
         size_t at = (size_t)(c + (long)table->offset);
         waits_below += table->waited[at];
         passes_below += table->passed[at];
         double wrong = waits - waits_below + passes_below;
-        double known = best.wrong_waits + best.wrong_passes;
+        double known = verdict_wrong(&best);
         if (wrong < known || (wrong == known && (taking ? c == natural : true)))
             best = (struct verdict){.waits = waits,
                                     .passes = passes,
@@ -135,15 +145,33 @@ static struct verdict best_threshold(struct replay_table *table, long low, long 
                                     .wrong_passes = passes_below,
                                     .threshold = c,
                                     .turns = table->turns};
-        table->waited[at] = table->passed[at] = 0;
     }
     return best;
 }
 
+/* The highest threshold at which (nearly) nobody passed. */
+static struct verdict strict_threshold(const struct replay_table *table) {
+    struct verdict strict = {.threshold = table->low - 1, .turns = table->turns};
+    for (long c = table->low; c <= table->high; c++)
+        strict.passes += table->passed[(size_t)(c + (long)table->offset)];
+    double passes_below = 0, explained = 0;
+    for (long c = table->low; c <= table->high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        strict.waits += table->waited[at];
+        passes_below += table->passed[at];
+        if (passes_below <= SLIPS * strict.passes + 0.5) {
+            strict.threshold = c;
+            strict.wrong_passes = passes_below;
+            explained += table->waited[at];
+        }
+    }
+    strict.wrong_waits = strict.waits - explained;
+    return strict;
+}
+
 static bool acceptable(const struct verdict *verdict) {
-    double wrong = verdict->wrong_waits + verdict->wrong_passes;
     return verdict->waits > 0 && verdict->passes > 0 &&
-           violations_are_few(wrong, verdict->waits + verdict->passes) &&
+           violations_are_few(verdict_wrong(verdict), verdict->waits + verdict->passes) &&
            verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
            verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
 }
@@ -169,13 +197,36 @@ static bool is_stock_proven(const struct replay_table *table, double stock) {
     return table->turns >= CONVINCING_TURNS || stock + (double)table->highest_later >= stock / 2;
 }
 
+/* Is what is wrong so far too much, whatever follows? More events make no hypothesis better. */
+static bool is_lost(const struct search *search, const struct verdict *verdict) {
+    if (search->found && verdict_wrong(verdict) > verdict_wrong(&search->best_verdict))
+        return true;
+    return !search->partial && !violations_are_few(verdict_wrong(verdict), search->n_decisions);
+}
+
+/* False: it was given up. */
+static bool judge_events(struct search *search, bool taking, struct verdict *verdict) {
+    const struct hypothesis *current = &search->current;
+    struct replay_table *table = &search->table;
+    replay_begin(search->history, table);
+    for (size_t end = GLANCE;; end *= 2) {
+        end = end < search->n_events ? end : search->n_events;
+        replay_until(search->monitors, current, search->history, end, table);
+        *verdict = search->partial ? strict_threshold(table)
+                                   : best_threshold(table, taking, taking ? current->take - 1 : 0);
+        if (end == search->n_events)
+            return true;
+        if (is_lost(search, verdict))
+            return false;
+    }
+}
+
 static void judge_current(struct search *search, double complexity) {
     struct hypothesis *current = &search->current;
     bool taking = hypothesis_takes(search->monitors, current);
-    long low, high;
-    replay(search->monitors, current, search->history, EVENT_LIMIT, &search->table, &low, &high);
-    struct verdict verdict =
-        best_threshold(&search->table, low, high, taking, taking ? current->take - 1 : 0);
+    struct verdict verdict;
+    if (!judge_events(search, taking, &verdict))
+        return;
     bool owes = taking && verdict.threshold > current->take - 1;
     bool has_stock = verdict.threshold < current->take - 1;
     double stock = (double)(current->take - 1 - verdict.threshold);
@@ -183,8 +234,7 @@ static void judge_current(struct search *search, double complexity) {
         return;
     /* more classes may explain it without */
     complexity += owes ? DEBT : !has_stock ? 0 : taking ? STOCK : REACHED;
-    double wrong = verdict.wrong_waits + verdict.wrong_passes;
-    double best = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
     bool better =
         !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
     if (verdict.waits + verdict.passes > 0 && better) {
@@ -255,6 +305,11 @@ static void judge_weights(struct search *search) {
     if (producers == 0)
         return;
     current->take = 1;
+    if (search->partial) { /* much would say why some waited: only what is passed on and used up */
+        if (hypothesis_takes(search->monitors, current) && is_balanced(search))
+            judge_current(search, complexity);
+        return;
+    }
     /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
      * more thing to believe only when nothing else speaks for it. */
     if (!hypothesis_takes(search->monitors, current))
@@ -282,7 +337,7 @@ static void judge_weights(struct search *search) {
 
 /* Tries every allowed weight of class number `at` and of all after it. */
 static void enumerate(struct search *search, int at) {
-    if (at == search->n_classes) {
+    if (at == (search->uniform ? search->n_classes : search->n_free)) {
         judge_weights(search);
         return;
     }
@@ -297,7 +352,8 @@ static void enumerate(struct search *search, int at) {
         return;
     }
     for (int i = 0; search->uniform && i < at; i++)
-        if (search->monitors->classes[search->classes[i]].entry == class->entry) {
+        if (search->monitors->classes[search->classes[i]].entry == class->entry ||
+            (search->tied && search->alike[i][at])) {
             *weight = search->current.weight[i];
             enumerate(search, at + 1);
             return;
@@ -332,7 +388,40 @@ static int compare_classes(const void *a, const void *b, void *context) {
     return (x->count < y->count) - (x->count > y->count);
 }
 
-/* The classes of the mutex that may take part, the closing class left out. */
+/* The condition that sections of this entry wait for; -1: they do not wait, or for several. */
+static int waited_for(const struct monitors *monitors, int entry) {
+    int condition = -1;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->entry != entry || class->waits == 0)
+            continue;
+        if (class->mixed_waits || (condition >= 0 && class->waits_on != condition))
+            return -1;
+        condition = class->waits_on;
+    }
+    return condition;
+}
+
+/* A loop may lock before it begins and again in each round: what waits for the same in the same
+ * function is one operation. */
+static bool are_alike(const struct monitors *monitors, int a, int b) {
+    const struct section_class *x = &monitors->classes[a], *y = &monitors->classes[b];
+    if (x->entry == y->entry || strcmp(x->function, y->function) != 0)
+        return x->entry == y->entry;
+    int condition = waited_for(monitors, x->entry);
+    return condition >= 0 && condition == waited_for(monitors, y->entry);
+}
+
+/* Is one of them of the same operation? */
+static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class) {
+    for (int i = 0; i < n; i++)
+        if (are_alike(monitors, classes[i], class))
+            return true;
+    return false;
+}
+
+/* The classes of the mutex that may take part, the closing class left out: as many call sites as
+ * can have a weight of their own, with all that is signalled there. */
 static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
                           int condition, int close_class, int chosen[CLASS_LIMIT]) {
     struct {
@@ -345,9 +434,14 @@ static int choose_classes(const struct monitors *monitors, int mutex, int waiter
     struct class_order order = {monitors->classes, waiter_entry, condition};
     if (all.count)
         qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
-    int n = 0;
-    for (; n < CLASS_LIMIT && (size_t)n < all.count; n++)
-        chosen[n] = all.items[n];
+    int n = 0, entries = 0;
+    for (size_t i = 0; n < CLASS_LIMIT && i < all.count; i++) {
+        bool known = has_alike(monitors, chosen, n, all.items[i]);
+        if (!known && entries == FREE_LIMIT)
+            continue;
+        entries += !known;
+        chosen[n++] = all.items[i];
+    }
     free(all.items);
     return n;
 }
@@ -372,11 +466,27 @@ static int find_close_classes(const struct monitors *monitors, int mutex, int co
     return n;
 }
 
+/* Do enough of the waits follow the counter, to think of it as more than an accident? */
+static bool tells_much(const struct verdict *verdict) {
+    return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
+}
+
 /* Whether a section signals may be the consequence of the very state we look for ("the last one
  * signals"), so hypotheses that do not need to know it come first. */
 static bool search_weights(struct search *search) {
-    search->uniform = !search->current.tries;
+    search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
+    bool good = search->found && acceptable(&search->best_verdict);
+    if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
+        search->tied = false;
+        memset(search->current.weight, 0, sizeof search->current.weight);
+        enumerate(search, 0);
+    }
+    if (search->partial)
+        return search->found && tells_much(&search->best_verdict);
+    if (search->excused) /* one of two: that whole operations count is all that is believed */
+        return good;
+    memset(search->current.weight, 0, sizeof search->current.weight);
     if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
         search->uniform = false;
         enumerate(search, 0);
@@ -392,7 +502,9 @@ static bool search_run(struct search *search, const struct history *history, int
     search->found = false;
     search->n_classes =
         choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+    search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
+        .excused = search->excused,
         .classes = search->classes,
         .n_classes = search->n_classes,
         .waiter_entry = waiter_entry,
@@ -412,6 +524,20 @@ static bool search_run(struct search *search, const struct history *history, int
         search->current.early[i] =
             entry != waiter_entry && entry_signals_early(monitors, entry, condition);
     }
+    search->any_alike = false;
+    for (int i = 0; i < search->n_classes; i++)
+        for (int j = 0; j < i; j++) {
+            search->alike[j][i] = are_alike(monitors, search->classes[j], search->classes[i]);
+            search->any_alike |=
+                search->alike[j][i] && monitors->classes[search->classes[j]].entry !=
+                                           monitors->classes[search->classes[i]].entry;
+        }
+    search->n_events = history->count < EVENT_LIMIT ? history->count : EVENT_LIMIT;
+    search->n_decisions = 0;
+    for (size_t i = 0; i < search->n_events; i++)
+        search->n_decisions += judges(monitors, &search->current, history, i);
+    search->table.low = 0;
+    search->table.high = -1;
     bool good = search_weights(search);
     free(search->table.waited);
     free(search->table.passed);
@@ -426,7 +552,7 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
                             const struct section_class *class) {
     const struct monitors *monitors = search->monitors;
     long *counters = memory_alloc(history->n_instances, sizeof *counters);
-    double wrong = search->best_verdict.wrong_waits + search->best_verdict.wrong_passes;
+    double wrong = verdict_wrong(&search->best_verdict);
     double all = search->best_verdict.waits + search->best_verdict.passes;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
@@ -451,8 +577,8 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
 /* A program may wake its waiters for the last time at several places, and only one of them made
  * them go: the one that contradicts least. Of equals, whoever waits takes something. */
 static bool better_found(const struct search *a, const struct search *b) {
-    double wrong_a = a->best_verdict.wrong_waits + a->best_verdict.wrong_passes;
-    double wrong_b = b->best_verdict.wrong_waits + b->best_verdict.wrong_passes;
+    double wrong_a = verdict_wrong(&a->best_verdict);
+    double wrong_b = verdict_wrong(&b->best_verdict);
     if (wrong_a != wrong_b)
         return wrong_a < wrong_b;
     return hypothesis_takes(a->monitors, &a->best) && !hypothesis_takes(b->monitors, &b->best);
@@ -479,6 +605,60 @@ bool search_waits(struct search *search, const struct history *history,
     }
     *search = best;
     return good && holds_elsewhere(search, history, class);
+}
+
+/* Marks the waits that the first of two counters explains; the caller frees. */
+static bool *explained_by(const struct search *first) {
+    const struct history *history = first->history;
+    bool *explained = memory_alloc(history->count, sizeof *explained);
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int slot = 0;
+        while (slot < first->n_classes && first->classes[slot] != event->class_index)
+            slot++;
+        if (slot < first->n_classes && event_changes(event, first->best.early[slot]))
+            counters[event->instance] += first->best.weight[slot];
+        else if (event->kind == EVENT_WAITS)
+            explained[i] = counters[event->instance] <= first->best_verdict.threshold;
+    }
+    free(counters);
+    return explained;
+}
+
+static bool both_with(struct search *first, struct search *second, const struct history *history,
+                      const struct section_class *class, int close_class) {
+    if (!search_run(first, history, class->mutex, class->entry, class->waits_on, close_class,
+                    false))
+        return false;
+    bool *excused = explained_by(first);
+    second->excused = excused;
+    bool good = search_run(second, history, class->mutex, class->entry, class->waits_on,
+                           close_class, false) &&
+                hypothesis_takes(second->monitors, &second->best) &&
+                tells_much(&second->best_verdict);
+    second->excused = second->best.excused = second->current.excused = NULL;
+    free(excused);
+    first->best_verdict.waits -= first->best_verdict.wrong_waits;
+    first->best_verdict.wrong_waits = 0;
+    return good;
+}
+
+bool search_both(const struct monitors *monitors, const struct history *history,
+                 const struct section_class *class, struct search *first, struct search *second,
+                 int *close_class) {
+    int candidates[CLOSE_LIMIT + 1];
+    int n = find_close_classes(monitors, class->mutex, class->waits_on, candidates);
+    n = n > 1 ? 1 : n; /* the very last one, or none: each costs two searches */
+    candidates[n++] = -1;
+    for (int i = 0; i < n; i++) {
+        *first = (struct search){.monitors = monitors, .success = -1, .partial = true};
+        *second = (struct search){.monitors = monitors, .success = -1};
+        *close_class = candidates[i];
+        if (both_with(first, second, history, class, candidates[i]))
+            return true;
+    }
+    return false;
 }
 
 bool search_attempts(struct search *search, const struct history *history, int mutex, int entry) {

@@ -8,7 +8,8 @@
 
 #include "modelgen/monitors.h"
 
-#define CLASS_LIMIT     9    /* classes per mutex that take part in a hypothesis */
+#define CLASS_LIMIT     48   /* classes per mutex that take part in a hypothesis ... */
+#define FREE_LIMIT      9    /* ... and of them those that have a weight of their own */
 #define RECALL          0.8  /* of the waits, and of the passes, must be explained */
 #define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
 
@@ -48,6 +49,7 @@ struct hypothesis {
     bool tries;              /* waiters fail instead of waiting: a class of weight 0 has failed */
     long take;               /* what a waiter takes at once */
     uint64_t closed_ns;      /* evaluations from here on are not judged; UINT64_MAX = never */
+    const bool *excused;     /* per event of the history: is not judged; NULL: none */
 };
 
 struct verdict {
@@ -56,6 +58,10 @@ struct verdict {
     long threshold; /* waits while the counter is at or below it */
     double turns;   /* how often who comes next waits where the last one went on, or the reverse */
 };
+
+static inline double verdict_wrong(const struct verdict *verdict) {
+    return verdict->wrong_waits + verdict->wrong_passes;
+}
 
 /* Is this where a class adds its weight? `early`: if it does so before it waits itself. */
 static inline bool event_changes(const struct event *event, bool early) {
@@ -76,6 +82,9 @@ struct replay_table {
     long *counters;          /* per instance */
     double *waited, *passed; /* histogram of counter values, offset by `offset` */
     size_t offset, size;
+    long low, high;   /* range of the counter values judged */
+    size_t next;      /* event to be replayed */
+    bool last_waited; /* whoever came last */
     long turns; /* how often who comes next waits where the last one went on, or the reverse */
     long highest_later; /* counter since the first wait */
 };
@@ -87,14 +96,23 @@ struct search {
     const struct history *history;
     int classes[CLASS_LIMIT]; /* those that take part, by their slot in the hypothesis */
     int n_classes;
+    int n_free; /* the first ones: with those of their entries they are all, or the limit's worth */
     struct hypothesis best;
     struct verdict best_verdict;
     double best_complexity;
     /* under way */
     struct replay_table table;
     struct hypothesis current;
-    int condition; /* whose signals announce a change; -1 any */
-    bool uniform;  /* all sections of one call site weigh the same, whatever they signal */
+    size_t n_events;    /* that are replayed */
+    double n_decisions; /* of these, evaluations that are judged */
+    int condition;      /* whose signals announce a change; -1 any */
+    bool uniform;       /* all sections of one call site weigh the same, whatever they signal */
+    bool tied;          /* ... and those of other sites of its function that wait for the same */
+    bool alike[CLASS_LIMIT][CLASS_LIMIT]; /* do the two of the chosen classes stand at such sites */
+    bool any_alike;                       /* any two that are not of one call site */
+    bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
+                     why everybody waited */
+    const bool *excused; /* see the hypothesis */
     bool found;
 };
 
@@ -104,6 +122,13 @@ struct search {
  * `best` and what follows it. */
 bool search_waits(struct search *search, const struct history *history,
                   const struct section_class *class, int *close_class);
+
+/* Where no counter alone says when the sections of `class` wait: two, both of which must be there
+ * to go on, such as a job and room for its result. True: found, `first` without the waits that only
+ * `second` tells, and the reverse. Their `close_class` is that of the second one. */
+bool search_both(const struct monitors *monitors, const struct history *history,
+                 const struct section_class *class, struct search *first, struct search *second,
+                 int *close_class);
 
 /* When attempts at a call site fail; the same. `success` must be set. */
 bool search_attempts(struct search *search, const struct history *history, int mutex, int entry);

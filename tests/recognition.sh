@@ -9,7 +9,8 @@ corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
-    completion_outstanding none_overwriting_ring none_histogram none_filled_list"
+    completion_outstanding pool_ordered
+    none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
     "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \
@@ -26,7 +27,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 4))"
+echo "1..$(($# + 5))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -35,6 +36,11 @@ for program; do
         verdict_on "$program" "$program" >"$scratch/log" && is_right "$scratch/log"
     report $? "$program is what its label says"
 done
+
+# It waits for three things under one mutex, one of them for two that must be there together.
+jq -e '.waiting | length > 0 and all(.how == "exact")' "$scratch/pool_ordered/model.json" \
+    >"$scratch/log" 2>&1
+report $? "all waiting of a pool with ordered results is modelled exactly"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"

@@ -463,6 +463,57 @@ static struct trace *stock_trace(int back) {
     return trace;
 }
 
+/* ---- two counters at once ---- */
+
+/* Takes a job when there is one, and room for its result; the first at a place of its own. */
+static void take(struct trace *trace, uint64_t start, uint64_t woken) {
+    static const int before_loop = 20, in_loop = 30;
+    section(trace, 1, "take", trace->threads[1].n_records ? in_loop : before_loop, 1, start, woken,
+            false);
+}
+
+/* There is room for one result. In each round the worker waits for a job, then, with more jobs than
+ * that, twice for the result to be collected. */
+static struct trace *jobs_and_room(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 10000; at += 1000) {
+        take(trace, at + 100, at + 205);
+        section(trace, 0, "submit", 10, 1, at + 200, 0, true);
+        section(trace, 0, "collect", 40, 1, at + 300, 0, true);
+        for (uint64_t i = 0; i < 3; i++)
+            section(trace, 0, "submit", 10, 1, at + 400 + 10 * i, 0, true);
+        take(trace, at + 450, 0);
+        take(trace, at + 460, at + 505);
+        section(trace, 0, "collect", 40, 1, at + 500, 0, true);
+        take(trace, at + 550, at + 605);
+        section(trace, 0, "collect", 40, 1, at + 600, 0, true);
+        section(trace, 0, "collect", 40, 1, at + 700, 0, true);
+    }
+    builder_finish(trace, 12000);
+    return trace;
+}
+
+static void a_job_and_room_for_its_result_are_waited_for_together(void **state) {
+    (void)state;
+    struct trace *trace = jobs_and_room();
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
+    assert_int_equal(monitors.n_guards, 2);
+    const struct guard *room = &monitors.guards[0], *jobs = &monitors.guards[1];
+    assert_int_equal(room->kind, GUARD_TOKENS);
+    assert_true(room->initial == 1);
+    assert_int_equal(jobs->kind, GUARD_QUEUE);
+    assert_true(room->violations + jobs->violations == 0);
+    for (size_t s = 0; s < sections.n_sections; s++) {
+        bool takes = sections.sections[s].thread == 1;
+        assert_int_equal(room->outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
+        assert_int_equal(jobs->outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);
+    }
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 static void a_stock_that_never_comes_back_proves_nothing(void **state) {
     (void)state;
     for (int back = 0; back <= 8; back += 8) {
@@ -546,6 +597,7 @@ int main(void) {
         cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),
         cmocka_unit_test(what_is_found_must_hold_wherever_the_operation_is_called),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
+        cmocka_unit_test(a_job_and_room_for_its_result_are_waited_for_together),
         cmocka_unit_test(a_stock_that_never_comes_back_proves_nothing),
         cmocka_unit_test(few_waits_that_the_source_does_not_explain_prove_nothing),
         cmocka_unit_test(what_little_proves_is_given_up_where_the_model_stalls),
