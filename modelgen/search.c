@@ -197,11 +197,27 @@ static bool is_stock_proven(const struct replay_table *table, double stock) {
     return table->turns >= CONVINCING_TURNS || stock + (double)table->highest_later >= stock / 2;
 }
 
-/* Is what is wrong so far too much, whatever follows? More events make no hypothesis better. */
-static bool is_lost(const struct search *search, const struct verdict *verdict) {
-    if (search->found && verdict_wrong(verdict) > verdict_wrong(&search->best_verdict))
-        return true;
-    return !search->partial && !violations_are_few(verdict_wrong(verdict), search->n_decisions);
+/* Is there a threshold that may become acceptable, and no worse than the best one so far? What is
+ * wrong by a threshold after some of the events will be so after all of them. */
+static bool may_become_good(const struct search *search) {
+    const struct replay_table *table = &search->table;
+    double wrong_waits = 0, wrong_passes = 0;
+    double decisions = search->waits + search->passes;
+    for (long c = table->low; c <= table->high; c++)
+        wrong_waits += table->waited[(size_t)(c + (long)table->offset)];
+    for (long c = table->low - 1; c <= table->high; c++) {
+        if (c >= table->low) {
+            wrong_waits -= table->waited[(size_t)(c + (long)table->offset)];
+            wrong_passes += table->passed[(size_t)(c + (long)table->offset)];
+        }
+        double wrong = wrong_waits + wrong_passes;
+        if (violations_are_few(wrong, decisions) &&
+            (search->current.tries || (wrong_waits <= (1 - RECALL) * search->waits &&
+                                       wrong_passes <= (1 - RECALL) * search->passes)) &&
+            !(search->found && wrong > verdict_wrong(&search->best_verdict)))
+            return true;
+    }
+    return false;
 }
 
 /* False: it was given up. */
@@ -216,7 +232,7 @@ static bool judge_events(struct search *search, bool taking, struct verdict *ver
                                    : best_threshold(table, taking, taking ? current->take - 1 : 0);
         if (end == search->n_events)
             return true;
-        if (is_lost(search, verdict))
+        if (!search->partial && !may_become_good(search))
             return false;
     }
 }
@@ -533,9 +549,10 @@ static bool search_run(struct search *search, const struct history *history, int
                                            monitors->classes[search->classes[i]].entry;
         }
     search->n_events = history->count < EVENT_LIMIT ? history->count : EVENT_LIMIT;
-    search->n_decisions = 0;
+    search->waits = search->passes = 0;
     for (size_t i = 0; i < search->n_events; i++)
-        search->n_decisions += judges(monitors, &search->current, history, i);
+        if (judges(monitors, &search->current, history, i))
+            *(history->items[i].kind == EVENT_WAITS ? &search->waits : &search->passes) += 1;
     search->table.low = 0;
     search->table.high = -1;
     bool good = search_weights(search);

@@ -103,11 +103,11 @@ struct search {
     /* under way */
     struct replay_table table;
     struct hypothesis current;
-    size_t n_events;    /* that are replayed */
-    double n_decisions; /* of these, evaluations that are judged */
-    int condition;      /* whose signals announce a change; -1 any */
-    bool uniform;       /* all sections of one call site weigh the same, whatever they signal */
-    bool tied;          /* ... and those of other sites of its function that wait for the same */
+    size_t n_events;      /* that are replayed */
+    double waits, passes; /* of these, those that are judged */
+    int condition;        /* whose signals announce a change; -1 any */
+    bool uniform;         /* all sections of one call site weigh the same, whatever they signal */
+    bool tied;            /* ... and those of other sites of its function that wait for the same */
     bool alike[CLASS_LIMIT][CLASS_LIMIT]; /* do the two of the chosen classes stand at such sites */
     bool any_alike;                       /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say

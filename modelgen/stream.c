@@ -229,6 +229,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
             continue;
         if (!closes && (weight == 0 || guard->waits[class_index] || answer == OUTCOME_NO))
             continue;
+        if (weight < 0 && farewells_puts(&writer->farewells, (size_t)section_index))
+            continue; /* it takes no slot */
         enum node_kind kind = closes                       ? NODE_CLOSE
                               : guard->kind != GUARD_QUEUE ? NODE_RELEASE
                               : weight > 0                 ? NODE_PUT
