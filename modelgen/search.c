@@ -90,26 +90,25 @@ static void replay_begin(const struct history *history, struct replay_table *tab
     table->high = -(long)table->size;
 }
 
-/* Goes on to event number `end`. */
-static void replay_until(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                         const struct history *history, size_t end, struct replay_table *table) {
+/* Goes on to event number `end` of those that matter. */
+static void replay_until(const struct hypothesis *hypothesis, const struct replay_event *events,
+                         size_t end, struct replay_table *table) {
     for (; table->next < end; table->next++) {
-        const struct event *event = &history->items[table->next];
-        int slot = table->slot[event->class_index];
-        int weight = slot < 0 ? 0 : hypothesis->weight[slot];
-        long counter = table->counters[event->instance];
-        if (event_changes(event, slot >= 0 && hypothesis->early[slot])) {
-            table->counters[event->instance] += weight;
-        } else if (judges(monitors, hypothesis, history, table->next)) {
-            bool waits = event->kind == EVENT_WAITS || (hypothesis->tries && weight == 0);
-            (waits ? table->waited : table->passed)[(size_t)(counter + (long)table->offset)]++;
-            table->low = counter < table->low ? counter : table->low;
-            table->high = counter > table->high ? counter : table->high;
+        const struct replay_event *event = &events[table->next];
+        int weight = event->slot < 0 ? 0 : hypothesis->weight[event->slot];
+        long *counter = &table->counters[event->instance];
+        if (event->decides) {
+            bool waits = event->waits || (hypothesis->tries && weight == 0);
+            (waits ? table->waited : table->passed)[(size_t)(*counter + (long)table->offset)]++;
+            table->low = *counter < table->low ? *counter : table->low;
+            table->high = *counter > table->high ? *counter : table->high;
             table->turns += waits != table->last_waited;
             table->last_waited = waits;
+        } else {
+            *counter += weight;
         }
-        if (table->turns > 0 && counter > table->highest_later)
-            table->highest_later = counter;
+        if (table->turns > 0 && *counter > table->highest_later)
+            table->highest_later = *counter;
     }
 }
 
@@ -203,6 +202,8 @@ static bool may_become_good(const struct search *search) {
     const struct replay_table *table = &search->table;
     double wrong_waits = 0, wrong_passes = 0;
     double decisions = search->waits + search->passes;
+    if (table->low > table->high)
+        return true; /* nothing was judged yet */
     for (long c = table->low; c <= table->high; c++)
         wrong_waits += table->waited[(size_t)(c + (long)table->offset)];
     for (long c = table->low - 1; c <= table->high; c++) {
@@ -227,7 +228,7 @@ static bool judge_events(struct search *search, bool taking, struct verdict *ver
     replay_begin(search->history, table);
     for (size_t end = GLANCE;; end *= 2) {
         end = end < search->n_events ? end : search->n_events;
-        replay_until(search->monitors, current, search->history, end, table);
+        replay_until(current, search->events, end, table);
         *verdict = search->partial ? strict_threshold(table)
                                    : best_threshold(table, taking, taking ? current->take - 1 : 0);
         if (end == search->n_events)
@@ -510,6 +511,28 @@ static bool search_weights(struct search *search) {
     return search->found && acceptable(&search->best_verdict);
 }
 
+/* What hypotheses on the chosen classes can change or contradict. */
+static void choose_events(struct search *search) {
+    const struct history *history = search->history;
+    const struct hypothesis *current = &search->current;
+    size_t n = history->count < EVENT_LIMIT ? history->count : EVENT_LIMIT;
+    search->events = memory_alloc(n, sizeof *search->events);
+    search->n_events = 0;
+    search->waits = search->passes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct event *event = &history->items[i];
+        int slot = search->table.slot[event->class_index];
+        bool changes = slot >= 0 && event_changes(event, current->early[slot]);
+        bool decides = judges(search->monitors, current, history, i);
+        bool waits = event->kind == EVENT_WAITS;
+        if (decides)
+            *(waits ? &search->waits : &search->passes) += 1;
+        if (changes || decides)
+            search->events[search->n_events++] =
+                (struct replay_event){slot, event->instance, decides, waits};
+    }
+}
+
 static bool search_run(struct search *search, const struct history *history, int mutex,
                        int waiter_entry, int condition, int close_class, bool tries) {
     const struct monitors *monitors = search->monitors;
@@ -548,14 +571,11 @@ static bool search_run(struct search *search, const struct history *history, int
                 search->alike[j][i] && monitors->classes[search->classes[j]].entry !=
                                            monitors->classes[search->classes[i]].entry;
         }
-    search->n_events = history->count < EVENT_LIMIT ? history->count : EVENT_LIMIT;
-    search->waits = search->passes = 0;
-    for (size_t i = 0; i < search->n_events; i++)
-        if (judges(monitors, &search->current, history, i))
-            *(history->items[i].kind == EVENT_WAITS ? &search->waits : &search->passes) += 1;
+    choose_events(search);
     search->table.low = 0;
     search->table.high = -1;
     bool good = search_weights(search);
+    free(search->events);
     free(search->table.waited);
     free(search->table.passed);
     free(search->table.counters);

@@ -89,6 +89,13 @@ struct replay_table {
     long highest_later; /* counter since the first wait */
 };
 
+/* An event that changes a counter or, if it `decides`, is judged by it. */
+struct replay_event {
+    int slot; /* of its class in the hypothesis; -1: none */
+    size_t instance;
+    bool decides, waits;
+};
+
 struct search {
     const struct monitors *monitors; /* to be set first */
     int success;                     /* class of the attempts that succeed; -1: those that signal */
@@ -103,11 +110,12 @@ struct search {
     /* under way */
     struct replay_table table;
     struct hypothesis current;
-    size_t n_events;      /* that are replayed */
-    double waits, passes; /* of these, those that are judged */
-    int condition;        /* whose signals announce a change; -1 any */
-    bool uniform;         /* all sections of one call site weigh the same, whatever they signal */
-    bool tied;            /* ... and those of other sites of its function that wait for the same */
+    size_t n_events;
+    struct replay_event *events; /* that are replayed, in the order of time */
+    double waits, passes;        /* of these, those that are judged */
+    int condition;               /* whose signals announce a change; -1 any */
+    bool uniform; /* all sections of one call site weigh the same, whatever they signal */
+    bool tied;    /* ... and those of other sites of its function that wait for the same */
     bool alike[CLASS_LIMIT][CLASS_LIMIT]; /* do the two of the chosen classes stand at such sites */
     bool any_alike;                       /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
