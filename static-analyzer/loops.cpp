@@ -11,7 +11,7 @@ namespace {
 struct Header {
     std::vector<const Expr *> conditions; /* to stay in, or to leave by break */
     std::set<std::string> induction;      /* variables of the condition that the loop moves */
-    bool counts = false; /* one of them is the function's own, or set before the loop */
+    bool counts = false;  /* one of them is the function's own, or set before the loop */
     bool is_even = false; /* one of them moves by the same step in each round */
     Value limit, start, step;
     std::string limit_text;
