@@ -9,7 +9,7 @@ corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
-    completion_outstanding pool_ordered
+    completion_outstanding pool_ordered unbounded_exchange
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -27,7 +27,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 5))"
+echo "1..$(($# + 6))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -41,6 +41,12 @@ done
 jq -e '.waiting | length > 0 and all(.how == "exact")' "$scratch/pool_ordered/model.json" \
     >"$scratch/log" 2>&1
 report $? "all waiting of a pool with ordered results is modelled exactly"
+
+# Its reader puts an empty block for each worker in the loop that puts the full ones: more threads than
+# were recorded must not wait for ever for theirs.
+"$build/persik" predict -i "$scratch/unbounded_exchange" --threads 8 --cores 2 >"$scratch/log" 2>&1 &&
+    ! grep -q "waited for nothing" "$scratch/log"
+report $? "workers that get their end in the loop of the work end, however many there are"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"
