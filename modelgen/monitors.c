@@ -58,9 +58,9 @@ static uint64_t closed_ns(const struct monitors *monitors, const struct guard *g
     return guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
 }
 
-static bool is_guarded(const struct guard_list *list, size_t class_index) {
-    for (size_t g = 0; g < list->count; g++)
-        if (list->items[g].waits[class_index])
+static bool is_guarded(const struct guard *guards, size_t n_guards, size_t class_index) {
+    for (size_t g = 0; g < n_guards; g++)
+        if (guards[g].waits[class_index])
             return true;
     return false;
 }
@@ -243,19 +243,16 @@ static bool are_mailboxes(const struct sections *sections, const struct search *
 
 /* ---- several counters that must be there together ---- */
 
-/* Do the guards from `first` on, all that tell about one condition, say together when the sections
- * of this entry wait, as what they take? */
-static bool explain_together(const struct monitors *monitors, const struct guard *guards,
-                             size_t count, const struct history *history, int entry) {
-    double *counters = memory_alloc(count, sizeof *counters);
+/* Do these two guards say together when the sections of this entry wait, as what they take? */
+static bool explain_together(const struct monitors *monitors, const struct guard guards[2],
+                             const struct history *history, int entry) {
+    double counters[] = {guards[0].initial, guards[1].initial};
     double decisions = 0, wrong = 0;
-    for (size_t g = 0; g < count; g++)
-        counters[g] = guards[g].initial;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         bool decides = event_decides(event) && monitors->classes[event->class_index].entry == entry;
         bool there = true;
-        for (size_t g = 0; g < count; g++) {
+        for (int g = 0; g < 2; g++) {
             int weight = guards[g].weight[event->class_index];
             if (event_changes(event, guards[g].early[event->class_index]))
                 counters[g] += weight;
@@ -266,8 +263,7 @@ static bool explain_together(const struct monitors *monitors, const struct guard
         decisions += decides;
         wrong += decides && there == (event->kind == EVENT_WAITS);
     }
-    free(counters);
-    return decisions > 0 && wrong <= VIOLATION_SHARE * decisions + 0.5;
+    return decisions > 0 && violations_are_few(wrong, decisions);
 }
 
 /* All who wait on the condition wait for the same: the last two guards stand for theirs, too, and
@@ -278,7 +274,7 @@ static void share_both(struct monitors *monitors, struct guard_list *list,
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
         if (class->waits_on != both->condition || both->waits[c] || class->mixed_waits ||
-            !explain_together(monitors, both, 2, history, class->entry))
+            !explain_together(monitors, both, history, class->entry))
             continue;
         for (size_t d = 0; d < monitors->n_classes; d++)
             if (monitors->classes[d].entry == class->entry)
@@ -370,7 +366,7 @@ static void find_waiting_guards(struct monitors *monitors, const struct sections
     }
     for (size_t c = 0; c < monitors->n_classes; c++) /* a later one may have told of an earlier */
         if (tried[monitors->classes[c].entry] && monitors->classes[c].waits > 0 &&
-            !is_guarded(list, c))
+            !is_guarded(list->items, list->count, c))
             set_explained(monitors, sections, monitors->classes[c].waits_on, false);
     free(tried);
 }
@@ -929,10 +925,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
 }
 
 bool monitors_guard(const struct monitors *monitors, size_t class_index) {
-    for (size_t g = 0; g < monitors->n_guards; g++)
-        if (monitors->guards[g].waits[class_index])
-            return true;
-    return false;
+    return is_guarded(monitors->guards, monitors->n_guards, class_index);
 }
 
 bool monitors_explain(const struct monitors *monitors, size_t section) {

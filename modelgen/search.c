@@ -67,12 +67,20 @@ struct history history_of(const struct sections *sections, const struct monitors
 
 /* ---- hypotheses ---- */
 
-static bool judges(const struct monitors *monitors, const struct hypothesis *hypothesis,
-                   const struct history *history, size_t index) {
-    const struct event *event = &history->items[index];
-    return event_decides(event) && event->time_ns < hypothesis->closed_ns &&
-           monitors->classes[event->class_index].entry == hypothesis->waiter_entry &&
-           !(hypothesis->excused && hypothesis->excused[index]);
+static bool judges(const struct search *search, size_t index) {
+    const struct event *event = &search->history->items[index];
+    const struct hypothesis *current = &search->current;
+    return event_decides(event) && event->time_ns < current->closed_ns &&
+           search->monitors->classes[event->class_index].entry == current->waiter_entry &&
+           !(search->excused && search->excused[index]);
+}
+
+/* Where the class stands in what was found; -1: it takes no part. */
+static int slot_of(const struct search *search, int class_index) {
+    for (int slot = 0; slot < search->n_classes; slot++)
+        if (search->classes[slot] == class_index)
+            return slot;
+    return -1;
 }
 
 /* Empties the histograms for a new replay. */
@@ -222,28 +230,26 @@ static bool may_become_good(const struct search *search) {
 }
 
 /* False: it was given up. */
-static bool judge_events(struct search *search, bool taking, struct verdict *verdict) {
-    const struct hypothesis *current = &search->current;
-    struct replay_table *table = &search->table;
-    replay_begin(search->history, table);
-    for (size_t end = GLANCE;; end *= 2) {
-        end = end < search->n_events ? end : search->n_events;
-        replay_until(current, search->events, end, table);
-        *verdict = search->partial ? strict_threshold(table)
-                                   : best_threshold(table, taking, taking ? current->take - 1 : 0);
-        if (end == search->n_events)
-            return true;
-        if (!search->partial && !may_become_good(search))
+static bool replay_all(struct search *search) {
+    replay_begin(search->history, &search->table);
+    for (size_t end = search->partial ? search->n_events : GLANCE; end < search->n_events;
+         end *= 2) {
+        replay_until(&search->current, search->events, end, &search->table);
+        if (!may_become_good(search))
             return false;
     }
+    replay_until(&search->current, search->events, search->n_events, &search->table);
+    return true;
 }
 
 static void judge_current(struct search *search, double complexity) {
     struct hypothesis *current = &search->current;
     bool taking = hypothesis_takes(search->monitors, current);
-    struct verdict verdict;
-    if (!judge_events(search, taking, &verdict))
+    if (!replay_all(search))
         return;
+    struct verdict verdict =
+        search->partial ? strict_threshold(&search->table)
+                        : best_threshold(&search->table, taking, taking ? current->take - 1 : 0);
     bool owes = taking && verdict.threshold > current->take - 1;
     bool has_stock = verdict.threshold < current->take - 1;
     double stock = (double)(current->take - 1 - verdict.threshold);
@@ -523,7 +529,7 @@ static void choose_events(struct search *search) {
         const struct event *event = &history->items[i];
         int slot = search->table.slot[event->class_index];
         bool changes = slot >= 0 && event_changes(event, current->early[slot]);
-        bool decides = judges(search->monitors, current, history, i);
+        bool decides = judges(search, i);
         bool waits = event->kind == EVENT_WAITS;
         if (decides)
             *(waits ? &search->waits : &search->passes) += 1;
@@ -543,7 +549,6 @@ static bool search_run(struct search *search, const struct history *history, int
         choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
     search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
-        .excused = search->excused,
         .classes = search->classes,
         .n_classes = search->n_classes,
         .waiter_entry = waiter_entry,
@@ -594,12 +599,9 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         const struct section_class *other = &monitors->classes[event->class_index];
-        int slot = 0;
-        while (slot < search->n_classes && search->classes[slot] != event->class_index)
-            slot++;
-        bool takes_part = slot < search->n_classes;
-        if (event_changes(event, takes_part && search->best.early[slot])) {
-            counters[event->instance] += takes_part ? search->best.weight[slot] : 0;
+        int slot = slot_of(search, event->class_index);
+        if (event_changes(event, slot >= 0 && search->best.early[slot])) {
+            counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
         } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
                    other->entry != class->entry && class_is_same_operation(other, class)) {
             bool lacks = counters[event->instance] <= search->best_verdict.threshold;
@@ -651,10 +653,8 @@ static bool *explained_by(const struct search *first) {
     long *counters = memory_alloc(history->n_instances, sizeof *counters);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
-        int slot = 0;
-        while (slot < first->n_classes && first->classes[slot] != event->class_index)
-            slot++;
-        if (slot < first->n_classes && event_changes(event, first->best.early[slot]))
+        int slot = slot_of(first, event->class_index);
+        if (slot >= 0 && event_changes(event, first->best.early[slot]))
             counters[event->instance] += first->best.weight[slot];
         else if (event->kind == EVENT_WAITS)
             explained[i] = counters[event->instance] <= first->best_verdict.threshold;
@@ -674,7 +674,7 @@ static bool both_with(struct search *first, struct search *second, const struct 
                            close_class, false) &&
                 hypothesis_takes(second->monitors, &second->best) &&
                 tells_much(&second->best_verdict);
-    second->excused = second->best.excused = second->current.excused = NULL;
+    second->excused = NULL;
     free(excused);
     first->best_verdict.waits -= first->best_verdict.wrong_waits;
     first->best_verdict.wrong_waits = 0;

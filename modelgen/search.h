@@ -49,7 +49,6 @@ struct hypothesis {
     bool tries;              /* waiters fail instead of waiting: a class of weight 0 has failed */
     long take;               /* what a waiter takes at once */
     uint64_t closed_ns;      /* evaluations from here on are not judged; UINT64_MAX = never */
-    const bool *excused;     /* per event of the history: is not judged; NULL: none */
 };
 
 struct verdict {
@@ -120,7 +119,7 @@ struct search {
     bool any_alike;                       /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
                      why everybody waited */
-    const bool *excused; /* see the hypothesis */
+    const bool *excused; /* per event of the history: is not judged; NULL: none */
     bool found;
 };
 

@@ -345,6 +345,12 @@ static bool write_farewell(struct writer *writer, size_t record, int section) {
     return g >= 0;
 }
 
+/* Takes or gives back: which of the locks that are alike a thread holds tells its steps apart. */
+static void hold_instance(struct writer *writer, int section, int sync_object) {
+    if (section >= 0 && writer->is_instance[sync_object])
+        writer->held ^= map_mix(17, (uint64_t)sync_object);
+}
+
 static void write_lock(struct writer *writer, size_t index, const struct trace_record *record,
                        int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
@@ -364,8 +370,7 @@ static void write_lock(struct writer *writer, size_t index, const struct trace_r
     }
     if (section < 0)
         return;
-    if (writer->is_instance[sync_object])
-        writer->held ^= map_mix(17, (uint64_t)sync_object);
+    hold_instance(writer, section, sync_object);
     if (writer->n_open < OPEN_LIMIT)
         writer->open[writer->n_open++] = (struct open_section){.section = section};
     uint64_t acquire_ns = writer->in->sections->sections[section].acquire_ns;
@@ -418,8 +423,7 @@ static void write_unlock(struct writer *writer, size_t index, const struct trace
                           record->start_ns);
     }
     int mutex = objects_lock(writer, sync_object);
-    if (section >= 0 && writer->is_instance[sync_object])
-        writer->held ^= map_mix(17, (uint64_t)sync_object);
+    hold_instance(writer, section, sync_object);
     if (mutex != MODEL_NONE) {
         struct step *step =
             add_step(writer, NODE_UNLOCK, index, record->start_ns, record->start_ns);

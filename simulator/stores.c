@@ -121,8 +121,12 @@ enum progress store_close(struct engine *engine, struct thread *thread, struct s
     return PROGRESS_YES;
 }
 
+static double items_in_all(const struct engine *engine, const struct shared *queue) {
+    return engine->plan->objects[queue - engine->objects].items_in_all;
+}
+
 static bool is_used_up(const struct engine *engine, const struct shared *queue) {
-    return queue->taken >= engine->plan->objects[queue - engine->objects].items_in_all;
+    return queue->taken >= items_in_all(engine, queue);
 }
 
 enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
@@ -141,7 +145,7 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
 }
 
 bool queue_go_on(struct engine *engine, struct shared *queue) {
-    bool has_end = isfinite(engine->plan->objects[queue - engine->objects].items_in_all);
+    bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
     add_item(engine, queue, engine->now_ns);
