@@ -41,6 +41,84 @@ static uint64_t poll_key(size_t thread, size_t record) {
     return map_mix(map_mix(11, thread), record);
 }
 
+/* ---- who ends it ---- */
+
+static size_t thread_of_join(const struct trace *trace, size_t t,
+                             const struct trace_record *record) {
+    for (size_t other = 0; other < trace->n_threads; other++)
+        if (trace->threads[other].index == record->value &&
+            trace->threads[other].pid == trace->threads[t].pid)
+            return other;
+    return trace->n_threads;
+}
+
+/* After which of its records does the thread know that none of the producers puts any more? After
+ * it has joined all but itself, and put its own last. Its number of records: never. */
+static size_t knows_the_end(const struct finder *finder, size_t t, int object,
+                            const bool *produces) {
+    const struct trace_thread *thread = &finder->trace->threads[t];
+    bool *ended = memory_alloc(finder->trace->n_threads, sizeof *ended);
+    size_t after = thread->n_records;
+    ended[t] = true;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        size_t joined = op_of(record) == OP_JOIN ? thread_of_join(finder->trace, t, record)
+                                                 : finder->trace->n_threads;
+        if (joined < finder->trace->n_threads && produces[joined]) {
+            ended[joined] = true;
+            after = r;
+        }
+        if (is_put(record) && sections_object(finder->sections, record) == object)
+            after = r;
+    }
+    for (size_t other = 0; other < finder->trace->n_threads; other++)
+        if (produces[other] && !ended[other])
+            after = thread->n_records;
+    free(ended);
+    return after;
+}
+
+/* Who knows that nothing more will be put, unless somebody closes the queue. */
+static void find_end(const struct finder *finder, int object) {
+    const struct trace *trace = finder->trace;
+    struct items_queue *queue = &finder->items->queues[object];
+    bool *produces = memory_alloc(trace->n_threads, sizeof *produces);
+    bool closed = false;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (sections_object(finder->sections, record) != object)
+                continue;
+            closed |= op_of(record) == OP_CLOSE;
+            if (!is_put(record) || failed(record))
+                continue;
+            produces[t] = true;
+            if (record->start_ns > queue->last_put_ns)
+                queue->last_put_ns = record->start_ns;
+        }
+    for (size_t t = 0; !closed && queue->closer_thread < 0 && t < trace->n_threads; t++) {
+        size_t after = knows_the_end(finder, t, object, produces);
+        if (after == trace->threads[t].n_records)
+            continue;
+        queue->closer_thread = (int)t;
+        queue->closer_record = after;
+    }
+    free(produces);
+}
+
+/* Only consumers that poll and then give up must be told that nothing more will come. */
+static bool gives_up(const struct finder *finder, int object) {
+    for (size_t t = 0; t < finder->trace->n_threads; t++)
+        for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &finder->trace->threads[t].records[r];
+            const struct poll *poll = items_poll(finder->items, t, r);
+            if (sections_object(finder->sections, record) == object && is_taking(record) &&
+                failed(record) && poll && !poll->goes_on)
+                return true;
+        }
+    return false;
+}
+
 /* ---- runs of attempts ---- */
 
 static bool lets_others_run(const struct trace_record *record) {
@@ -103,9 +181,48 @@ static void find_sites(const struct finder *finder, struct map *polling) {
         }
 }
 
+/* Whoever fails before the last put, or tries again later, has not been told that nothing more
+ * comes. */
+static bool is_told_the_end(const struct finder *finder, const struct trace_thread *thread,
+                            size_t record) {
+    const struct trace_record *attempt = &thread->records[record];
+    const struct items_queue *queue =
+        &finder->items->queues[sections_object(finder->sections, attempt)];
+    if (queue->closer_thread < 0 || !is_taking(attempt) ||
+        attempt->start_ns + attempt->duration_ns < queue->last_put_ns)
+        return false;
+    for (size_t r = record + 1; r < thread->n_records; r++)
+        if (site_key(&thread->records[r]) == site_key(attempt))
+            return false;
+    return true;
+}
+
+/* Consumers that happened to find something each time, until nothing more came, never had to repeat
+ * an attempt. They wait all the same: had the first of them failed early, it would have left for
+ * good. */
+static void find_sites_of_lucky(const struct finder *finder, struct map *polling) {
+    struct map told = MAP_EMPTY; /* site -> were all that failed told? */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t t = 0; t < finder->trace->n_threads; t++)
+            for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
+                const struct trace_thread *thread = &finder->trace->threads[t];
+                const struct trace_record *record = &thread->records[r];
+                if (!is_attempt(record) || !failed(record))
+                    continue;
+                uint64_t site = site_key(record);
+                if (pass == 0)
+                    map_put(&told, site,
+                            map_get(&told, site, 1) && is_told_the_end(finder, thread, r));
+                else if (map_get(&told, site, 0))
+                    map_put(polling, site, 1);
+            }
+    map_free(&told);
+}
+
 static void find_runs(struct finder *finder) {
     struct map polling = MAP_EMPTY;
     find_sites(finder, &polling);
+    find_sites_of_lucky(finder, &polling);
     for (size_t t = 0; t < finder->trace->n_threads; t++) {
         const struct trace_thread *thread = &finder->trace->threads[t];
         for (size_t r = 0; r < thread->n_records; r++) {
@@ -172,72 +289,6 @@ static void find_levels(struct finder *finder, bool lowest) {
     free(changes.items);
 }
 
-/* ---- who ends it ---- */
-
-static size_t thread_of_join(const struct trace *trace, size_t t,
-                             const struct trace_record *record) {
-    for (size_t other = 0; other < trace->n_threads; other++)
-        if (trace->threads[other].index == record->value &&
-            trace->threads[other].pid == trace->threads[t].pid)
-            return other;
-    return trace->n_threads;
-}
-
-/* After which of its records does the thread know that none of the producers puts any more? After
- * it has joined all but itself, and put its own last. Its number of records: never. */
-static size_t knows_the_end(const struct finder *finder, size_t t, int object,
-                            const bool *produces) {
-    const struct trace_thread *thread = &finder->trace->threads[t];
-    bool *ended = memory_alloc(finder->trace->n_threads, sizeof *ended);
-    size_t after = thread->n_records;
-    ended[t] = true;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        size_t joined = op_of(record) == OP_JOIN ? thread_of_join(finder->trace, t, record)
-                                                 : finder->trace->n_threads;
-        if (joined < finder->trace->n_threads && produces[joined]) {
-            ended[joined] = true;
-            after = r;
-        }
-        if (is_put(record) && sections_object(finder->sections, record) == object)
-            after = r;
-    }
-    for (size_t other = 0; other < finder->trace->n_threads; other++)
-        if (produces[other] && !ended[other])
-            after = thread->n_records;
-    free(ended);
-    return after;
-}
-
-/* Consumers that poll and then give up have been told that nothing more will come. */
-static void find_closer(struct finder *finder, int object) {
-    const struct trace *trace = finder->trace;
-    struct items_queue *queue = &finder->items->queues[object];
-    bool *produces = memory_alloc(trace->n_threads, sizeof *produces);
-    bool gives_up = false;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (sections_object(finder->sections, record) != object)
-                continue;
-            const struct poll *poll = items_poll(finder->items, t, r);
-            produces[t] |= is_put(record) && !failed(record);
-            gives_up |= is_taking(record) && failed(record) && poll && !poll->goes_on;
-            if (op_of(record) == OP_CLOSE) {
-                free(produces);
-                return;
-            }
-        }
-    for (size_t t = 0; gives_up && queue->closer_thread < 0 && t < trace->n_threads; t++) {
-        size_t after = knows_the_end(finder, t, object, produces);
-        if (after == trace->threads[t].n_records)
-            continue;
-        queue->closer_thread = (int)t;
-        queue->closer_record = after;
-    }
-    free(produces);
-}
-
 /* ---- the whole ---- */
 
 static void count(struct finder *finder, const int *pool_of, int task_pool) {
@@ -271,6 +322,9 @@ struct items items_find(const struct trace *trace, const struct sections *sectio
     if (!any)
         return items;
     count(&finder, pool_of, task_pool);
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (sections->objects[o].kind == ON_ITEMS)
+            find_end(&finder, (int)o);
     find_runs(&finder);
     find_levels(&finder, true);
     find_levels(&finder, false);
@@ -282,7 +336,8 @@ struct items items_find(const struct trace *trace, const struct sections *sectio
             queue->capacity = sections->objects[o].parties;
         else if (queue->capacity < 0)
             queue->capacity = queue->most > 1 ? queue->most : 1;
-        find_closer(&finder, (int)o);
+        if (queue->closer_thread >= 0 && !gives_up(&finder, (int)o))
+            queue->closer_thread = -1;
     }
     return items;
 }

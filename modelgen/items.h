@@ -15,11 +15,12 @@
 
 struct items_queue {
     double puts, gets, failures;
-    double initial;    /* items that must have been there before the first was put */
-    double most;       /* at once */
-    double capacity;   /* 0: no limit */
-    bool spins;        /* waiting burns CPU */
-    bool feeds_tasks;  /* the task pool takes from it */
+    double initial;       /* items that must have been there before the first was put */
+    double most;          /* at once */
+    double capacity;      /* 0: no limit */
+    bool spins;           /* waiting burns CPU */
+    bool feeds_tasks;     /* the task pool takes from it */
+    uint64_t last_put_ns; /* the start of the last that did not fail */
     int closer_thread; /* who knows that nothing more will be put, when consumers give up; -1 none
                         */
     size_t closer_record;

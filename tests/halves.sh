@@ -3,32 +3,9 @@
 # queue that they fill themselves: however many threads, the work is the same.
 # Usage: tests/halves.sh BUILD-FOLDER. Prints TAP.
 
-if [ $# -ne 1 ] || [ ! -x "$1/persik" ]; then
-    echo "usage: $0 BUILD-FOLDER" >&2
-    exit 2
-fi
-persik=$(realpath "$1")/persik
-root=$(dirname "$(dirname "$(realpath "$0")")")
-scratch=$(mktemp -d) || exit 1
-export PERSIK_CACHE="$scratch/cache"
-trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
-unset PERSIK_DATA
-tests=0
-failures=0
-
-check() {
-    name=$1
-    shift
-    tests=$((tests + 1))
-    if "$@" >check.log 2>&1; then
-        echo "ok $tests - $name"
-    else
-        echo "not ok $tests - $name"
-        sed 's/^/# /' check.log | tail -n 30
-        failures=$((failures + 1))
-    fi
-}
 
 # tells FILTER: what jq says of the model is true.
 tells() { jq -e "$1" data/model.json; }
@@ -55,5 +32,4 @@ same_work() {
 }
 check "eight threads do as much as one" same_work
 
-echo "1..$tests"
-[ "$failures" -eq 0 ]
+finish

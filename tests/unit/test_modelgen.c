@@ -476,6 +476,55 @@ static double count_nodes(const struct model *model, enum node_kind kind) {
     return n;
 }
 
+/* A worker tries five times to take an item, finds one each time, and leaves at its sixth attempt;
+ * main puts another item then, or none. */
+static struct trace *attempts_trace(bool put_after_the_end) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int worker = builder_thread(trace, "worker", 0);
+    uint32_t puts = builder_context(trace, "send", 10, "main", 910);
+    uint32_t tries = builder_context(trace, "take", 20, "worker", 100);
+    uint32_t setup = builder_context(trace, "main", 900, "main", 900);
+    uint64_t queue = 0x1000;
+    builder_record(trace, main_thread, "pthread_create", 7, 1, 0, setup, 1);
+    for (uint64_t i = 0; i < 6; i++) {
+        uint64_t at = 100000 * (i + 1);
+        if (i < 5)
+            builder_record(trace, main_thread, "g_async_queue_push", at, 0, queue, puts, 0);
+        builder_record(trace, worker, "g_async_queue_try_pop", at + 50000, 0, queue, tries, 0);
+    }
+    struct trace_thread *taker = &trace->threads[worker];
+    taker->records[taker->n_records - 1].flags |= TRACE_FAILED;
+    if (put_after_the_end)
+        builder_record(trace, main_thread, "g_async_queue_push", 660000, 0, queue, puts, 0);
+    builder_record(trace, main_thread, "pthread_join", 680000, 10, 0, setup, 1);
+    for (int t = main_thread; t <= worker; t++)
+        builder_slice(trace, t, 0, 700000);
+    builder_finish(trace, 700000);
+    return trace;
+}
+
+static void who_fails_first_when_nothing_more_comes_was_lucky_before(void **state) {
+    (void)state;
+    for (int early = 0; early <= 1; early++) {
+        struct trace *trace = attempts_trace(early);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        int n_gets = 0;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            if (model->nodes[n].kind != NODE_GET)
+                continue;
+            n_gets++;
+            assert_true((model->nodes[n].timeout_ns == 0) == early);
+        }
+        assert_int_equal(n_gets, 1);
+        assert_true(count_nodes(model, NODE_CLOSE) == !early);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 static void threads_bound_to_cores_are_noted(void **state) {
     (void)state;
     for (int result = 0; result <= 1; result++) {
@@ -722,6 +771,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
+        cmocka_unit_test(who_fails_first_when_nothing_more_comes_was_lucky_before),
         cmocka_unit_test(threads_bound_to_cores_are_noted),
         cmocka_unit_test(a_pipe_between_threads_is_a_queue),
         cmocka_unit_test(a_wait_for_another_threads_signal_is_one_for_that_thread),
