@@ -210,7 +210,8 @@ static void print_summary(const struct model *model) {
     if (isfinite(model->perturbation))
         printf("; probes cost %+.1f %%", 100 * model->perturbation);
     if (model->cpu_correction != 1)
-        printf("; CPU demands %+.1f %%, as in the median run", 100 * (model->cpu_correction - 1));
+        printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
+               100 * (model->cpu_correction - 1));
     printf("\n");
     print_waiting(model);
     printf("\n");

@@ -14,11 +14,18 @@ double comparison_error(const struct comparison *comparison) {
            1;
 }
 
-struct error_summary comparison_summary(const struct comparison *comparisons, size_t n) {
+double comparison_own_error(const struct comparison *comparison) {
+    return comparison->prediction.result.run_ns.mean /
+               measurement_own_run_ns(comparison->measurement) -
+           1;
+}
+
+struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
+                                        double error_of(const struct comparison *)) {
     double *errors = memory_alloc(n, sizeof *errors);
     struct error_summary summary = {0};
     for (size_t i = 0; i < n; i++) {
-        errors[i] = fabs(comparison_error(&comparisons[i]));
+        errors[i] = fabs(error_of(&comparisons[i]));
         summary.mean += errors[i] / (double)n;
     }
     summary.median = median_of(errors, n);
@@ -43,7 +50,14 @@ static const struct table_column columns[] = {
     {"measured_cpu_utilisation", "CPU measured"},
     {"predicted_cpu_utilisation", "predicted"},
     {"predicted_cpu_utilisation_half_width", NULL},
+    {"foreign_share", "others had"},
+    {"own_run_ns", NULL},
+    {"own_error", "error without"},
+    {"own_cpu_utilisation", NULL},
 };
+
+/* From this share of the cores on it is worth a line. */
+#define FOREIGN_NOTE 0.01
 
 static void add_row(struct table *table, const struct comparison *comparison) {
     const struct measurement *measurement = comparison->measurement;
@@ -68,14 +82,51 @@ static void add_row(struct table *table, const struct comparison *comparison) {
     table_add_signed_share(table, comparison_error(comparison));
     table_add_number(table, measurement_utilisation(measurement), UNIT_SHARE);
     table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
+    table_add_number(table, measurement_foreign_share(measurement), UNIT_SHARE);
+    table_add_number(table, measurement_own_run_ns(measurement), UNIT_TIME);
+    table_add_signed_share(table, comparison_own_error(comparison));
+    table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
+}
+
+static json_t *summary_json(struct error_summary summary) {
+    return json_pack("{s:f, s:f, s:f}", "mean", summary.mean, "median", summary.median, "worst",
+                     summary.worst);
 }
 
 static void print_json(const struct table *table, const char *program, struct error_summary summary,
-                       FILE *out) {
-    table_print_json(json_pack("{s:s, s:o, s:{s:f, s:f, s:f}}", "program", program,
-                               "configurations", table_json(table), "absolute_error", "mean",
-                               summary.mean, "median", summary.median, "worst", summary.worst),
+                       struct error_summary own, FILE *out) {
+    table_print_json(json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
+                               table_json(table), "absolute_error", summary_json(summary),
+                               "absolute_own_error", summary_json(own)),
                      out);
+}
+
+static void print_summary(const char *of, struct error_summary summary, FILE *out) {
+    fprintf(out, "%s: mean %.1f %%, median %.1f %%, worst %.1f %%\n", of, 100 * summary.mean,
+            100 * summary.median, 100 * summary.worst);
+}
+
+static double mean_foreign_share(const struct comparison *comparisons, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += measurement_foreign_share(comparisons[i].measurement);
+    return sum / (double)n;
+}
+
+static void print_text(const struct table *table, const struct comparison *comparisons, size_t n,
+                       struct error_summary summary, struct error_summary own, FILE *out) {
+    table_print_text(table, out);
+    fputc('\n', out);
+    print_summary("absolute error", summary, out);
+    double foreign = mean_foreign_share(comparisons, n);
+    if (foreign < FOREIGN_NOTE)
+        return;
+    print_summary("without what others had", own, out);
+    fprintf(
+        out,
+        "Others (processes, and guests of this virtual machine's host) had %.1f %% of the cores: "
+        "a prediction is for cores of the program's own.\n",
+        100 * foreign);
 }
 
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
@@ -83,18 +134,17 @@ void comparison_print(const struct comparison *comparisons, size_t n, const char
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n; i++)
         add_row(table, &comparisons[i]);
-    struct error_summary summary = comparison_summary(comparisons, n);
+    struct error_summary summary = comparison_summary(comparisons, n, comparison_error);
+    struct error_summary own = comparison_summary(comparisons, n, comparison_own_error);
     switch (format) {
     case FORMAT_TABLE:
-        table_print_text(table, out);
-        fprintf(out, "\nabsolute error: mean %.1f %%, median %.1f %%, worst %.1f %%\n",
-                100 * summary.mean, 100 * summary.median, 100 * summary.worst);
+        print_text(table, comparisons, n, summary, own, out);
         break;
     case FORMAT_CSV:
         table_print_csv(table, out);
         break;
     case FORMAT_JSON:
-        print_json(table, program, summary, out);
+        print_json(table, program, summary, own, out);
         break;
     }
     table_free(table);

@@ -17,10 +17,14 @@ struct comparison {
 /* predicted / measured - 1, of the running time; the paper's error with its sign. */
 double comparison_error(const struct comparison *comparison);
 
+/* The same against the time that the program would have taken with its cores for itself. */
+double comparison_own_error(const struct comparison *comparison);
+
 struct error_summary {
     double mean, median, worst; /* of the absolute errors */
 };
-struct error_summary comparison_summary(const struct comparison *comparisons, size_t n);
+struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
+                                        double error_of(const struct comparison *));
 
 /* Prints as table, CSV or JSON. */
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,

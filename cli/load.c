@@ -50,6 +50,10 @@ uint64_t load_busy_ns(const cpu_set_t *cpus) {
     return load_parse_busy_ns(text, cpus, sysconf(_SC_CLK_TCK));
 }
 
+double load_share(const struct program_run *run, int cores) {
+    return (double)run->foreign_ns / ((double)run->run_ns * cores);
+}
+
 bool load_disturbed(const struct program_run *run, int cores) {
     double limit_ns = MAX_SHARE * (double)run->run_ns * cores;
     return (double)run->foreign_ns > limit_ns + TICKS_UNSURE * TICK_NS * cores;

@@ -15,6 +15,9 @@ uint64_t load_busy_ns(const cpu_set_t *cpus);
 /* The same from the text of /proc/stat with `ticks_hz` ticks a second; apart for tests. */
 uint64_t load_parse_busy_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz);
 
+/* The share of the run's cores that others had. */
+double load_share(const struct program_run *run, int cores);
+
 /* Others had more than a twentieth of the run's cores, and more than the kernel's counts may be
  * wrong by. */
 bool load_disturbed(const struct program_run *run, int cores);

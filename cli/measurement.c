@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/load.h"
 
 struct measurement *measurements_get(struct measurements *measurements, const char *threads,
                                      int cores) {
@@ -31,7 +33,9 @@ void measurements_free(struct measurements *measurements) {
 
 /* ---- the file ---- */
 
-static const char header[] = "threads,cores,round,run_ns,cpu_ns";
+/* The last column is younger than the file: without it nobody else had a share of the cores. */
+static const char header[] = "threads,cores,round,run_ns,cpu_ns,foreign_ns";
+static const char old_header[] = "threads,cores,round,run_ns,cpu_ns";
 
 void measurements_write_header(FILE *out) {
     fprintf(out, "%s\n", header);
@@ -41,8 +45,8 @@ void measurements_write_header(FILE *out) {
 void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
                             const struct program_run *run) {
     const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
-    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 "\n", quote, measurement->threads, quote,
-            measurement->cores, round, run->run_ns, run->cpu_ns);
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", quote, measurement->threads,
+            quote, measurement->cores, round, run->run_ns, run->cpu_ns, run->foreign_ns);
     fflush(out);
 }
 
@@ -63,12 +67,15 @@ static bool read_run(char *line, struct measurements *measurements) {
     const char *threads = split_threads(line, &rest);
     int cores;
     int round;
-    int used = 0;
+    int used = 0, more = 0;
     struct program_run run = {0};
     if (!threads || !*threads ||
         sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
-               &used) != 4 ||
-        rest[used] != '\0' || cores < 1 || run.run_ns == 0)
+               &used) != 4)
+        return false;
+    bool old = rest[used] == '\0';
+    if ((!old && sscanf(rest + used, ",%" SCNu64 "%n", &run.foreign_ns, &more) != 1) ||
+        rest[used + more] != '\0' || cores < 1 || run.run_ns == 0)
         return false;
     struct measurement *measurement = measurements_get(measurements, threads, cores);
     *VECTOR_ADD(measurement) = run;
@@ -82,7 +89,8 @@ static int read_lines(FILE *in, const char *path, struct measurements *measureme
     while (fgets(line, sizeof line, in)) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
-        bool good = number == 1 ? strcmp(line, header) == 0 : read_run(line, measurements);
+        bool good = number == 1 ? strcmp(line, header) == 0 || strcmp(line, old_header) == 0
+                                : read_run(line, measurements);
         if (!good)
             return error_set(error,
                              "%s:%d: not a measurement: the file must be one that "
@@ -122,10 +130,37 @@ double median_of(double *values, size_t n) {
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-struct summary measurement_run_ns(const struct measurement *measurement) {
+/* Shares of the run's cores that the program used, and that others had. */
+static double used_share(const struct program_run *run, int cores) {
+    return (double)run->cpu_ns / ((double)run->run_ns * cores);
+}
+
+static double foreign_share(const struct program_run *run, int cores) {
+    return fmin(load_share(run, cores), 1);
+}
+
+/* What others have delays a program as far as it would have used it: as it used the rest. */
+static double own_run_ns(const struct program_run *run, int cores) {
+    double foreign = foreign_share(run, cores);
+    double use = foreign < 1 ? fmin(used_share(run, cores) / (1 - foreign), 1) : 1;
+    return (double)run->run_ns * (1 - use * foreign);
+}
+
+static double run_ns(const struct program_run *run, int cores) {
+    (void)cores;
+    return (double)run->run_ns;
+}
+
+static double own_used_share(const struct program_run *run, int cores) {
+    return (double)run->cpu_ns / (own_run_ns(run, cores) * cores);
+}
+
+/* Over the runs. */
+static struct summary summarize(const struct measurement *measurement,
+                                double value_of(const struct program_run *, int)) {
     double *values = memory_alloc(measurement->count, sizeof *values);
     for (size_t i = 0; i < measurement->count; i++)
-        values[i] = (double)measurement->items[i].run_ns;
+        values[i] = value_of(&measurement->items[i], measurement->cores);
     struct summary summary = {.median = median_of(values, measurement->count)};
     summary.minimum = values[0];
     summary.maximum = values[measurement->count - 1];
@@ -133,12 +168,22 @@ struct summary measurement_run_ns(const struct measurement *measurement) {
     return summary;
 }
 
+struct summary measurement_run_ns(const struct measurement *measurement) {
+    return summarize(measurement, run_ns);
+}
+
 double measurement_utilisation(const struct measurement *measurement) {
-    double *values = memory_alloc(measurement->count, sizeof *values);
-    for (size_t i = 0; i < measurement->count; i++)
-        values[i] = (double)measurement->items[i].cpu_ns /
-                    ((double)measurement->items[i].run_ns * measurement->cores);
-    double median = median_of(values, measurement->count);
-    free(values);
-    return median;
+    return summarize(measurement, used_share).median;
+}
+
+double measurement_foreign_share(const struct measurement *measurement) {
+    return summarize(measurement, foreign_share).median;
+}
+
+double measurement_own_run_ns(const struct measurement *measurement) {
+    return summarize(measurement, own_run_ns).median;
+}
+
+double measurement_own_utilisation(const struct measurement *measurement) {
+    return summarize(measurement, own_used_share).median;
 }

@@ -1,5 +1,5 @@
 /* Real runs of a program over configurations, and their file: CSV, one line per run
- *     threads,cores,round,run_ns,cpu_ns
+ *     threads,cores,round,run_ns,cpu_ns,foreign_ns
  * so that several models can be judged against the same runs. */
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H
@@ -38,8 +38,15 @@ struct summary {
     double median, minimum, maximum;
 };
 struct summary measurement_run_ns(const struct measurement *measurement);
-/* Median share of `cores` that the runs used. */
+/* Median share of `cores` that the runs used, and that others had: other processes, and the other
+ * guests of a virtual machine's host. */
 double measurement_utilisation(const struct measurement *measurement);
+double measurement_foreign_share(const struct measurement *measurement);
+
+/* The same had the program had its cores for itself, as a prediction supposes: an estimate, for
+ * nobody knows which threads stood still meanwhile. */
+double measurement_own_run_ns(const struct measurement *measurement);
+double measurement_own_utilisation(const struct measurement *measurement);
 
 /* Median of `n` > 0 values, sorted in place. */
 double median_of(double *values, size_t n);

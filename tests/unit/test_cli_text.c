@@ -193,7 +193,8 @@ static void pools_have_placeholders_by_their_names(void **state) {
 
 static void add_run(struct measurements *measurements, const char *threads, uint64_t run_ns) {
     struct measurement *measurement = measurements_get(measurements, threads, 2);
-    *VECTOR_ADD(measurement) = (struct program_run){.run_ns = run_ns, .cpu_ns = run_ns};
+    *VECTOR_ADD(measurement) =
+        (struct program_run){.run_ns = run_ns, .cpu_ns = run_ns, .foreign_ns = run_ns / 5};
 }
 
 static void measurements_survive_being_written_and_read(void **state) {
@@ -220,8 +221,46 @@ static void measurements_survive_being_written_and_read(void **state) {
     assert_true(summary.median == 20 && summary.minimum == 10 && summary.maximum == 30);
     assert_true(measurement_utilisation(&read.items[0]) == 0.5);
     assert_int_equal(read.items[1].items[0].run_ns, 5);
+    assert_int_equal(read.items[1].items[0].foreign_ns, 1);
     measurements_free(&written);
     measurements_free(&read);
+}
+
+static void files_from_before_others_were_counted_are_read(void **state) {
+    (void)state;
+    char path[] = "/tmp/persik-test.XXXXXX";
+    FILE *out = fdopen(mkstemp(path), "w");
+    fputs("threads,cores,round,run_ns,cpu_ns\n4,2,1,100,50\n", out);
+    fclose(out);
+    struct measurements read;
+    struct error error;
+    assert_int_equal(measurements_load(path, &read, &error), 0);
+    unlink(path);
+    assert_int_equal(read.items[0].items[0].cpu_ns, 50);
+    assert_true(measurement_foreign_share(&read.items[0]) == 0);
+    assert_true(measurement_own_run_ns(&read.items[0]) == 100);
+    measurements_free(&read);
+}
+
+/* Two cores for 1000 ns: others delay a program as far as it wants the cores. */
+static void what_others_had_is_no_time_of_the_programs(void **state) {
+    (void)state;
+    const struct {
+        uint64_t cpu_ns, foreign_ns;
+        double own_run_ns, own_utilisation;
+    } cases[] = {
+        {1600, 400, 800, 1},                                           /* it wanted all there was */
+        {800, 400, 900, 4.0 / 9},                                      /* half of the rest */
+        {0, 400, 1000, 0},        {2000, 0, 1000, 1}, {0, 2000, 0, 0}, /* counts are rough */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct program_run run = {1000, cases[i].cpu_ns, cases[i].foreign_ns};
+        struct measurement measurement = {.cores = 2, .items = &run, .count = 1};
+        assert_true(fabs(measurement_own_run_ns(&measurement) - cases[i].own_run_ns) < 1e-9);
+        if (cases[i].own_run_ns > 0)
+            assert_true(fabs(measurement_own_utilisation(&measurement) - cases[i].own_utilisation) <
+                        1e-9);
+    }
 }
 
 static void a_file_that_is_no_measurement_is_refused_with_its_line(void **state) {
@@ -231,6 +270,8 @@ static void a_file_that_is_no_measurement_is_refused_with_its_line(void **state)
         "threads,cores\n1,2\n",
         "threads,cores,round,run_ns,cpu_ns\n",
         "threads,cores,round,run_ns,cpu_ns\n4,2,1,100,x\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns\n4,2,1,100,5,\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns\n4,2,1,100,5,6,7\n",
         "threads,cores,round,run_ns,cpu_ns\n\"4,2,1,100,5\n",
         "threads,cores,round,run_ns,cpu_ns\n4,0,1,100,5\n",
     };
@@ -267,6 +308,8 @@ int main(void) {
         cmocka_unit_test(placeholders_are_replaced_anywhere_and_other_braces_stay),
         cmocka_unit_test(pools_have_placeholders_by_their_names),
         cmocka_unit_test(measurements_survive_being_written_and_read),
+        cmocka_unit_test(files_from_before_others_were_counted_are_read),
+        cmocka_unit_test(what_others_had_is_no_time_of_the_programs),
         cmocka_unit_test(a_file_that_is_no_measurement_is_refused_with_its_line),
         cmocka_unit_test(the_median_of_an_even_number_is_between_the_middle_two),
     };

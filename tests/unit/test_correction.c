@@ -41,6 +41,16 @@ static void the_median_of_all_runs_counts(void **state) {
     assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
 }
 
+/* A tenth of the slices went to others: the thread computed less, with plain runs or without. */
+static void what_the_host_took_is_no_demand(void **state) {
+    (void)state;
+    for (size_t n = 0; n <= 2; n += 2) {
+        struct trace *trace = new_trace(n, (uint64_t[]){720, 720});
+        trace->meta.cpu_ns = THREAD_CPU - 80;
+        assert_true(find(trace) == 0.9);
+    }
+}
+
 static void without_comparable_runs_nothing_is_corrected(void **state) {
     (void)state;
     assert_true(find(new_trace(0, NULL)) == 1);
@@ -65,6 +75,7 @@ static void all_demands_are_multiplied(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_all_runs_counts),
+        cmocka_unit_test(what_the_host_took_is_no_demand),
         cmocka_unit_test(without_comparable_runs_nothing_is_corrected),
         cmocka_unit_test(all_demands_are_multiplied),
     };
