@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,20 +134,39 @@ static void drain_ftrace(void *context) {
     ftrace_drain(context);
 }
 
-/* From this share of the machine's time on it is worth a line. */
-#define STOLEN_NOTE 0.02
+/* From these shares of the machine's time on it is worth a line. */
+#define STOLEN_NOTE  0.02
+#define FOREIGN_NOTE 0.05
 
-/* The guest's scheduler does not know: a thread that seems to compute may stand still. */
-static void note_stolen(struct collection *collection, double before_ns) {
+static double own_cpu_ns(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
+}
+
+/* What others had of the cores while the program ran. The guest's scheduler does not know what the
+ * host gives away: a thread that seems to compute may stand still. `ours_ns` is what persik itself
+ * used. */
+static void note_others(struct collection *collection, struct host_use before, double ours_ns) {
     const struct launch *launch = &collection->launch;
+    struct host_use after = host_use();
     double machine_ns = (double)(launch->end_mono_ns - launch->start_mono_ns) *
                         (double)sysconf(_SC_NPROCESSORS_ONLN);
-    double stolen_ns = host_stolen_ns() - before_ns;
+    double stolen_ns = after.stolen_ns - before.stolen_ns;
+    double foreign_ns = after.busy_ns - before.busy_ns - (double)launch->cpu_ns - ours_ns;
     if (machine_ns > 0 && stolen_ns > STOLEN_NOTE * machine_ns)
         lacks_add(&collection->lacks,
-                  "%.0f %% of the CPU time: the virtual machine's host gave it to others, the "
-                  "times are too long; record again when it is quiet",
+                  "%.0f %% of the CPU time: the virtual machine's host gave it to others; CPU "
+                  "demands are "
+                  "mended, waits are not: record again when it is quiet",
                   100 * stolen_ns / machine_ns);
+    if (machine_ns > 0 && foreign_ns > FOREIGN_NOTE * machine_ns)
+        lacks_add(
+            &collection->lacks,
+            "%.0f %% of the CPU time: other processes had it, and the model knows of none; end "
+            "them and record again, unless they belong to what the program does",
+            100 * foreign_ns / machine_ns);
 }
 
 static int run_in(struct collection *collection, char *const *environment, struct error *error) {
@@ -166,9 +186,10 @@ static int run_in(struct collection *collection, char *const *environment, struc
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
     recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
-    double stolen_ns = host_stolen_ns();
+    struct host_use before = host_use();
+    double ours_ns = own_cpu_ns();
     int status = launch_finish(launch, error);
-    note_stolen(collection, stolen_ns);
+    note_others(collection, before, own_cpu_ns() - ours_ns);
     recorder_stop(collection->recorder);
     recorder_free(collection->recorder);
     collection->sched.lost += ftrace_lost(collection->ftrace);

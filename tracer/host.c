@@ -42,13 +42,18 @@ double host_tick_ns(void) {
     return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (double)tick.tv_nsec : 0;
 }
 
-double host_stolen_ns(void) {
+struct host_use host_use(void) {
     FILE *file = fopen("/proc/stat", "re");
-    unsigned long long stolen = 0; /* behind user, nice, system, idle, iowait, irq, softirq */
-    bool is_known = file && fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) == 1;
+    unsigned long long user, nice, system, irq, softirq, stolen; /* after system: idle, iowait */
+    bool is_known = file && fscanf(file, "cpu %llu %llu %llu %*u %*u %llu %llu %llu", &user, &nice,
+                                   &system, &irq, &softirq, &stolen) == 6;
     if (file)
         fclose(file);
-    return is_known ? (double)stolen * 1e9 / (double)sysconf(_SC_CLK_TCK) : 0;
+    if (!is_known)
+        return (struct host_use){0};
+    double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
+    return (struct host_use){(double)(user + nice + system + irq + softirq) * tick_ns,
+                             (double)stolen * tick_ns};
 }
 
 char *host_name(void) {
