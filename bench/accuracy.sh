@@ -35,10 +35,10 @@ threads_of() {
 # ---- measuring ----
 
 # Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV, the
-# predictions multiplied by a factor.
+# predictions multiplied by a factor: error_summary FILE COLUMN-OF-THE-MEASURED FACTOR.
 error_summary() {
-    csv_columns "$1" measured_run_ns predicted_run_ns |
-        awk -v factor="$2" '{ e = ($2 * factor - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+    csv_columns "$1" "$2" predicted_run_ns |
+        awk -v factor="$3" '{ e = ($2 * factor - $1) / $1; print e < 0 ? -e : e }' | sort -g |
         awk '{ e[NR] = $1; sum += $1 }
              END {
                  median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
@@ -50,7 +50,7 @@ error_summary() {
 # configuration took then, as the model has it, and now.
 slowdown() {
     local data=$1 base=$2
-    csv_columns "$data.csv" threads cores measured_run_ns predicted_run_ns |
+    csv_columns "$data.csv" threads cores own_run_ns predicted_run_ns |
         awk -v base="$base" -v cores="${cores##*,}" \
             '$1 == base && $2 == cores { printf "%.6f", $3 / $4 }'
 }
@@ -103,17 +103,21 @@ run_round() {
 
 # Compares one model with the rounds; its line goes to result.part.
 judge_model() {
-    local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst equal_mean equal_worst
+    local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst own_mean own_worst
+    local equal_mean equal_worst
     if [ -n "$models_only" ]; then
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv >"$data.csv" || return 1
     predict_s=$(seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
-    read -r mean median worst <<<"$(error_summary "$data.csv" 1)"
-    read -r equal_mean _ equal_worst <<<"$(error_summary "$data.csv" "$(slowdown "$data" "$base")")"
+    read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns 1)"
+    read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns 1)"
+    read -r equal_mean _ equal_worst <<<"$(
+        error_summary "$data.csv" own_run_ns "$(slowdown "$data" "$base")")"
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
-        node_count "$data"),$predict_s,$equal_mean,$equal_worst,$(waiting_shares "$data")" \
+        node_count "$data"),$predict_s,$own_mean,$own_worst,$equal_mean,$equal_worst,$(
+        waiting_shares "$data")" \
         >>"$folder/result.part"
 }
 
@@ -195,35 +199,42 @@ spread_of() {
         END { flush(); printf "%.6f", sum / all }'
 }
 
-# Mean and worst |predicted - measured| / measured of the CPU utilisation, all models from the same
-# number of threads: utilisation_error FOLDER BASE.
+# What others had of the cores, on average over the configurations.
+foreign_share_of() {
+    csv_columns "$1" foreign_share | awk '{ sum += $1 } END { printf "%.6f", sum / NR }'
+}
+
+# Mean and worst |predicted - measured| / measured of the CPU utilisation without what others had, all
+# models from the same number of threads: utilisation_error FOLDER BASE.
 utilisation_error() {
     local build
     for build in "${builds[@]}"; do
-        csv_columns "$1/base$2-$build.csv" measured_cpu_utilisation predicted_cpu_utilisation
+        csv_columns "$1/base$2-$build.csv" own_cpu_utilisation predicted_cpu_utilisation
     done | awk '{ e = ($2 - $1) / $1; e = e < 0 ? -e : e; sum += e; if (e > worst) worst = e }
                 END { printf "%.6f %.6f", sum / NR, worst }'
 }
 
+# write_overview BASE PROGRAM...
 write_overview() {
-    local name base result field mean worst
-    echo "| program | runs differ by | running time, from 2 threads | worst | at equal speed | worst |" \
-        "CPU utilisation | worst | running time, from 4 threads | worst | at equal speed | worst |" \
-        "CPU utilisation | worst |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    local base=$1 name result field mean worst
+    shift
+    echo "Models from $base threads:"
+    echo
+    echo "| program | runs differ by | others had | running time | worst | without others | worst |" \
+        "and at equal speed | worst | CPU utilisation | worst |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
         result=$kept/$name/result.csv
-        printf '| %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")"
-        for base in "${bases[@]}"; do
-            for field in 3 11; do
-                printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
-                    "$(percent "$(worst_of "$result" "$base" $((field == 3 ? 5 : 12)))")"
-            done
-            read -r mean worst <<<"$(utilisation_error "$kept/$name" "$base")"
-            printf ' %s | %s |' "$(percent "$mean")" "$(percent "$worst")"
+        printf '| %s | %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")" \
+            "$(percent "$(foreign_share_of "$kept/$name/base$base-1.csv")")"
+        for field in 3 11 13; do
+            printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
+                "$(percent "$(worst_of "$result" "$base" $((field == 3 ? 5 : field + 1)))")"
         done
-        echo
+        read -r mean worst <<<"$(utilisation_error "$kept/$name" "$base")"
+        printf ' %s | %s |\n' "$(percent "$mean")" "$(percent "$worst")"
     done
+    echo
 }
 
 # Seconds the real program took with 16 threads on 2 cores.
@@ -267,20 +278,20 @@ write_recognised() {
 
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
-    local base build mean median worst check explained perturbation nodes waiting equal
+    local base build mean median worst check explained perturbation nodes waiting own equal
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '\n## %s\n\n' "$name"
     printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
-    echo "| model from | build | mean | median | worst | at equal speed | self-check | explained |" \
-        "perturbation | nodes | waiting: exact / alike / not |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    while IFS=, read -r base build mean median worst check explained perturbation nodes _ equal _ \
-        waiting; do
+    echo "| model from | build | mean | median | worst | without others | at equal speed |" \
+        "self-check | explained | perturbation | nodes | waiting: exact / alike / not |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    while IFS=, read -r base build mean median worst check explained perturbation nodes _ own _ equal \
+        _ waiting; do
         echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
-            "$(percent "$worst") | $(percent "$equal") | $(percent "$check") | $(percent "$explained") |" \
-            "$(percent "$perturbation") | $nodes | ${waiting:--} |"
+            "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$check") |" \
+            "$(percent "$explained") | $(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
     printf '\nBy configuration (first build of each):\n\n'
     echo "| threads | cores | measured | from 2 threads | error | from 4 threads | error |"
@@ -323,7 +334,7 @@ write_memcached() {
 }
 
 write_document() {
-    local name done=()
+    local name base done=()
     for name in "${sample_programs[@]}" "${real_programs[@]}"; do
         [ ! -s "$kept/$name/result.csv" ] || done+=("$name")
     done
@@ -339,15 +350,20 @@ write_document() {
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
         echo "built three times from independent recordings, made between the rounds; all are shown."
         echo
-        echo "A machine that others share changes its speed from one minute to the next. \"At equal"
-        echo "speed\" is the error after every prediction has been multiplied by one number per model, which"
-        echo "makes it right for the recorded configuration. It shows how well the model tells"
-        echo "configurations apart. \"Runs differ by\": the mean deviation of single runs of the real"
-        echo "program from the median of their configuration. How much of the cores the program can use"
+        echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
+        echo "of their configuration. \"Others had\": the share of the cores that other processes and the"
+        echo "other guests of a virtual machine's host had meanwhile, as the kernel counts them (0 for"
+        echo "measurements from before 2026-11-22). \"Without others\": the error against the time estimated"
+        echo "for cores of the program's own, which is what persik predicts. A machine that others share"
+        echo "changes its speed, too: \"and at equal speed\" is the error after every prediction has also been"
+        echo "multiplied by one number per model, which makes it right for the recorded configuration. It"
+        echo "shows how well the model tells configurations apart. How much of the cores the program can use"
         echo "hardly depends on their speed: the errors of the CPU utilisation show the waiting and the"
         echo "scheduling in the model by themselves, without the CPU time."
         echo
-        write_overview "${done[@]}"
+        for base in "${bases[@]}"; do
+            write_overview "$base" "${done[@]}"
+        done
         for name in "${done[@]}"; do
             write_program "$name"
         done
