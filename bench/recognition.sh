@@ -122,14 +122,23 @@ write_totals() {
         }' "$verdicts"
 }
 
-# Mean and worst |predicted - measured| / measured of the kept accuracy of a program.
+# Mean and worst |predicted - measured| / measured of the kept accuracy of a program, then both without
+# what others had of the cores meanwhile, and how much that was.
 errors_of() {
-    csv_columns "$1" measured_run_ns predicted_run_ns | awk '
-        { e = $2 / $1 - 1; e = e < 0 ? -e : e; sum += e; if (e > worst) worst = e }
-        END { printf "%.6f %.6f", sum / NR, worst }'
+    csv_columns "$1" error own_error foreign_share | awk '
+        {
+            for (i = 1; i <= 2; i++) {
+                e = $i < 0 ? -$i : $i
+                sum[i] += e
+                if (e > worst[i]) worst[i] = e
+            }
+            foreign += $3
+        }
+        END { printf "%.6f %.6f %.6f %.6f %.6f", sum[1] / NR, worst[1], sum[2] / NR, worst[2],
+                  foreign / NR }'
 }
 
-# "program mean worst" per line.
+# "program", and its errors, per line.
 accuracies() {
     local name
     while read -r name; do
@@ -143,14 +152,23 @@ write_accuracy() {
     printf '\n## How well the models predict\n\n'
     echo "Running time of the real program without probes (median of $runs interleaved runs) with {$threads}"
     echo "threads on {$cores} cores, against the prediction of the model from the run with"
-    printf '%s threads: |predicted - measured| / measured.\n\n' "$profiled_threads"
-    echo "| program | mean error | worst |"
-    echo "|---|--:|--:|"
+    echo "$profiled_threads threads: |predicted - measured| / measured. Without others: against the time"
+    echo "estimated for cores of the program's own, which is what persik predicts, where other processes"
+    echo "and the other guests of a virtual machine's host had some of them meanwhile."
+    echo
+    echo "| program | mean error | worst | others had | mean without others | worst |"
+    echo "|---|--:|--:|--:|--:|--:|"
     accuracies | awk '
-        { printf "| %s | %.1f %% | %.1f %% |\n", $1, 100 * $2, 100 * $3; sum += $2; good += $2 <= 0.05 }
+        {
+            printf "| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", $1, 100 * $2, 100 * $3,
+                100 * $6, 100 * $4, 100 * $5
+            sum += $2; good += $2 <= 0.05; own += $4; own_good += $4 <= 0.05; foreign += $6
+        }
         END {
             printf "\nMean of %d programs: %.1f %%; ", NR, 100 * sum / NR
             printf "%d of them have a mean error of at most 5 %%.\n", good
+            printf "Without others, who had %.1f %% of the cores: %.1f %%; %d of them at most 5 %%.\n",
+                100 * foreign / NR, 100 * own / NR, own_good
         }'
 }
 
