@@ -21,7 +21,7 @@ ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/wh
 
 is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 
-# stolen: lines by which persik says that the host disturbed the recording: such a model is no judge
+# stolen: lines by which persik says that others disturbed the recording: such a model is no judge
 # record ACT NUMBER...: one run, one model, in $scratch/data; again when the machine's host took part of
 # the time, as persik says, since sleeps are longer then.
 record() {
@@ -29,7 +29,7 @@ record() {
     for _ in $(seq $attempts); do
         rm -rf "$scratch/data"
         "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
-        stolen=$(grep -c "host gave it to others" "$scratch/log")
+        stolen=$(grep -c "gave it to others\|other processes had it" "$scratch/log")
         [ "$stolen" -gt 0 ] && is_patient || break
     done
     "$persik" build-model -q -i "$scratch/data" >>"$scratch/log" 2>&1
