@@ -209,7 +209,7 @@ static void print_summary(const struct model *model) {
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
     if (isfinite(model->perturbation))
         printf("; probes cost %+.1f %%", 100 * model->perturbation);
-    if (model->cpu_correction != 1)
+    if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
         printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
                100 * (model->cpu_correction - 1));
     printf("\n");
