@@ -895,6 +895,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     find_threads(trace, sections, &monitors);
     monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
     find_proposals(trace, sections, facts, &monitors);
+    classes_read_order(trace, facts, &monitors);
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++)

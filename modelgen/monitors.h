@@ -32,7 +32,8 @@ struct section_class {
     bool mixed_waits;  /* waits on several conditions */
     size_t n_signals;
     int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
-    bool early[4];  /* ... before the section waited */
+    bool early[4];  /* ... before the section waited, or would have by the source's word; */
+    bool late[4];   /* ... after it had waited */
     bool broadcasts;
 };
 
