@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/modelgen.h"
 #include "modelgen/monitors.h"
 #include "tests/unit/trace_builder.h"
 
@@ -146,10 +147,115 @@ static void the_trace_overrules_the_order_of_the_text(void **state) {
     trace_free(trace);
 }
 
+/* ---- which proposal a finding belongs to ---- */
+
+/* Both proposals name all of the functions, as waiting, too; their statements tell them apart. */
+static void what_waits_for_one_condition_is_not_the_object_of_another(void **state) {
+    (void)state;
+    struct trace *trace = exchanges();
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = two_rings};
+    hand_in_steps[0].early = true;
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_true(model->n_monitors > 0);
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        assert_int_equal(model->monitors[i].how, MODELLED_EXACTLY);
+        assert_true(model->monitors[i].n_made_of > 0);
+    }
+    model_free(model);
+    trace_free(trace);
+}
+
+/* ---- statements of one of several objects ---- */
+
+static struct facts_step take_steps[] = {
+    {.kind = STEP_WAIT, .value = {"count == 0", "$0 0 =="}, .condition = "struct y.more"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = -1},
+};
+static struct facts_step give_steps[] = {
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_SIGNAL, .condition = "struct y.more"},
+};
+static struct facts_step look_steps[] = {
+    {.kind = STEP_WAIT, .value = {"!open", "$0 !"}, .condition = "struct y.opened"},
+};
+static struct facts_section of_items[] = {
+    {{"t.c", "take", 20, 1}, 2, take_steps},
+    {{"t.c", "give", 10, 1}, 2, give_steps},
+};
+static struct facts_section of_gate[] = {{{"t.c", "look", 40, 1}, 1, look_steps}};
+static struct facts_operation item_operations[] = {
+    {FACTS_GET, {"t.c", "take", 20, 1}},
+    {FACTS_PUT, {"t.c", "give", 10, 1}},
+};
+static struct facts_operation gate_operations[] = {{FACTS_WAIT, {"t.c", "look", 40, 1}}};
+static struct facts_variable count[] = {
+    {.name = "struct y.count", .initial = {.text = "0", .constant = true}}};
+static struct facts_variable open_flag[] = {
+    {.name = "struct y.open", .initial = {.text = "1", .offset = 1, .constant = true}}};
+static struct facts_monitor queue_and_gate[] = {
+    {.kind = MONITOR_UNBOUNDED_QUEUE,
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 2,
+     .operations = item_operations,
+     .n_variables = 1,
+     .variables = count,
+     .n_sections = 2,
+     .sections = of_items,
+     .statements = true},
+    {.kind = MONITOR_EVENT,
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 1,
+     .operations = gate_operations,
+     .n_variables = 1,
+     .variables = open_flag,
+     .n_sections = 1,
+     .sections = of_gate},
+    {.kind = MONITOR_COMPLETION, /* a view of the queue */
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 1,
+     .operations = item_operations},
+};
+
+/* The gate was open all the time: the statements of the queue beside it do not stand for it. They
+ * do for another proposal that waits where the queue does. */
+static void statements_are_of_their_own_object_only(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
+        section(trace, 1, "look", 40, at, NOBODY, NOBODY, 0);
+        section(trace, 1, "take", 20, at + 100, NOBODY, FULL, at + 205);
+        section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
+    }
+    finished(trace, 12000);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 3, .monitors = queue_and_gate};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct hand_made *monitor = &model->monitors[i];
+        bool is_gate = monitor->kind == HAND_MADE_EVENT;
+        assert_int_equal(monitor->how, is_gate ? MODELLED_NOT : MODELLED_EXACTLY);
+        assert_int_equal(monitor->n_made_of, is_gate ? 0 : 1);
+    }
+    assert_true(model->monitors[0].kind != model->monitors[1].kind);
+    model_free(model);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_source_tells_what_comes_before_a_wait_where_the_trace_does_not),
         cmocka_unit_test(the_trace_overrules_the_order_of_the_text),
+        cmocka_unit_test(what_waits_for_one_condition_is_not_the_object_of_another),
+        cmocka_unit_test(statements_are_of_their_own_object_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
