@@ -213,8 +213,10 @@ static double confidence_of(double replayed, double waited, double violations, b
     return agreement * (1 - doubt);
 }
 
+/* Waits that something else would explain as well do not tell. */
 static double confidence_in(const struct guard *guard) {
-    return confidence_of(guard->evaluations, guard->waited, guard->violations, guard->proposal);
+    return confidence_of(guard->evaluations, guard->by_source ? 0 : guard->waited,
+                         guard->violations, guard->proposal);
 }
 
 static void write_contradiction(const struct stream_input *input, const struct contradiction *at,

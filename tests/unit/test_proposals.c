@@ -250,12 +250,82 @@ static void statements_are_of_their_own_object_only(void **state) {
     trace_free(trace);
 }
 
+/* ---- few waits ---- */
+
+/* Two workers wait at their start, and find something each time when they come again, at another
+ * place: what they waited for may have happened for good, or have been taken. */
+static struct trace *busy_pool(bool again_when_empty) {
+    struct trace *trace = new_trace();
+    section(trace, 1, "work", 20, 100, NOBODY, FULL, 1005);
+    section(trace, 2, "work", 20, 110, NOBODY, FULL, 1015);
+    section(trace, 0, "post", 10, 1000, FULL, NOBODY, 0);
+    section(trace, 0, "post", 10, 1010, FULL, NOBODY, 0);
+    for (uint64_t i = 1; i <= 2 * ROUNDS; i++)
+        section(trace, 0, "post", 10, 1000 + 20 * i, NOBODY, NOBODY, 0);
+    for (uint64_t i = 0; i < ROUNDS * (again_when_empty ? 2 : 1); i++) {
+        section(trace, 1, "work", 30, 2000 + 20 * i, NOBODY, NOBODY, 0);
+        section(trace, 2, "work", 30, 2010 + 20 * i, NOBODY, NOBODY, 0);
+    }
+    return finished(trace, 4000);
+}
+
+static struct facts_operation pool_operations[] = {
+    {FACTS_RUN, {"t.c", "work", 20, 1}},
+    {FACTS_RUN, {"t.c", "work", 30, 1}},
+    {FACTS_SUBMIT, {"t.c", "post", 10, 1}},
+};
+static struct facts_monitor pool[] = {{.kind = MONITOR_THREAD_POOL,
+                                       .name = "struct z",
+                                       .mutex = "struct z.mutex",
+                                       .n_operations = 3,
+                                       .operations = pool_operations}};
+
+static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(void **state) {
+    (void)state;
+    for (int refuted = 0; refuted <= 1; refuted++) {
+        struct trace *trace = busy_pool(refuted);
+        struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
+        struct sections sections = sections_find(trace, no_pools);
+        struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
+        assert_true(monitors.n_guards > 0);
+        for (size_t g = 0; g < monitors.n_guards; g++)
+            assert_int_equal(monitors.guards[g].by_source, !refuted);
+        if (!refuted) {
+            assert_int_equal(monitors.n_guards, 1);
+            assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
+            assert_true(monitors.guards[0].evaluations == 2 * ROUNDS + 4);
+            assert_true(monitors.guards[0].waited == 2);
+        }
+        monitors_free(&monitors);
+        sections_free(&sections, trace);
+        trace_free(trace);
+    }
+}
+
+/* What the few waits alone would not have told is not said to be sure. */
+static void what_the_source_decides_is_no_surer_than_the_source(void **state) {
+    (void)state;
+    struct trace *trace = busy_pool(false);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_THREAD_POOL);
+    assert_true(model->monitors[0].confidence <= 0.5);
+    model_free(model);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_source_tells_what_comes_before_a_wait_where_the_trace_does_not),
         cmocka_unit_test(the_trace_overrules_the_order_of_the_text),
         cmocka_unit_test(what_waits_for_one_condition_is_not_the_object_of_another),
         cmocka_unit_test(statements_are_of_their_own_object_only),
+        cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
+        cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
