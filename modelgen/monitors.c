@@ -204,10 +204,54 @@ static struct guard guard_found(const struct monitors *monitors, const struct se
     return guard;
 }
 
+/* What the code of this class adds by the guard where it is called elsewhere; 0: nothing, or not
+ * always the same, or it waits there as well, and what it does may depend on that. */
+static int added_elsewhere(const struct monitors *monitors, const struct guard *guard,
+                           const struct section_class *class) {
+    int added = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *other = &monitors->classes[c];
+        if (other->mutex != class->mutex || !class_is_same_operation(other, class))
+            continue;
+        bool differs = other->entry != class->entry &&
+                       (guard->weight[c] <= 0 || (added > 0 && guard->weight[c] != added));
+        if (other->waits > 0 || guard->waits[c] || (int)c == guard->close_class || differs ||
+            (other->entry == class->entry && guard->weight[c] != 0))
+            return 0;
+        added = other->entry != class->entry ? guard->weight[c] : added;
+    }
+    return added;
+}
+
+static void set_weights(const struct monitors *monitors, struct guard *guard, int entry,
+                        int weight) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].entry == entry)
+            guard->weight[c] = weight;
+}
+
+/* Whoever adds may signal only where somebody waits: the same code adds as well where it was called
+ * and never had to, unless the trace contradicts that. */
+static void add_elsewhere(const struct monitors *monitors, const struct history *history,
+                          struct guard *guard) {
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        int added = class->mutex == guard->mutex ? added_elsewhere(monitors, guard, class) : 0;
+        if (added == 0)
+            continue;
+        double before = contradictions_with(monitors, guard, guard, history);
+        set_weights(monitors, guard, class->entry, added);
+        if (contradictions_with(monitors, guard, guard, history) > before)
+            set_weights(monitors, guard, class->entry, 0);
+    }
+}
+
 static void add_found(struct monitors *monitors, const struct sections *sections,
                       struct guard_list *list, const struct search *search, int mutex,
                       int condition, int close_class) {
     struct guard guard = guard_found(monitors, sections, search, mutex, condition, close_class);
+    if (!guard.tries)
+        add_elsewhere(monitors, search->history, &guard);
     add_guard(monitors, list, guard, search->history);
 }
 
