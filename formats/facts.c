@@ -418,6 +418,7 @@ static void read_step(struct reader *reader, const struct place *place, const js
         step->condition = read_text(reader, place, object, "condition", true);
     if (step->kind == STEP_WAIT)
         step->timed = read_flag(reader, place, object, "timed");
+    step->early = json_is_true(json_object_get(object, "early"));
     if (step->kind == STEP_UPDATE || step->kind == STEP_WAIT)
         read_expression(reader, place, object, step->kind == STEP_WAIT ? "while" : "value",
                         &step->value);

@@ -198,6 +198,8 @@ struct facts_step {
     struct facts_expression value; /* the variable's new one, or of a wait what it waits WHILE */
     char *condition;               /* else: access path */
     bool timed;                    /* of a wait: it may give up */
+    bool early; /* the section may wait behind it, on any condition of the mutex, and
+                 * not in front of it */
 };
 
 /* A critical section of the monitor's mutex: what it does with the monitor's variables and

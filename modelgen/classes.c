@@ -6,8 +6,20 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/commands.h"
 
 #define ATTEMPTS 4 /* that end alike, to be taken for one of several ways */
+
+/* What the proposal says of the class' sections; NULL: nothing, or it is another mutex'. */
+static const struct facts_section *commands_of_class(const struct trace *trace,
+                                                     const struct monitors *monitors,
+                                                     const struct section_class *class,
+                                                     const struct facts_monitor *proposal) {
+    const struct facts_monitor *known = monitors->proposal_of[class->mutex];
+    return known && facts_same_mutex(known, proposal)
+               ? commands_section(trace, class->context, proposal)
+               : NULL;
+}
 
 struct class_list {
     struct section_class *items;
@@ -38,13 +50,14 @@ static void collect_signals(const struct sections *sections, const struct sectio
         const struct section_signal *signal = &sections->signals[section->first_signal + i];
         int condition = sections_first_like(sections, signal->condition);
         class->broadcasts |= signal->broadcast;
-        bool early =
-            section->n_waits > 0 && signal->record < sections->waits[section->first_wait].record;
+        bool waits = section->n_waits > 0;
+        bool early = waits && signal->record < sections->waits[section->first_wait].record;
         size_t at = 0;
         while (at < class->n_signals && class->signals[at] < condition)
             at++;
         if (at < class->n_signals && class->signals[at] == condition) {
             class->early[at] |= early;
+            class->late[at] |= waits && !early;
             class->broadcasts = true; /* signalled one by one, who waits is told all the same */
             continue;
         }
@@ -53,8 +66,10 @@ static void collect_signals(const struct sections *sections, const struct sectio
         size_t after = class->n_signals - at;
         memmove(&class->signals[at + 1], &class->signals[at], after * sizeof *class->signals);
         memmove(&class->early[at + 1], &class->early[at], after * sizeof *class->early);
+        memmove(&class->late[at + 1], &class->late[at], after * sizeof *class->late);
         class->signals[at] = condition;
         class->early[at] = early;
+        class->late[at] = waits && !early;
         class->n_signals++;
     }
 }
@@ -79,6 +94,68 @@ bool entry_signals_early(const struct monitors *monitors, int entry, int conditi
     }
     return false;
 }
+
+/* ---- what the source says of the order ---- */
+
+/* What the source calls the condition: what all sections that waited on it wait for. NULL: it says
+ * nothing of them, or they wait for several. */
+static const char *name_of_condition(const struct trace *trace, const struct facts *facts,
+                                     const struct monitors *monitors, int condition) {
+    const char *name = NULL;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->waits_on != condition || class->mixed_waits)
+            continue;
+        for (size_t m = 0; m < facts->n_monitors; m++) {
+            const struct facts_section *section =
+                commands_of_class(trace, monitors, class, &facts->monitors[m]);
+            for (size_t i = 0; section && i < section->n_steps; i++) {
+                if (section->steps[i].kind != STEP_WAIT)
+                    continue;
+                if (name && strcmp(name, section->steps[i].condition) != 0)
+                    return NULL;
+                name = section->steps[i].condition;
+            }
+        }
+    }
+    return name;
+}
+
+/* Do all of the class' statements that signal the condition stand before it may wait? */
+static bool is_said_early(const struct trace *trace, const struct facts *facts,
+                          const struct monitors *monitors, const struct section_class *class,
+                          const char *condition) {
+    bool early = false;
+    for (size_t m = 0; m < facts->n_monitors; m++) {
+        const struct facts_section *section =
+            commands_of_class(trace, monitors, class, &facts->monitors[m]);
+        for (size_t i = 0; section && i < section->n_steps; i++) {
+            const struct facts_step *step = &section->steps[i];
+            bool signals = step->kind == STEP_SIGNAL || step->kind == STEP_BROADCAST;
+            if (!signals || strcmp(step->condition, condition) != 0)
+                continue;
+            if (!step->early)
+                return false;
+            early = true;
+        }
+    }
+    return early;
+}
+
+void classes_read_order(const struct trace *trace, const struct facts *facts,
+                        struct monitors *monitors) {
+    for (size_t c = 0; facts && c < monitors->n_classes; c++) {
+        struct section_class *class = &monitors->classes[c];
+        for (size_t i = 0; i < class->n_signals; i++) {
+            if (class->early[i] || class->late[i])
+                continue;
+            const char *name = name_of_condition(trace, facts, monitors, class->signals[i]);
+            class->early[i] = name && is_said_early(trace, facts, monitors, class, name);
+        }
+    }
+}
+
+/* ---- classes ---- */
 
 static void note_waits(const struct sections *sections, const struct section *section,
                        struct section_class *class) {
@@ -135,8 +212,10 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
         struct section_class *known = &list.items[index];
         known->count++;
         known->broadcasts |= class.broadcasts;
-        for (size_t i = 0; i < class.n_signals; i++) /* the key has them: they are the same */
+        for (size_t i = 0; i < class.n_signals; i++) { /* the key has them: they are the same */
             known->early[i] |= class.early[i];
+            known->late[i] |= class.late[i];
+        }
         if (section->acquire_ns < known->first_ns)
             known->first_ns = section->acquire_ns;
         note_waits(sections, section, known);

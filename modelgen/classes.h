@@ -16,6 +16,11 @@ void classes_find(const struct trace *trace, const struct sections *sections, co
 void classes_mark_attempts(const struct trace *trace, const struct sections *sections,
                            const struct monitors *monitors, bool *marked);
 
+/* Where the trace does not show whether a section signals before it waits or after, because it
+ * never did both, the order of the source's statements tells. `monitors` has its proposals. */
+void classes_read_order(const struct trace *trace, const struct facts *facts,
+                        struct monitors *monitors);
+
 bool class_signals(const struct section_class *class, int condition);
 
 /* The same code, wherever it is called. */

@@ -213,8 +213,10 @@ static double confidence_of(double replayed, double waited, double violations, b
     return agreement * (1 - doubt);
 }
 
+/* Waits that something else would explain as well do not tell. */
 static double confidence_in(const struct guard *guard) {
-    return confidence_of(guard->evaluations, guard->waited, guard->violations, guard->proposal);
+    return confidence_of(guard->evaluations, guard->by_source ? 0 : guard->waited,
+                         guard->violations, guard->proposal);
 }
 
 static void write_contradiction(const struct stream_input *input, const struct contradiction *at,
@@ -445,6 +447,14 @@ static bool is_used(const struct stream_input *input, const struct facts_monitor
     return false;
 }
 
+/* Do the proposal's statements wait in these sections? One function may wait for another object of
+ * the same mutex than it reports to. */
+static bool class_waits(const struct stream_input *input, const struct facts_monitor *proposal,
+                        const struct section_class *class) {
+    const struct facts_section *section = commands_section(input->trace, class->context, proposal);
+    return section && statements_wait(section);
+}
+
 /* How well the proposal says what the guard found: its waiters count most. */
 static double fit_of(const struct stream_input *input, const struct facts_monitor *proposal,
                      const struct guard *guard) {
@@ -454,7 +464,7 @@ static double fit_of(const struct stream_input *input, const struct facts_monito
         if (class->mutex != guard->mutex)
             continue;
         if (guard->waits[c] && class_acts(input, proposal, class, true))
-            fit += 4;
+            fit += class_waits(input, proposal, class) ? 8 : 4;
         else if (guard->weight[c] != 0 && class_acts(input, proposal, class, false))
             fit += 1;
     }
@@ -475,9 +485,42 @@ static void find_proposed(const struct stream_input *input, int mutex, struct pr
         *VECTOR_ADD(list) =
             (struct proposed){.proposal = proposal,
                               .mutex = mutex,
-                              .statements = statements,
+                              .statements = carried_out ? statements : NULL,
                               .verdict = commands_replay(input->trace, input->sections, proposal,
                                                          mutex, pools_count(input->pools), NULL)};
+    }
+}
+
+/* Time that the proposal's sections waited on conditions, and how much of it nothing explains. */
+static void waiting_of(const struct stream_input *input, const struct proposed *proposed,
+                       double *waited_ns, double *unexplained_ns) {
+    const struct sections *sections = input->sections;
+    int class_id = sections->objects[proposed->mutex].class_id;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (section->n_waits == 0 || sections->objects[section->mutex].class_id != class_id ||
+            !class_acts(input, proposed->proposal,
+                        &input->monitors->classes[input->monitors->class_of[s]], true))
+            continue;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            double time = (double)(wait->end_ns - wait->start_ns);
+            *waited_ns += time;
+            *unexplained_ns += monitors_explain(input->monitors, s) ? 0 : time;
+        }
+    }
+}
+
+/* Where the statements of one proposal carry out all waits of the mutex, another one that waits
+ * with them is a view of it; one that nobody waited for is an object of its own. */
+static void join_carried_out(const struct stream_input *input, struct proposed_list *list,
+                             size_t first) {
+    for (size_t p = first; p < list->count; p++) {
+        struct proposed *proposed = &list->items[p];
+        double waited_ns = 0, unexplained_ns = 0;
+        waiting_of(input, proposed, &waited_ns, &unexplained_ns);
+        proposed->is_part = !proposed->statements && waited_ns > 0 && unexplained_ns == 0 &&
+                            statements_of(input->monitors, proposed->mutex);
     }
 }
 
@@ -534,26 +577,6 @@ static void join_all_sides(const struct stream_input *input, struct proposed_lis
     for (size_t a = first; a < list->count; a++)
         for (size_t b = a + 1; b < list->count; b++)
             join_sides(input, &list->items[a], &list->items[b]);
-}
-
-/* Time that the proposal's sections waited on conditions, and how much of it nothing explains. */
-static void waiting_of(const struct stream_input *input, const struct proposed *proposed,
-                       double *waited_ns, double *unexplained_ns) {
-    const struct sections *sections = input->sections;
-    int class_id = sections->objects[proposed->mutex].class_id;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        if (section->n_waits == 0 || sections->objects[section->mutex].class_id != class_id ||
-            !class_acts(input, proposed->proposal,
-                        &input->monitors->classes[input->monitors->class_of[s]], true))
-            continue;
-        for (size_t w = 0; w < section->n_waits; w++) {
-            const struct section_wait *wait = &sections->waits[section->first_wait + w];
-            double time = (double)(wait->end_ns - wait->start_ns);
-            *waited_ns += time;
-            *unexplained_ns += monitors_explain(input->monitors, s) ? 0 : time;
-        }
-    }
 }
 
 static bool is_confirmed(const struct commands_verdict *verdict) {
@@ -732,6 +755,7 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
             continue;
         size_t first = list.count;
         find_proposed(input, (int)o, &list);
+        join_carried_out(input, &list, first);
         share_findings(input, &list, first, guard_done, pattern_done);
         join_all_sides(input, &list, first);
     }

@@ -204,10 +204,54 @@ static struct guard guard_found(const struct monitors *monitors, const struct se
     return guard;
 }
 
+/* What the code of this class adds by the guard where it is called elsewhere; 0: nothing, or not
+ * always the same, or it waits there as well, and what it does may depend on that. */
+static int added_elsewhere(const struct monitors *monitors, const struct guard *guard,
+                           const struct section_class *class) {
+    int added = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *other = &monitors->classes[c];
+        if (other->mutex != class->mutex || !class_is_same_operation(other, class))
+            continue;
+        bool differs = other->entry != class->entry &&
+                       (guard->weight[c] <= 0 || (added > 0 && guard->weight[c] != added));
+        if (other->waits > 0 || guard->waits[c] || (int)c == guard->close_class || differs ||
+            (other->entry == class->entry && guard->weight[c] != 0))
+            return 0;
+        added = other->entry != class->entry ? guard->weight[c] : added;
+    }
+    return added;
+}
+
+static void set_weights(const struct monitors *monitors, struct guard *guard, int entry,
+                        int weight) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].entry == entry)
+            guard->weight[c] = weight;
+}
+
+/* Whoever adds may signal only where somebody waits: the same code adds as well where it was called
+ * and never had to, unless the trace contradicts that. */
+static void add_elsewhere(const struct monitors *monitors, const struct history *history,
+                          struct guard *guard) {
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        int added = class->mutex == guard->mutex ? added_elsewhere(monitors, guard, class) : 0;
+        if (added == 0)
+            continue;
+        double before = contradictions_with(monitors, guard, guard, history);
+        set_weights(monitors, guard, class->entry, added);
+        if (contradictions_with(monitors, guard, guard, history) > before)
+            set_weights(monitors, guard, class->entry, 0);
+    }
+}
+
 static void add_found(struct monitors *monitors, const struct sections *sections,
                       struct guard_list *list, const struct search *search, int mutex,
                       int condition, int close_class) {
     struct guard guard = guard_found(monitors, sections, search, mutex, condition, close_class);
+    if (!guard.tries)
+        add_elsewhere(monitors, search->history, &guard);
     add_guard(monitors, list, guard, search->history);
 }
 
@@ -555,12 +599,12 @@ static bool takers_wait(const struct trace *trace, const struct monitors *monito
     return false;
 }
 
-/* A queue whose takers never had to wait for its items. */
-static void try_proposed_queue(const struct trace *trace, const struct sections *sections,
-                               int mutex, const struct facts_monitor *proposal,
-                               const struct history *history, struct monitors *monitors,
-                               struct guard_list *list) {
-    struct guard guard = guard_empty(monitors, sections, mutex);
+/* A queue, by the source's word. True: the trace allows it. */
+static bool try_proposed_queue(const struct trace *trace, const struct sections *sections,
+                               const struct facts_monitor *proposal, const struct history *history,
+                               const struct monitors *monitors, struct guard *result) {
+    struct guard guard = *result;
+    int mutex = guard.mutex;
     bool puts = false, gets = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
@@ -586,24 +630,20 @@ static void try_proposed_queue(const struct trace *trace, const struct sections 
     }
     /* An attempt at an empty queue that did not wait must be the exception (the end). */
     bool holds = puts && gets && yes > 0 && no <= yes;
-    if (!holds) {
-        guard_free(&guard);
-        return;
-    }
     guard.evaluations = yes + no;
     /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
      * knows better. Where it never was the answer, nothing shows what the caller would do then, so
      * it waits. */
     guard.tries = guard.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
-    *VECTOR_ADD(list) = guard;
+    *result = guard;
+    return holds;
 }
 
-/* Tokens for which nobody ever had to wait: as many as the source says, and never fewer than were
- * out at one time. */
-static void try_proposed_tokens(struct monitors *monitors, const struct sections *sections,
-                                int mutex, const struct facts_monitor *proposal,
-                                const struct history *history, struct guard_list *list) {
-    struct guard guard = guard_empty(monitors, sections, mutex);
+/* Tokens: as many as the source says, and never fewer than were out at one time. The same. */
+static bool try_proposed_tokens(const struct facts_monitor *proposal, const struct history *history,
+                                const struct monitors *monitors, struct guard *result) {
+    struct guard guard = *result;
+    int mutex = guard.mutex;
     bool takes_some = false, gives = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
@@ -628,45 +668,126 @@ static void try_proposed_tokens(struct monitors *monitors, const struct sections
     guard.proposal = proposal;
     guard.initial = amount->constant ? amount->offset : most;
     bool is_known = amount->constant || amount->follows_threads || amount->n_choices > 0;
-    if (!takes_some || !gives || !is_known || most > guard.initial) {
-        guard_free(&guard);
-        return;
-    }
     fill_outcomes(monitors, &guard, history);
     for (size_t i = 0; i < history->count; i++)
         guard.evaluations +=
             history->items[i].kind == EVENT_PASSES && guard.waits[history->items[i].class_index];
-    *VECTOR_ADD(list) = guard;
+    *result = guard;
+    return takes_some && gives && is_known && most <= guard.initial;
 }
 
+/* Holds the guard against all decisions of those who wait by it; once it is closed nobody waits any
+ * more. True: it explains them. */
+static bool judge_guard(const struct monitors *monitors, const struct history *history,
+                        struct guard *guard) {
+    double *counters = initial_counters(guard, history);
+    uint64_t end_ns = closed_ns(monitors, guard);
+    guard->evaluations = guard->waited = guard->violations = 0;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int c = event->class_index;
+        bool waits = event->kind == EVENT_WAITS;
+        bool goes_on = counters[event->instance] > guard->take - 0.5 || event->time_ns >= end_ns;
+        if (event_changes(event, guard->early[c])) {
+            counters[event->instance] += guard->weight[c];
+        } else if (event_decides(event) && guard->waits[c]) {
+            guard->evaluations++;
+            guard->waited += waits;
+            guard->violations += waits == goes_on;
+        }
+    }
+    free(counters);
+    return violations_are_few(guard->violations, guard->evaluations);
+}
+
+static bool share_waiters(const struct monitors *monitors, const struct guard *a,
+                          const struct guard *b) {
+    bool share = false;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        share |= a->waits[c] && b->waits[c];
+    return share;
+}
+
+/* Where few had to wait, or few need not, much explains who did. Does what was found say less of
+ * the same waiters than the source's word: that they take nothing, or nothing of others that take?
+ */
+static bool gives_way(const struct monitors *monitors, const struct guard *found,
+                      const struct guard *word) {
+    double passed = found->evaluations - found->waited;
+    bool is_weak = fmin(found->waited, passed) < CONVINCING && found->condition >= 0;
+    bool says_less = found->kind == GUARD_LEVEL;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        if (found->waits[c] && !word->waits[c])
+            return false;
+        says_less |= word->waits[c] && !found->waits[c];
+    }
+    return is_weak && says_less && !found->together;
+}
+
+/* Puts the source's word in the place of what gives way to it, if the trace allows that. True: it
+ * does, and `word` is the list's. */
+static bool overrule(const struct monitors *monitors, const struct history *history,
+                     const struct guard *word, struct guard_list *list) {
+    struct guard proposed = *word;
+    for (size_t g = 0; g < list->count; g++) {
+        if (!share_waiters(monitors, &list->items[g], word))
+            continue;
+        if (!gives_way(monitors, &list->items[g], word))
+            return false;
+        proposed.condition = list->items[g].condition;
+    }
+    proposed.tries = false;
+    proposed.by_source = true;
+    if (proposed.condition < 0 || !judge_guard(monitors, history, &proposed))
+        return false;
+    fill_outcomes(monitors, &proposed, history);
+    size_t kept = 0;
+    for (size_t g = 0; g < list->count; g++)
+        if (share_waiters(monitors, &list->items[g], word))
+            guard_free(&list->items[g]);
+        else
+            list->items[kept++] = list->items[g];
+    list->count = kept;
+    *VECTOR_ADD(list) = proposed;
+    return true;
+}
+
+/* What the source says, where nobody ever had to wait for it, or too few to tell. */
 static void find_proposed_guards(const struct trace *trace, const struct sections *sections,
                                  int mutex, const struct history *history,
                                  struct monitors *monitors, struct guard_list *list) {
     const struct facts_monitor *proposal = monitors->proposal_of[mutex];
     if (!proposal)
         return;
-    bool has_items = false, has_tokens = false; /* the trace already told what it is */
+    bool has_items = false, has_any = false; /* the trace already told what it is */
     for (size_t g = 0; g < list->count; g++) {
         has_items |= list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE;
-        has_tokens |= list->items[g].mutex == mutex;
+        has_any |= list->items[g].mutex == mutex;
     }
     for (size_t p = 0; p < monitors->n_patterns; p++)
-        has_tokens |= monitors->patterns[p].mutex == mutex;
+        has_any |= monitors->patterns[p].mutex == mutex;
+    struct guard guard = guard_empty(monitors, sections, mutex);
+    bool holds = false, is_told = has_any;
     switch (proposal->kind) {
     case MONITOR_BOUNDED_QUEUE:
     case MONITOR_UNBOUNDED_QUEUE:
     case MONITOR_THREAD_POOL:
-        if (!has_items)
-            try_proposed_queue(trace, sections, mutex, proposal, history, monitors, list);
+        holds = try_proposed_queue(trace, sections, proposal, history, monitors, &guard);
+        is_told = has_items;
         break;
     case MONITOR_SEMAPHORE:
     case MONITOR_TOKEN_POOL:
-        if (!has_tokens)
-            try_proposed_tokens(monitors, sections, mutex, proposal, history, list);
+        holds = try_proposed_tokens(proposal, history, monitors, &guard);
         break;
     default:
         break;
     }
+    if (holds && overrule(monitors, history, &guard, list))
+        return;
+    if (holds && !is_told)
+        *VECTOR_ADD(list) = guard;
+    else
+        guard_free(&guard);
 }
 
 /* How well the place of an operation is that of the class: where it locks, or with its line where
@@ -895,6 +1016,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     find_threads(trace, sections, &monitors);
     monitors.condition_in_pattern = memory_alloc(sections->n_objects, sizeof(bool));
     find_proposals(trace, sections, facts, &monitors);
+    classes_read_order(trace, facts, &monitors);
     patterns_find(trace, sections, &monitors, true);
     struct guard_list list = {0};
     for (size_t o = 0; o < sections->n_objects; o++)

@@ -32,7 +32,8 @@ struct section_class {
     bool mixed_waits;  /* waits on several conditions */
     size_t n_signals;
     int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
-    bool early[4];  /* ... before the section waited */
+    bool early[4];  /* ... before the section waited, or would have by the source's word; */
+    bool late[4];   /* ... after it had waited */
     bool broadcasts;
 };
 
@@ -59,6 +60,7 @@ struct guard {
     int condition;   /* that waiters wait on; -1: nobody did, they only tried, or never had to */
     bool tries;      /* the waiters do not wait, they fail */
     bool together;   /* with another guard that must let them go on as well */
+    bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
     double initial;  /* tokens at the start */
     int *weight;     /* per class (index into monitors.classes): what a section adds */

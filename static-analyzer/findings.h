@@ -90,6 +90,7 @@ struct MonitorStep {
     Formula value;
     std::string condition;
     bool timed = false;
+    bool early = false; /* the section may wait behind it, and not in front of it */
 };
 
 struct MonitorSection {

@@ -768,11 +768,14 @@ class Describer {
         out.place = section.place;
         out.function = p.program.functions[(size_t)section.function].key;
         bool matters = false;
-        for (const Event &event : section.events) {
-            if (!is_step(event))
+        auto waits = [](const Event &event) { return event.kind == EventKind::Wait; };
+        auto wait = std::find_if(section.events.begin(), section.events.end(), waits);
+        for (auto event = section.events.begin(); event != section.events.end(); ++event) {
+            if (!is_step(*event))
                 continue;
-            matters |= event.kind != EventKind::Update || is_state(event.target.text);
-            out.steps.push_back(step_of(event));
+            matters |= event->kind != EventKind::Update || is_state(event->target.text);
+            out.steps.push_back(step_of(*event));
+            out.steps.back().early = wait != section.events.end() && event < wait;
         }
         if (matters)
             monitor.sections.push_back(std::move(out));

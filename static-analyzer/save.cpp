@@ -193,6 +193,8 @@ json_t *to_json(const MonitorStep &step) {
     }
     if (step.kind == STEP_WAIT)
         json_object_set_new(object, "timed", json_boolean(step.timed));
+    if (step.early)
+        json_object_set_new(object, "early", json_true());
     set_formula(object, step.kind == STEP_WAIT ? "while" : "value", step.value);
     return object;
 }

@@ -27,7 +27,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 6))"
+echo "1..$(($# + 7))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -41,6 +41,10 @@ done
 jq -e '.waiting | length > 0 and all(.how == "exact")' "$scratch/pool_ordered/model.json" \
     >"$scratch/log" 2>&1
 report $? "all waiting of a pool with ordered results is modelled exactly"
+
+# The source proposes an object for each of its two rings, in all of its functions.
+[ -z "$(verdict_on unbounded_exchange unbounded_exchange | cut -f 7)" ] >"$scratch/log" 2>&1
+report $? "two rings that are the two sides of one object are named once"
 
 # Its reader puts an empty block for each worker in the loop that puts the full ones: more threads than
 # were recorded must not wait for ever for theirs.

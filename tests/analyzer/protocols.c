@@ -295,6 +295,34 @@ static void watch_stop(void) {
     pthread_mutex_unlock(&watch.lock);
 }
 
+/* ---- reports to one condition before it waits on another ---- */
+
+static struct swap {
+    pthread_mutex_t lock;
+    pthread_cond_t emptied, filled;
+    int empty, full;
+} swap;
+
+static void swap_empty(void) {
+    pthread_mutex_lock(&swap.lock);
+    swap.empty++;
+    pthread_cond_signal(&swap.emptied);
+    while (swap.full == 0)
+        pthread_cond_wait(&swap.filled, &swap.lock);
+    swap.full--;
+    pthread_mutex_unlock(&swap.lock);
+}
+
+static void swap_full(void) {
+    pthread_mutex_lock(&swap.lock);
+    while (swap.empty == 0)
+        pthread_cond_wait(&swap.emptied, &swap.lock);
+    swap.empty--;
+    swap.full++;
+    pthread_cond_signal(&swap.filled);
+    pthread_mutex_unlock(&swap.lock);
+}
+
 /* ---- a program that uses them ---- */
 
 static void *run(void *arg) {
@@ -308,6 +336,7 @@ static void *run(void *arg) {
     desk_leave();
     tape_write(tape_read());
     roll_answer();
+    swap_empty();
     return arg;
 }
 
@@ -329,6 +358,7 @@ int main(void) {
     post_send(&letter);
     roll_call(1);
     roll_again();
+    swap_full();
     pthread_join(thread, NULL);
     return 0;
 }

@@ -467,6 +467,29 @@ static void sections_are_guarded_commands(void **state) {
     facts_free(facts);
 }
 
+/* Also where the wait is for another condition than the one that is signalled. */
+static void what_stands_before_all_waits_of_its_section_is_early(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("protocols.c");
+    int early = 0, late = 0;
+    for (size_t m = 0; m < facts->n_monitors; m++) {
+        if (strcmp(facts->monitors[m].mutex, "struct swap.lock") != 0)
+            continue;
+        for (size_t s = 0; s < facts->monitors[m].n_sections; s++) {
+            const struct facts_section *section = &facts->monitors[m].sections[s];
+            bool reports = strcmp(section->place.function, "swap_empty") == 0;
+            for (size_t i = 0; i < section->n_steps; i++) {
+                if (section->steps[i].kind != STEP_SIGNAL)
+                    continue;
+                assert_int_equal(section->steps[i].early, reports);
+                *(reports ? &early : &late) += 1;
+            }
+        }
+    }
+    assert_true(early > 0 && late > 0);
+    facts_free(facts);
+}
+
 static void capacities_are_followed_to_their_constants(void **state) {
     (void)state;
     struct facts *facts = analyse_program("monitors.c");
@@ -819,6 +842,7 @@ int main(void) {
         cmocka_unit_test(classes_of_the_library_are_known),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
+        cmocka_unit_test(what_stands_before_all_waits_of_its_section_is_early),
         cmocka_unit_test(capacities_are_followed_to_their_constants),
         cmocka_unit_test(amounts_keep_what_branches_and_callers_give),
         cmocka_unit_test(macros_keep_their_use_and_their_text),

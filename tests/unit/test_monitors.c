@@ -415,6 +415,47 @@ static void what_is_found_must_hold_wherever_the_operation_is_called(void **stat
     trace_free(trace);
 }
 
+/* The same code gives at the end, at another place and when nobody waits, or `in_vain` before that:
+ * who then comes to take waits. */
+static struct trace *last_gifts(bool in_vain) {
+    struct trace *trace = new_trace();
+    uint32_t lock = builder_context(trace, "give", 10, "thread", 200);
+    for (uint64_t at = 1000; at <= 10000; at += 1000) {
+        if (in_vain) {
+            builder_record(trace, 2, "pthread_mutex_lock", at + 50, 0, MUTEX, lock, 0);
+            builder_record(trace, 2, "pthread_mutex_unlock", at + 53, 0, MUTEX, lock, 0);
+        }
+        section(trace, 1, "take", 20, 0, at + 100, at + 205, false);
+        section(trace, 0, "give", 10, 0, at + 200, 0, true);
+        section(trace, 0, "give", 10, 0, at + 300, 0, true);
+        section(trace, 1, "take", 20, 0, at + 400, 0, false);
+    }
+    builder_record(trace, 2, "pthread_mutex_lock", 11000, 0, MUTEX, lock, 0);
+    builder_record(trace, 2, "pthread_mutex_unlock", 11003, 0, MUTEX, lock, 0);
+    builder_finish(trace, 12000);
+    return trace;
+}
+
+static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **state) {
+    (void)state;
+    for (int in_vain = 0; in_vain <= 1; in_vain++) {
+        struct trace *trace = last_gifts(in_vain);
+        struct sections sections = sections_find(trace, no_pools);
+        struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
+        const struct guard *guard = only_guard(&monitors);
+        assert_true(guard->violations == 0);
+        for (size_t c = 0; c < monitors.n_classes; c++) {
+            const struct section_class *class = &monitors.classes[c];
+            bool gives = strcmp(class->function, "give") == 0;
+            bool adds = gives && (class->n_signals > 0 || !in_vain);
+            assert_int_equal(guard->weight[c], adds ? 1 : gives ? 0 : -1);
+        }
+        monitors_free(&monitors);
+        sections_free(&sections, trace);
+        trace_free(trace);
+    }
+}
+
 /* ---- names ---- */
 
 static void namesakes_are_told_apart_by_who_makes_them(void **state) {
@@ -596,6 +637,7 @@ int main(void) {
         cmocka_unit_test(rare_sections_that_wait_and_wake_take_part),
         cmocka_unit_test(a_batch_is_added_by_one_section_and_done_before_the_next_wait),
         cmocka_unit_test(what_is_found_must_hold_wherever_the_operation_is_called),
+        cmocka_unit_test(who_never_had_to_signal_adds_as_the_same_code_does_elsewhere),
         cmocka_unit_test(namesakes_are_told_apart_by_who_makes_them),
         cmocka_unit_test(a_job_and_room_for_its_result_are_waited_for_together),
         cmocka_unit_test(a_stock_that_never_comes_back_proves_nothing),

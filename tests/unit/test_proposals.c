@@ -1,0 +1,331 @@
+/* What the source proposes beside what a trace written by hand shows: the order within a section,
+ * which proposal a finding belongs to, and who decides where few waits tell little. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/modelgen.h"
+#include "modelgen/monitors.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, EMPTY = 0x2000, FULL = 0x3000, NOBODY = 0, ROUNDS = 10 };
+
+static const int no_pools[BUILDER_THREADS];
+
+/* A critical section of `function` that signals `told` (NOBODY: none) and then waits on `awaited`
+ * until `woken` (0: not at all). */
+static void section(struct trace *trace, int thread, const char *function, int line, uint64_t start,
+                    uint64_t told, uint64_t awaited, uint64_t woken) {
+    uint32_t context = builder_context(trace, function, line, "thread", 100);
+    uint32_t inside = builder_context(trace, function, line + 2, "thread", 100);
+    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
+    if (told)
+        builder_record(trace, thread, "pthread_cond_signal", start + 1, 0, told, inside, 0);
+    if (woken)
+        builder_record(trace, thread, "pthread_cond_wait", start + 2, woken - start - 2, awaited,
+                       inside, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", woken ? woken + 1 : start + 3, 0, MUTEX,
+                   inside, 0);
+}
+
+static struct trace *new_trace(void) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "worker", 0);
+    builder_thread(trace, "worker", 0);
+    return trace;
+}
+
+static struct trace *finished(struct trace *trace, uint64_t end_ns) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        builder_slice(trace, (int)t, 0, end_ns);
+    builder_finish(trace, end_ns);
+    return trace;
+}
+
+/* ---- the order within a section ---- */
+
+/* The worker hands in what is empty, and waits for what is full, in one section. By turns, main
+ * waits for the first, and the worker for the second: then nobody is there to be signalled. */
+static struct trace *exchanges(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t at = 1000 * (2 * i + 1);
+        section(trace, 0, "fill", 10, at, NOBODY, NOBODY, 0);
+        section(trace, 0, "fetch", 20, at + 100, NOBODY, EMPTY, at + 210);
+        section(trace, 1, "exchange", 30, at + 200, EMPTY, NOBODY, 0);
+        at += 1000;
+        section(trace, 1, "exchange", 30, at, NOBODY, FULL, at + 205);
+        section(trace, 0, "fill", 10, at + 200, FULL, NOBODY, 0);
+        section(trace, 0, "fetch", 20, at + 300, NOBODY, NOBODY, 0);
+    }
+    return finished(trace, 30000);
+}
+
+static struct facts_step fetch_steps[] = {{.kind = STEP_WAIT, .condition = "struct x.empty"}};
+static struct facts_step hand_in_steps[] = {{.kind = STEP_SIGNAL, .condition = "struct x.empty"}};
+static struct facts_step fill_steps[] = {{.kind = STEP_SIGNAL, .condition = "struct x.full"}};
+static struct facts_step exchange_steps[] = {{.kind = STEP_WAIT, .condition = "struct x.full"}};
+static struct facts_section of_empty[] = {
+    {{"t.c", "fetch", 20, 1}, 1, fetch_steps},
+    {{"t.c", "exchange", 30, 1}, 1, hand_in_steps},
+};
+static struct facts_section of_full[] = {
+    {{"t.c", "fill", 10, 1}, 1, fill_steps},
+    {{"t.c", "exchange", 30, 1}, 1, exchange_steps},
+};
+static struct facts_operation everywhere[] = {
+    {FACTS_WAIT, {"t.c", "fetch", 20, 1}},
+    {FACTS_WAIT, {"t.c", "exchange", 30, 1}},
+    {FACTS_ARRIVE, {"t.c", "fill", 10, 1}},
+};
+static struct facts_monitor two_rings[] = {
+    {.kind = MONITOR_COMPLETION,
+     .name = "struct x",
+     .mutex = "struct x.mutex",
+     .n_operations = 3,
+     .operations = everywhere,
+     .n_sections = 2,
+     .sections = of_empty},
+    {.kind = MONITOR_COMPLETION,
+     .name = "struct x",
+     .mutex = "struct x.mutex",
+     .n_operations = 3,
+     .operations = everywhere,
+     .n_sections = 2,
+     .sections = of_full},
+};
+
+/* Does the worker's part in what main waits for come before the worker's own wait? */
+static bool hands_in_early(const struct trace *trace, const struct facts *facts) {
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
+    bool early = false;
+    assert_int_equal(monitors.n_guards, 2);
+    for (size_t g = 0; g < monitors.n_guards; g++) {
+        const struct guard *guard = &monitors.guards[g];
+        bool of_main = false;
+        for (size_t c = 0; c < monitors.n_classes; c++)
+            of_main |= guard->waits[c] && strcmp(monitors.classes[c].function, "fetch") == 0;
+        for (size_t c = 0; of_main && c < monitors.n_classes; c++)
+            early |= guard->early[c] && guard->weight[c] > 0;
+        assert_true(guard->violations == 0);
+    }
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    return early;
+}
+
+static void the_source_tells_what_comes_before_a_wait_where_the_trace_does_not(void **state) {
+    (void)state;
+    struct trace *trace = exchanges();
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = two_rings};
+    assert_false(hands_in_early(trace, NULL));
+    assert_false(hands_in_early(trace, &facts));
+    hand_in_steps[0].early = true;
+    assert_true(hands_in_early(trace, &facts));
+    trace_free(trace);
+}
+
+/* A section that was seen to signal after it had waited does not do so before, whatever the order
+ * in the text: it may be a loop. */
+static void the_trace_overrules_the_order_of_the_text(void **state) {
+    (void)state;
+    struct trace *trace = exchanges();
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = two_rings};
+    hand_in_steps[0].early = true;
+    uint32_t context = builder_context(trace, "exchange", 30, "thread", 100);
+    builder_record(trace, 1, "pthread_mutex_lock", 25000, 0, MUTEX, context, 0);
+    builder_record(trace, 1, "pthread_cond_wait", 25001, 100, FULL, context, 0);
+    builder_record(trace, 1, "pthread_cond_signal", 25102, 0, EMPTY, context, 0);
+    builder_record(trace, 1, "pthread_mutex_unlock", 25103, 0, MUTEX, context, 0);
+    section(trace, 0, "fill", 10, 25090, FULL, NOBODY, 0);
+    assert_false(hands_in_early(trace, &facts));
+    trace_free(trace);
+}
+
+/* ---- which proposal a finding belongs to ---- */
+
+/* Both proposals name all of the functions, as waiting, too; their statements tell them apart. */
+static void what_waits_for_one_condition_is_not_the_object_of_another(void **state) {
+    (void)state;
+    struct trace *trace = exchanges();
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = two_rings};
+    hand_in_steps[0].early = true;
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_true(model->n_monitors > 0);
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        assert_int_equal(model->monitors[i].how, MODELLED_EXACTLY);
+        assert_true(model->monitors[i].n_made_of > 0);
+    }
+    model_free(model);
+    trace_free(trace);
+}
+
+/* ---- statements of one of several objects ---- */
+
+static struct facts_step take_steps[] = {
+    {.kind = STEP_WAIT, .value = {"count == 0", "$0 0 =="}, .condition = "struct y.more"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = -1},
+};
+static struct facts_step give_steps[] = {
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_SIGNAL, .condition = "struct y.more"},
+};
+static struct facts_step look_steps[] = {
+    {.kind = STEP_WAIT, .value = {"!open", "$0 !"}, .condition = "struct y.opened"},
+};
+static struct facts_section of_items[] = {
+    {{"t.c", "take", 20, 1}, 2, take_steps},
+    {{"t.c", "give", 10, 1}, 2, give_steps},
+};
+static struct facts_section of_gate[] = {{{"t.c", "look", 40, 1}, 1, look_steps}};
+static struct facts_operation item_operations[] = {
+    {FACTS_GET, {"t.c", "take", 20, 1}},
+    {FACTS_PUT, {"t.c", "give", 10, 1}},
+};
+static struct facts_operation gate_operations[] = {{FACTS_WAIT, {"t.c", "look", 40, 1}}};
+static struct facts_variable count[] = {
+    {.name = "struct y.count", .initial = {.text = "0", .constant = true}}};
+static struct facts_variable open_flag[] = {
+    {.name = "struct y.open", .initial = {.text = "1", .offset = 1, .constant = true}}};
+static struct facts_monitor queue_and_gate[] = {
+    {.kind = MONITOR_UNBOUNDED_QUEUE,
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 2,
+     .operations = item_operations,
+     .n_variables = 1,
+     .variables = count,
+     .n_sections = 2,
+     .sections = of_items,
+     .statements = true},
+    {.kind = MONITOR_EVENT,
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 1,
+     .operations = gate_operations,
+     .n_variables = 1,
+     .variables = open_flag,
+     .n_sections = 1,
+     .sections = of_gate},
+    {.kind = MONITOR_COMPLETION, /* a view of the queue */
+     .name = "struct y",
+     .mutex = "struct y.mutex",
+     .n_operations = 1,
+     .operations = item_operations},
+};
+
+/* The gate was open all the time: the statements of the queue beside it do not stand for it. They
+ * do for another proposal that waits where the queue does. */
+static void statements_are_of_their_own_object_only(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
+        section(trace, 1, "look", 40, at, NOBODY, NOBODY, 0);
+        section(trace, 1, "take", 20, at + 100, NOBODY, FULL, at + 205);
+        section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
+    }
+    finished(trace, 12000);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 3, .monitors = queue_and_gate};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct hand_made *monitor = &model->monitors[i];
+        bool is_gate = monitor->kind == HAND_MADE_EVENT;
+        assert_int_equal(monitor->how, is_gate ? MODELLED_NOT : MODELLED_EXACTLY);
+        assert_int_equal(monitor->n_made_of, is_gate ? 0 : 1);
+    }
+    assert_true(model->monitors[0].kind != model->monitors[1].kind);
+    model_free(model);
+    trace_free(trace);
+}
+
+/* ---- few waits ---- */
+
+/* Two workers wait at their start, and find something each time when they come again, at another
+ * place: what they waited for may have happened for good, or have been taken. */
+static struct trace *busy_pool(bool again_when_empty) {
+    struct trace *trace = new_trace();
+    section(trace, 1, "work", 20, 100, NOBODY, FULL, 1005);
+    section(trace, 2, "work", 20, 110, NOBODY, FULL, 1015);
+    section(trace, 0, "post", 10, 1000, FULL, NOBODY, 0);
+    section(trace, 0, "post", 10, 1010, FULL, NOBODY, 0);
+    for (uint64_t i = 1; i <= 2 * ROUNDS; i++)
+        section(trace, 0, "post", 10, 1000 + 20 * i, NOBODY, NOBODY, 0);
+    for (uint64_t i = 0; i < ROUNDS * (again_when_empty ? 2 : 1); i++) {
+        section(trace, 1, "work", 30, 2000 + 20 * i, NOBODY, NOBODY, 0);
+        section(trace, 2, "work", 30, 2010 + 20 * i, NOBODY, NOBODY, 0);
+    }
+    return finished(trace, 4000);
+}
+
+static struct facts_operation pool_operations[] = {
+    {FACTS_RUN, {"t.c", "work", 20, 1}},
+    {FACTS_RUN, {"t.c", "work", 30, 1}},
+    {FACTS_SUBMIT, {"t.c", "post", 10, 1}},
+};
+static struct facts_monitor pool[] = {{.kind = MONITOR_THREAD_POOL,
+                                       .name = "struct z",
+                                       .mutex = "struct z.mutex",
+                                       .n_operations = 3,
+                                       .operations = pool_operations}};
+
+static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(void **state) {
+    (void)state;
+    for (int refuted = 0; refuted <= 1; refuted++) {
+        struct trace *trace = busy_pool(refuted);
+        struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
+        struct sections sections = sections_find(trace, no_pools);
+        struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
+        assert_true(monitors.n_guards > 0);
+        for (size_t g = 0; g < monitors.n_guards; g++)
+            assert_int_equal(monitors.guards[g].by_source, !refuted);
+        if (!refuted) {
+            assert_int_equal(monitors.n_guards, 1);
+            assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
+            assert_true(monitors.guards[0].evaluations == 2 * ROUNDS + 4);
+            assert_true(monitors.guards[0].waited == 2);
+        }
+        monitors_free(&monitors);
+        sections_free(&sections, trace);
+        trace_free(trace);
+    }
+}
+
+/* What the few waits alone would not have told is not said to be sure. */
+static void what_the_source_decides_is_no_surer_than_the_source(void **state) {
+    (void)state;
+    struct trace *trace = busy_pool(false);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_THREAD_POOL);
+    assert_true(model->monitors[0].confidence <= 0.5);
+    model_free(model);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_source_tells_what_comes_before_a_wait_where_the_trace_does_not),
+        cmocka_unit_test(the_trace_overrules_the_order_of_the_text),
+        cmocka_unit_test(what_waits_for_one_condition_is_not_the_object_of_another),
+        cmocka_unit_test(statements_are_of_their_own_object_only),
+        cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
+        cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
