@@ -486,19 +486,24 @@ static void read_thread(struct builder *builder, size_t t) {
 
 /* ---- how edges follow the thread count ---- */
 
-/* The innermost loop of the source that both places are in; NULL none. */
+/* The innermost loop of the source that both places are in; NULL none. A loop of a function that
+ * the other loop calls is further in, however many lines either has. */
 static const struct facts_loop *common_loop(const struct builder *builder, uint32_t a, uint32_t b,
                                             size_t *index) {
     const struct facts *facts = builder->in->facts;
     const struct facts_loop *best = NULL;
+    int best_calls = 0;
     for (size_t l = 0; facts && l < facts->n_loops; l++) {
         const struct facts_loop *loop = &facts->loops[l];
-        bool inside = source_context_in_loop(builder->in->trace, a, loop) &&
-                      source_context_in_loop(builder->in->trace, b, loop);
-        bool smaller =
-            !best || loop->last_line - loop->first_line < best->last_line - best->first_line;
-        if (inside && smaller) {
+        int calls = source_calls_from_loop(builder->in->trace, a, loop);
+        if (calls < 0 || !source_context_in_loop(builder->in->trace, b, loop))
+            continue;
+        bool smaller = !best || calls < best_calls ||
+                       (calls == best_calls &&
+                        loop->last_line - loop->first_line < best->last_line - best->first_line);
+        if (smaller) {
             best = loop;
+            best_calls = calls;
             *index = l;
         }
     }
@@ -584,19 +589,42 @@ static struct scaling scale_cpu(const struct builder *builder, const struct draf
     return scaling;
 }
 
+/* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
+ */
+static bool goes_round(const struct builder *builder, const struct draft_edge *draft,
+                       const struct facts_loop *loop) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[draft->to] = true;
+    for (bool grows = true; grows && !reached[draft->from];) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (reached[edge->from] && !reached[edge->to] &&
+                source_context_in_loop(builder->in->trace, builder->nodes.items[edge->to].context,
+                                       loop))
+                grows = reached[edge->to] = true;
+        }
+    }
+    bool round = reached[draft->from];
+    free(reached);
+    return round;
+}
+
 /* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
  * are but one of several ways round the same loop, whose rounds are counted by the stays. */
 static bool is_inner_loop(const struct builder *builder, const struct draft_edge *draft) {
     const struct draft_node_values *nodes = builder->nodes.items;
     uint32_t from = nodes[draft->from].context;
     size_t index = 0, other = 0;
-    if (!common_loop(builder, from, nodes[draft->to].context, &index))
+    const struct facts_loop *loop = common_loop(builder, from, nodes[draft->to].context, &index);
+    if (!loop || !goes_round(builder, draft, loop))
         return false;
     for (size_t e = 0; e < builder->edges.count; e++) {
         const struct draft_edge *edge = &builder->edges.items[e];
         if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
             continue;
-        if (common_loop(builder, from, nodes[edge->to].context, &other) && other == index)
+        if (common_loop(builder, from, nodes[edge->to].context, &other) && other == index &&
+            goes_round(builder, edge, loop))
             return false;
     }
     return true;
