@@ -35,6 +35,10 @@ struct draft_edge {
     struct values cpu_ns, runs;
     struct passes
         passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } between; /* contexts of the calls on the way that the graph does not show */
 };
 
 struct draft_node_values {
@@ -293,6 +297,7 @@ static void drop_edge(struct draft_edge *draft) {
     free(draft->cpu_ns.items);
     free(draft->runs.items);
     free(draft->passes.items);
+    free(draft->between.items);
 }
 
 static int find_edge(struct builder *builder, int from, enum outcome when, int to) {
@@ -438,6 +443,16 @@ static double count_rounds(struct builder *builder, const struct trace_record *r
     return rounds;
 }
 
+static void note_between(struct draft_edge *draft, const struct trace_record *records, size_t n) {
+    for (size_t r = 0; r < n; r++) {
+        size_t known = 0;
+        while (known < draft->between.count && draft->between.items[known] != records[r].context)
+            known++;
+        if (known == draft->between.count)
+            *VECTOR_ADD(&draft->between) = records[r].context;
+    }
+}
+
 static void read_thread(struct builder *builder, size_t t) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
@@ -464,9 +479,10 @@ static void read_thread(struct builder *builder, size_t t) {
             cpu_between(builder, t, step, &stream->steps[s + 1]);
         const struct step *next = &stream->steps[s + 1];
         size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
+        const struct trace_record *records = &builder->in->trace->threads[t].records[done];
         *VECTOR_ADD(&builder->edges.items[edge].passes) =
-            (struct pass){t, count_rounds(builder, &builder->in->trace->threads[t].records[done],
-                                          next->records - own)};
+            (struct pass){t, count_rounds(builder, records, next->records - own)};
+        note_between(&builder->edges.items[edge], records, next->records - own);
         int place = with_outcome(node_of[s], step->outcome);
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];
@@ -486,19 +502,37 @@ static void read_thread(struct builder *builder, size_t t) {
 
 /* ---- how edges follow the thread count ---- */
 
-/* The innermost loop of the source that both places are in; NULL none. */
-static const struct facts_loop *common_loop(const struct builder *builder, uint32_t a, uint32_t b,
-                                            size_t *index) {
+/* Do the edge and both its ends lie inside of the loop? */
+static bool is_on_way(const struct builder *builder, const struct draft_edge *draft,
+                      const struct facts_loop *loop) {
+    const struct trace *trace = builder->in->trace;
+    const struct draft_node_values *nodes = builder->nodes.items;
+    bool inside = source_context_in_loop(trace, nodes[draft->from].context, loop) &&
+                  source_context_in_loop(trace, nodes[draft->to].context, loop);
+    for (size_t i = 0; i < draft->between.count && inside; i++)
+        inside = source_context_in_loop(trace, draft->between.items[i], loop);
+    return inside;
+}
+
+/* The innermost loop of the source that the edge stays in; NULL none. A loop of a function that the
+ * other loop calls is further in, however many lines either has. */
+static const struct facts_loop *common_loop(const struct builder *builder,
+                                            const struct draft_edge *draft, size_t *index) {
+    uint32_t from = builder->nodes.items[draft->from].context;
     const struct facts *facts = builder->in->facts;
     const struct facts_loop *best = NULL;
+    int best_calls = 0;
     for (size_t l = 0; facts && l < facts->n_loops; l++) {
         const struct facts_loop *loop = &facts->loops[l];
-        bool inside = source_context_in_loop(builder->in->trace, a, loop) &&
-                      source_context_in_loop(builder->in->trace, b, loop);
-        bool smaller =
-            !best || loop->last_line - loop->first_line < best->last_line - best->first_line;
-        if (inside && smaller) {
+        if (!is_on_way(builder, draft, loop))
+            continue;
+        int calls = source_calls_from_loop(builder->in->trace, from, loop);
+        bool smaller = !best || calls < best_calls ||
+                       (calls == best_calls &&
+                        loop->last_line - loop->first_line < best->last_line - best->first_line);
+        if (smaller) {
             best = loop;
+            best_calls = calls;
             *index = l;
         }
     }
@@ -516,9 +550,8 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
                                    int team, enum rest *told) {
     struct scaling scaling = {.pool = MODEL_NONE};
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
-    const struct draft_node_values *to = &builder->nodes.items[draft->to];
     size_t index = 0;
-    const struct facts_loop *loop = common_loop(builder, from->context, to->context, &index);
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
     if (!loop || builder->in->streams->loop_is_tokens[index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
@@ -584,19 +617,39 @@ static struct scaling scale_cpu(const struct builder *builder, const struct draf
     return scaling;
 }
 
+/* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
+ */
+static bool goes_round(const struct builder *builder, const struct draft_edge *draft,
+                       const struct facts_loop *loop) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[draft->to] = true;
+    for (bool grows = true; grows && !reached[draft->from];) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (reached[edge->from] && !reached[edge->to] &&
+                source_context_in_loop(builder->in->trace, builder->nodes.items[edge->to].context,
+                                       loop))
+                grows = reached[edge->to] = true;
+        }
+    }
+    bool round = reached[draft->from];
+    free(reached);
+    return round;
+}
+
 /* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
  * are but one of several ways round the same loop, whose rounds are counted by the stays. */
 static bool is_inner_loop(const struct builder *builder, const struct draft_edge *draft) {
-    const struct draft_node_values *nodes = builder->nodes.items;
-    uint32_t from = nodes[draft->from].context;
     size_t index = 0, other = 0;
-    if (!common_loop(builder, from, nodes[draft->to].context, &index))
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    if (!loop || !goes_round(builder, draft, loop))
         return false;
     for (size_t e = 0; e < builder->edges.count; e++) {
         const struct draft_edge *edge = &builder->edges.items[e];
         if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
             continue;
-        if (common_loop(builder, from, nodes[edge->to].context, &other) && other == index)
+        if (common_loop(builder, edge, &other) && other == index && goes_round(builder, edge, loop))
             return false;
     }
     return true;
@@ -710,8 +763,6 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
         edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
     }
     scale_stays(builder, draft, team, node, edge);
-    free(draft->runs.items);
-    free(draft->passes.items);
 }
 
 static void write_edges(struct builder *builder) {
@@ -722,9 +773,7 @@ static void write_edges(struct builder *builder) {
     }
     for (size_t e = 0; e < builder->edges.count; e++) {
         struct draft_edge *draft = &builder->edges.items[e];
-        if (is_farewell(builder, draft))
-            drop_edge(draft);
-        else
+        if (!is_farewell(builder, draft))
             write_edge(builder, draft);
     }
 }
@@ -987,6 +1036,8 @@ void peg_build(const struct peg_input *input, struct model *model) {
     free(builder.is_in_share);
     free(builder.counts.items);
     map_free(&builder.sites);
+    for (size_t e = 0; e < builder.edges.count; e++)
+        drop_edge(&builder.edges.items[e]);
     free(builder.edges.items);
     map_free(&builder.edge_of);
 }

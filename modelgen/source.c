@@ -12,15 +12,20 @@ static bool frame_in_loop(const struct trace_frame *frame, const struct facts_lo
            strcmp(frame->function, loop->function) == 0;
 }
 
-bool source_context_in_loop(const struct trace *trace, uint32_t context,
-                            const struct facts_loop *loop) {
+int source_calls_from_loop(const struct trace *trace, uint32_t context,
+                           const struct facts_loop *loop) {
     if (context == TRACE_NO_CONTEXT)
-        return false;
+        return -1;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t i = 0; i < calls->n_frames; i++)
         if (frame_in_loop(&calls->frames[i], loop))
-            return true;
-    return false;
+            return (int)i;
+    return -1;
+}
+
+bool source_context_in_loop(const struct trace *trace, uint32_t context,
+                            const struct facts_loop *loop) {
+    return source_calls_from_loop(trace, context, loop) >= 0;
 }
 
 bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,

@@ -10,6 +10,10 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 
+/* How many calls lead from the loop to that of the context; -1: it is not inside. */
+int source_calls_from_loop(const struct trace *trace, uint32_t context,
+                           const struct facts_loop *loop);
+
 /* Is any frame of the context inside the loop? */
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);

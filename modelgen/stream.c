@@ -494,7 +494,41 @@ static void move_before_loop(struct writer *writer, size_t creation) {
     steps[creation - n] = moved;
 }
 
-/* The first creation (join) of a generation stands for all of it. */
+static bool waits_for(const struct stream_input *in, size_t thread, int object) {
+    const struct trace_thread *waiter = &in->trace->threads[thread];
+    for (size_t r = 0; r < waiter->n_records; r++) {
+        enum api_op op = api_catalog[waiter->records[r].api].op;
+        if ((op == OP_WAIT || op == OP_TIMEDWAIT || op == OP_ACQUIRE || op == OP_TIMEDACQUIRE) &&
+            sections_object(in->sections, &waiter->records[r]) == object)
+            return true;
+    }
+    return false;
+}
+
+/* Do those who are joined later need what the joining thread gives after this first join? Often
+ * each thread is told to end and joined before the next one is. */
+static bool gives_between_joins(const struct writer *writer, size_t first, int pool) {
+    const struct stream_input *in = writer->in;
+    const struct trace_thread *joiner = &in->trace->threads[writer->thread];
+    int joined = 0;
+    bool gives = false;
+    for (size_t r = first; r < joiner->n_records && joined < in->pools->pools[pool].size; r++) {
+        const struct trace_record *record = &joiner->records[r];
+        enum api_op op = api_catalog[record->api].op;
+        if (op == OP_JOIN) {
+            size_t other = thread_by_index(in->trace, joiner->pid, record->value);
+            joined += other < in->trace->n_threads && in->pools->pool_of[other] == pool;
+        } else if (op == OP_SIGNAL || op == OP_BROADCAST || op == OP_RELEASE) {
+            int object = sections_object(in->sections, record);
+            for (size_t t = 0; object >= 0 && !gives && t < in->trace->n_threads; t++)
+                gives = in->pools->pool_of[t] == pool && waits_for(in, t, object);
+        }
+    }
+    return gives && joined == in->pools->pools[pool].size;
+}
+
+/* The first creation (join) of a generation stands for all of it; the last join, where the first
+ * must not wait for all since they still need the joining thread. */
 static void write_thread_call(struct writer *writer, size_t index,
                               const struct trace_record *record, enum node_kind kind, int *count) {
     const struct trace *trace = writer->in->trace;
@@ -503,9 +537,12 @@ static void write_thread_call(struct writer *writer, size_t index,
     if (other == trace->n_threads || record->flags & TRACE_FAILED)
         return;
     int pool = writer->in->pools->pool_of[other];
-    int number = count[pool]++ % writer->in->pools->pools[pool].size;
+    int size = writer->in->pools->pools[pool].size;
+    int number = count[pool]++ % size;
+    if (kind == NODE_JOIN && number == 0)
+        writer->join_standing[pool] = gives_between_joins(writer, index, pool) ? size - 1 : 0;
     struct step *last = writer->list.count ? &writer->list.items[writer->list.count - 1] : NULL;
-    if (number == 0) {
+    if (number == (kind == NODE_JOIN ? writer->join_standing[pool] : 0)) {
         struct step *step = add_step(writer, kind, index, record->start_ns, end);
         step->target_pool = pool;
         if (kind == NODE_CREATE)
@@ -795,6 +832,7 @@ static void prepare(struct writer *writer) {
     writer->entrance_of_loop = memory_alloc(n_loops, sizeof *writer->entrance_of_loop);
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
+    writer->join_standing = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->creation = memory_alloc(in->pools->n_pools, sizeof(size_t));
     writer->section_of_unlock = memory_alloc(trace->n_threads, sizeof(int *));
     int *user = memory_alloc(sections->n_objects, sizeof(int));
@@ -948,6 +986,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
     free(writer.entrance_of_loop);
     free(writer.created);
     free(writer.joined);
+    free(writer.join_standing);
     free(writer.creation);
     free(writer.feeds_tasks);
     items_free(&writer.items);

@@ -55,6 +55,7 @@ struct writer {
     struct farewells farewells;
     double *refills;       /* per guard: refills_total() */
     int *created, *joined; /* per pool, to find the first of each generation */
+    int *join_standing;    /* per pool: which join of the generation stands for all */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */
     int task_pool;
     /* the thread being written */

@@ -24,14 +24,36 @@ bool is_constant(const Expr &expr, double value) {
 
 /* ---- simple functions as expressions ---- */
 
+/* Every `if` may double what a function's value is made of, and functions that call each other
+ * multiply it: what gets larger than any predicate is given up. */
+class Effort {
+  public:
+    /* False from then on when there is none left. */
+    bool spend() {
+        if (left > 0)
+            left--;
+        return left > 0;
+    }
+
+    bool spent() const {
+        return left == 0;
+    }
+
+  private:
+    int left = 5000; /* nodes looked at */
+};
+
 class BodyValue {
   public:
     enum class Outcome { Falls, Returns, Unclear };
 
-    explicit BodyValue(const Program &program, int depth) : program(program), depth(depth) {
+    BodyValue(const Program &program, int depth, Effort &effort)
+        : program(program), depth(depth), effort(effort) {
     }
 
     Expr expand(const Expr &expr) const {
+        if (!effort.spend())
+            return expr;
         Expr copy = expr_map(expr, [&](const Expr &child) { return expand(child); });
         if (copy.kind != ExprKind::Call || depth <= 0)
             return copy;
@@ -43,7 +65,7 @@ class BodyValue {
         for (size_t i = 0; i < callee->parameters.size() && i < copy.children.size(); i++)
             known[callee->parameters[i]] = copy.children[i];
         Expr value;
-        BodyValue inner(program, depth - 1);
+        BodyValue inner(program, depth - 1, effort);
         return inner.follow(callee->body, known, value) == Outcome::Returns ? value : copy;
     }
 
@@ -65,6 +87,7 @@ class BodyValue {
   private:
     const Program &program;
     int depth;
+    Effort &effort;
 
     /* From the last statement to the first: an `if` asks for what follows it in both branches. */
     static Outcome outcome_of_all(const std::vector<Stmt> &stmts) {
@@ -126,6 +149,8 @@ class BodyValue {
 
     Outcome follow_if(const std::vector<Stmt> &stmts, size_t i, const Substitution &known,
                       Expr &value) const {
+        if (!effort.spend())
+            return Outcome::Unclear;
         Expr ways[2];
         for (size_t way = 0; way < 2; way++) {
             Substitution here = known;
@@ -285,8 +310,13 @@ bool is_formula(const Function &function) {
 
 Expr expand_calls(const Program &program, const Expr &expr) {
     const int max_depth = 3;
-    const Expr expanded = BodyValue(program, max_depth).expand(expr);
-    return may_be_simpler(expanded) ? Simplifier().simplify(expanded) : expanded;
+    for (int depth = max_depth; depth > 0; depth--) {
+        Effort effort;
+        const Expr expanded = BodyValue(program, depth, effort).expand(expr);
+        if (!effort.spent())
+            return may_be_simpler(expanded) ? Simplifier().simplify(expanded) : expanded;
+    }
+    return expr;
 }
 
 Expr conjunction(const std::vector<Literal> &literals) {

@@ -353,9 +353,21 @@ class ShareFinder {
         }
     }
 
+    /* Such a function lies between no two calls of its caller that the trace shows: the creation is
+     * one, too. And in a large program most functions can lead to one that creates threads. */
+    bool creates_threads(int f) const {
+        const std::vector<CallSite> &calls = program.flows[(size_t)f].calls;
+        return std::any_of(calls.begin(), calls.end(), [](const CallSite &site) {
+            return site.api >= 0 && catalog_start_argument(site.api) >= 0;
+        });
+    }
+
     /* Seen from the caller: `parameters` are the caller's own. */
     Sharer at_call(int f, const CallSite &site) const {
         Sharer result;
+        if (std::any_of(site.callees.begin(), site.callees.end(),
+                        [this](int callee) { return creates_threads(callee); }))
+            return result;
         /* Of the functions that a pointer may lead to only what all of them do is sure. */
         if (!std::all_of(site.callees.begin(), site.callees.end(), [this](int callee) {
                 const Sharer &sharer = sharers[(size_t)callee];

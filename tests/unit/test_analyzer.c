@@ -391,6 +391,16 @@ static void classic_monitors_are_recognised(void **state) {
     facts_free(facts);
 }
 
+/* Else this would not end. */
+static void large_functions_are_no_formulas(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("large_values.c");
+    check_monitor(facts, "struct shelf.mutex", MONITOR_SEMAPHORE);
+    check_role(facts, "struct shelf.mutex", FACTS_RELEASE, "shelf_put");
+    check_role(facts, "struct shelf.mutex", FACTS_ACQUIRE, "shelf_get");
+    facts_free(facts);
+}
+
 static void objects_are_told_apart_by_who_moves_what(void **state) {
     (void)state;
     struct facts *facts = analyse_program("protocols.c");
@@ -838,6 +848,7 @@ int main(void) {
         cmocka_unit_test(helpers_create_what_their_callers_say),
         cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
+        cmocka_unit_test(large_functions_are_no_formulas),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
         cmocka_unit_test(classes_of_the_library_are_known),
         cmocka_unit_test(lookalikes_are_no_objects),

@@ -12,6 +12,7 @@
 #include "modelgen/sections.h"
 #include "modelgen/timeline.h"
 #include "modelgen/wrappers.h"
+#include "tests/unit/simulation.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, NOT_EMPTY = 0x2000, NOT_FULL = 0x3000 };
@@ -525,6 +526,54 @@ static void who_fails_first_when_nothing_more_comes_was_lucky_before(void **stat
     }
 }
 
+/* Main joins two workers that wait for a semaphore: after it has told both that they can go, or
+ * each before it tells the next one. */
+static struct trace *ends_trace(bool one_by_one) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t setup = builder_context(trace, "main", 900, "main", 900);
+    uint32_t tells = builder_context(trace, "stop", 10, "main", 910);
+    uint32_t joins = builder_context(trace, "stop", 11, "main", 910);
+    uint32_t waits = builder_context(trace, "work", 20, "worker", 100);
+    uint64_t semaphore = 0x1000;
+    for (int w = 1; w <= 2; w++) {
+        uint64_t told = one_by_one ? (uint64_t)w * 100000 : 90000 + (uint64_t)w * 10000;
+        assert_int_equal(builder_thread(trace, "worker", main_thread), w);
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)w, 1, 0, setup, w);
+        builder_record(trace, w, "sem_wait", 1000, told - 1000, semaphore, waits, 0);
+        builder_slice(trace, w, 500, 1000);
+        builder_slice(trace, w, told, told + 50000);
+    }
+    for (int w = 1; w <= 2; w++) {
+        uint64_t told = trace->threads[w].slices[1].on_ns;
+        builder_record(trace, main_thread, "sem_post", told, 0, semaphore, tells, 0);
+        if (one_by_one)
+            builder_record(trace, main_thread, "pthread_join", told + 10, 60000, 0, joins, w);
+    }
+    for (int w = 1; w <= 2 && !one_by_one; w++)
+        builder_record(trace, main_thread, "pthread_join", 200000 + (uint64_t)w, 1, 0, joins, w);
+    builder_slice(trace, main_thread, 0, 300000);
+    builder_finish(trace, 300000);
+    return trace;
+}
+
+static void nobody_is_waited_for_who_is_still_to_be_told_to_end(void **state) {
+    (void)state;
+    for (int one_by_one = 0; one_by_one <= 1; one_by_one++) {
+        struct trace *trace = ends_trace(one_by_one);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        assert_true(count_nodes(model, NODE_JOIN) == 1);
+        assert_true(count_nodes(model, NODE_RELEASE) + count_nodes(model, NODE_PUT) > 0);
+        struct sim_result result = simulate(model, (struct sim_config){.cores = 2});
+        assert_true(result.stalls == 0);
+        sim_result_free(&result);
+        model_free(model);
+        trace_free(trace);
+    }
+}
+
 static void threads_bound_to_cores_are_noted(void **state) {
     (void)state;
     for (int result = 0; result <= 1; result++) {
@@ -773,6 +822,7 @@ int main(void) {
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
         cmocka_unit_test(who_fails_first_when_nothing_more_comes_was_lucky_before),
         cmocka_unit_test(threads_bound_to_cores_are_noted),
+        cmocka_unit_test(nobody_is_waited_for_who_is_still_to_be_told_to_end),
         cmocka_unit_test(a_pipe_between_threads_is_a_queue),
         cmocka_unit_test(a_wait_for_another_threads_signal_is_one_for_that_thread),
         cmocka_unit_test(a_wait_for_a_signal_that_never_ended_stays_as_it_is),

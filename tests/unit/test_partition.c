@@ -1,5 +1,6 @@
 /* How work follows the number of threads: who gets what of a total, what rounds tell without the
  * source, and models made to follow another rule. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -499,6 +500,82 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     model_free(model);
 }
 
+/* ---- a loop in a function that another loop calls ---- */
+
+/* A thread's call of the function with the rows: it locks at the beginning of each one, and unlocks
+ * at another place where it finds that none is left. Then it says that it is done. Until when. */
+static uint64_t visit_rows(struct trace *trace, int thread, uint64_t now, int rows) {
+    enum { HOLD_NS = 1000 };
+    for (int r = 0; r <= rows; r++) {
+        uint32_t take = builder_context(trace, "do_rows", 210, "worker", 100);
+        uint32_t taken = builder_context(trace, "do_rows", r < rows ? 220 : 215, "worker", 100);
+        builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, take, 0);
+        builder_record(trace, thread, "pthread_mutex_unlock", now + HOLD_NS, 0, MUTEX, taken, 0);
+        now += r < rows ? ROW_NS : 2 * HOLD_NS;
+    }
+    uint32_t done = builder_context(trace, "worker", 105, "worker", 105);
+    builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, done, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", now + HOLD_NS, 0, MUTEX, done, 0);
+    return now + 2 * HOLD_NS;
+}
+
+/* The second thread gets rows a second time. The locks are not held at a time by both. */
+static struct trace *visits_trace(void) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint64_t end = 0;
+    for (int t = 1; t <= 2; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        uint64_t now = visit_rows(trace, thread, (uint64_t)t * 300000, t == 1 ? 120 : 80);
+        now = t == 1 ? now : visit_rows(trace, thread, now, 40);
+        builder_slice(trace, thread, 0, now);
+        end = now > end ? now : end;
+    }
+    for (int t = 1; t <= 2; t++)
+        builder_record(trace, main_thread, "pthread_join", 10 + (uint64_t)t, end, 0, join, t);
+    builder_finish(trace, end + 100);
+    return trace;
+}
+
+/* The outer loop has fewer lines, and the way out begins inside of the inner one. */
+static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
+    (void)state;
+    enum { ROWS = 240 };
+    char *file = "t.c";
+    struct facts_loop loops[] = {row_loop(BOUND_UNKNOWN, REST_NONE),
+                                 row_loop(BOUND_SHARED, REST_NONE)};
+    loops[1].function = "do_rows";
+    loops[1].first_line = 200;
+    loops[1].last_line = 300;
+    struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
+                                      .object = ON_THREAD,
+                                      .per_thread = true};
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_loops = 2,
+                          .loops = loops,
+                          .n_files = 1,
+                          .files = &file,
+                          .n_creations = 1,
+                          .creations = &creation};
+    struct trace *trace = visits_trace();
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        int sizes[] = {1, threads};
+        struct sim_config config = {.pool_threads = sizes, .cores = threads + 1, .seed = 1};
+        struct sim_result result;
+        assert_int_equal(sim_predict(model, &config, &result, &error), 0);
+        assert_true(fabs(result.cpu_ns.mean / ROW_NS - ROWS) < ROWS / 2.0);
+        sim_result_free(&result);
+    }
+    model_free(model);
+}
+
 /* ---- a loop with several ends ---- */
 
 static int worker_node(struct model *model, enum node_kind kind, const char *name) {
@@ -625,6 +702,7 @@ int main(void) {
         cmocka_unit_test(without_source_computation_beside_the_rounds_is_unknown),
         cmocka_unit_test(without_source_equal_rounds_are_unknown_until_told),
         cmocka_unit_test(items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them),
+        cmocka_unit_test(rounds_of_a_called_functions_loop_are_a_total),
         cmocka_unit_test(a_loop_with_two_ends_is_done_when_the_rounds_of_both_are),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
