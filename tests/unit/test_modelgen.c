@@ -719,6 +719,9 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
         {"pthread_mutex_lock", "enter", "start", 60, 80}, /* one place: may be the whole story */
         {"nanosleep", "pass_time", "producer", 90, 72},
         {"nanosleep", "pass_time", "consumer", 90, 82},
+        {"pthread_mutex_trylock", "patient_lock", "put", 95, 21}, /* tries before it waits */
+        {"pthread_mutex_lock", "patient_lock", "put", 97, 21},
+        {"pthread_mutex_trylock", "patient_lock", "get", 95, 31},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
@@ -730,6 +733,8 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     assert_string_equal(seen_as(trace, "add", 50, "producer", 70), "add");
     assert_string_equal(seen_as(trace, "enter", 60, "start", 80), "enter");
     assert_string_equal(seen_as(trace, "pass_time", 90, "consumer", 82), "consumer");
+    assert_string_equal(seen_as(trace, "patient_lock", 97, "put", 21), "put");
+    assert_string_equal(seen_as(trace, "patient_lock", 95, "get", 31), "get");
     trace_free(trace);
 }
 
