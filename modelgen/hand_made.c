@@ -358,11 +358,10 @@ static void write_replayed(const struct stream_input *input, const struct patter
                               ? copy_linear(&model->objects[pattern->object].amount)
                               : draft_constant(pattern->parties);
     if (pattern->in_steps)
-        add_text(
-            &monitor->evidence, &monitor->n_evidence,
-            "%zu of them, each with a mutex of its own; each follows the one %d before it, which "
-            "must be %d steps ahead or have passed",
-            pattern->n_objects, pattern->distance, pattern->lead);
+        add_text(&monitor->evidence, &monitor->n_evidence,
+                 "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
+                 "must be %d steps ahead or have passed",
+                 pattern->n_objects, pattern->distance, pattern->lead);
     else if (pattern->n_objects > 1)
         add_text(&monitor->evidence, &monitor->n_evidence,
                  "%zu of them, each with a mutex of its own; one thread waits for one after the "
