@@ -140,6 +140,9 @@ struct object {
     bool condition; /* tokens, queue, flag, barrier, order: waiting is on a condition variable */
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
+    bool in_steps;  /* order only: numbers go their way step by step, each behind another: */
+    double distance; /* ... so many below (absent: 1), ... */
+    double lead;     /* ... which must be so many steps ahead; may be negative */
     int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
                    * order of their creation; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */
@@ -247,7 +250,9 @@ enum node_kind {
     NODE_SIGNAL,  /* flag */
     NODE_BARRIER,
     NODE_DRAW,       /* order: takes the next number; one still held counts as passed */
-    NODE_TURN,       /* order: waits until all lower numbers than this thread's have passed */
+    NODE_TURN,       /* order: waits until all lower numbers than this thread's have passed; in
+                      * steps: until the one that leads has passed, or is far enough ahead */
+    NODE_ADVANCE,    /* order in steps: this thread's number has made one more */
     NODE_PASS,       /* order: this thread's number has passed */
     NODE_COLLECT,    /* order: waits until the lowest number not yet collected has passed */
     NODE_STATEMENTS, /* monitor: carries out the statements of its section number `section` */

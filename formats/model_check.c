@@ -42,6 +42,7 @@ static const struct node_rule node_rules[] = {
     [NODE_BARRIER] = {.objects = ON(BARRIER), .may_hold_mutex = true},
     [NODE_DRAW] = {.objects = ON(ORDER)},
     [NODE_TURN] = {.objects = ON(ORDER), .may_hold_mutex = true},
+    [NODE_ADVANCE] = {.objects = ON(ORDER)},
     [NODE_PASS] = {.objects = ON(ORDER)},
     [NODE_COLLECT] = {.objects = ON(ORDER), .may_hold_mutex = true},
     [NODE_STATEMENTS] = {.objects = ON(MONITOR), .may_hold_mutex = true},

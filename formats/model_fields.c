@@ -6,10 +6,10 @@ const char *const model_object_kinds[] = {"mutex",   "rwlock", "spin",  "tokens"
                                           "barrier", "disk",   "order", "monitor", NULL};
 
 const char *const model_node_kinds[] = {
-    "start",    "end",     "step",    "lock", "unlock",     "rdlock",   "wrlock",
-    "rwunlock", "acquire", "release", "put",  "get",        "close",    "wait",
-    "signal",   "barrier", "draw",    "turn", "pass",       "collect",  "statements",
-    "create",   "join",    "sleep",   "io",   "task_begin", "task_end", NULL};
+    "start",   "end",     "step",       "lock",     "unlock",  "rdlock",     "wrlock", "rwunlock",
+    "acquire", "release", "put",        "get",      "close",   "wait",       "signal", "barrier",
+    "draw",    "turn",    "advance",    "pass",     "collect", "statements", "create", "join",
+    "sleep",   "io",      "task_begin", "task_end", NULL};
 
 const char *const model_statement_kinds[] = {"update", "wait", "signal", "broadcast", NULL};
 
@@ -122,6 +122,9 @@ static const struct field object_fields[] = {
     FLAG(object, writers_first),
     FLAG(object, wakes_all),
     FLAG(object, condition),
+    FLAG(object, in_steps),
+    NUMBER(object, distance, 0),
+    NUMBER(object, lead, 0),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
     NUMBER(object, items_in_all, 0),

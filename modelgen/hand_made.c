@@ -326,6 +326,7 @@ static enum hand_made_role role_of(enum pattern_act act) {
     case ACT_UNLOCK:
         return AS_UNLOCK;
     case ACT_PASS:
+    case ACT_ADVANCE:
         return AS_SIGNAL;
     default:
         return AS_WAIT;
@@ -335,10 +336,11 @@ static enum hand_made_role role_of(enum pattern_act act) {
 static void write_acts(const struct stream_input *input, const struct pattern *pattern,
                        struct hand_made *monitor) {
     const unsigned told = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_UNLOCK | ACT_TURN | ACT_PASS |
-                          ACT_COLLECT; /* where numbers are drawn is no operation of the object */
+                          ACT_COLLECT |
+                          ACT_ADVANCE; /* where numbers are drawn is no operation of the object */
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         const struct section_class *class = &input->monitors->classes[input->monitors->class_of[s]];
-        for (unsigned act = 1; act <= ACT_COLLECT; act *= 2)
+        for (unsigned act = 1; act <= ACT_ADVANCE; act *= 2)
             if (pattern->acts[s] & act & told)
                 add_operation(monitor, role_of(act), class->function);
     }
@@ -357,7 +359,12 @@ static void write_replayed(const struct stream_input *input, const struct patter
         monitor->amount = pattern->object >= 0
                               ? copy_linear(&model->objects[pattern->object].amount)
                               : draft_constant(pattern->parties);
-    if (pattern->n_objects > 1)
+    if (pattern->in_steps)
+        add_text(&monitor->evidence, &monitor->n_evidence,
+                 "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
+                 "must be %d steps ahead or have passed",
+                 pattern->n_objects, pattern->distance, pattern->lead);
+    else if (pattern->n_objects > 1)
         add_text(&monitor->evidence, &monitor->n_evidence,
                  "%zu of them, each with a mutex of its own; one thread waits for one after the "
                  "other",

@@ -1006,6 +1006,21 @@ static size_t drop_outdone(const struct sections *sections, struct monitors *mon
     return monitors->n_guards = kept;
 }
 
+/* Nothing has been sought yet where mutexes are alike, or nothing is to be found. Sections of one
+ * class may wait on conditions that are not alike. */
+static void forget_unsought(const struct sections *sections, struct monitors *monitors) {
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        bool sought = sections->objects[section->mutex].alone &&
+                      !monitors_ignore(monitors, monitors->classes[monitors->class_of[s]].mutex);
+        for (size_t w = 0; !sought && w < section->n_waits; w++) {
+            int condition = sections->waits[section->first_wait + w].condition;
+            monitors->condition_explained[condition] = false;
+            monitors->condition_explained[sections_first_like(sections, condition)] = false;
+        }
+    }
+}
+
 static struct monitors find_all(const struct trace *trace, const struct sections *sections,
                                 const struct facts *facts, const bool *doubted, const bool *split) {
     struct monitors monitors = {.doubted = doubted};
@@ -1023,11 +1038,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
         if (sections->objects[o].kind == ON_MUTEX && sections->objects[o].alone &&
             !monitors_ignore(&monitors, (int)o))
             find_in_mutex(trace, sections, (int)o, &monitors, &list);
-    for (size_t c = 0; c < monitors.n_classes; c++)
-        if (monitors.classes[c].waits > 0 &&
-            (!sections->objects[monitors.classes[c].mutex].alone ||
-             monitors_ignore(&monitors, monitors.classes[c].mutex)))
-            set_explained(&monitors, sections, monitors.classes[c].waits_on, false);
+    forget_unsought(sections, &monitors);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
     ask_for_patterns(sections, &monitors, true);

@@ -467,10 +467,14 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     if (kind == OBJECT_BARRIER)
         object->amount = pattern_amount(writer, pattern);
     object->writers_first = pattern->writers_first;
+    object->in_steps = pattern->in_steps;
+    object->distance = pattern->distance;
+    object->lead = pattern->lead;
     if (pattern->draws_when_passing)
         object->dealt_to = dealt_pool(writer, pattern);
-    object->condition =
-        kind != OBJECT_RWLOCK && writer->in->sections->objects[pattern->mutex].of_libc;
+    object->condition = /* each number's own one in an order in steps: few wait on it */
+        kind != OBJECT_RWLOCK && !pattern->in_steps &&
+        writer->in->sections->objects[pattern->mutex].of_libc;
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
     object->evidence =
         memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",

@@ -7,6 +7,7 @@
 #include "modelgen/classes.h"
 #include "modelgen/commands.h"
 #include "modelgen/finder.h"
+#include "modelgen/progress.h"
 #include "modelgen/results.h"
 #include "modelgen/search.h"
 
@@ -62,7 +63,7 @@ struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind ki
                             .mutex = finder->mutex,
                             .n_objects = 1,
                             .acts =
-                                memory_alloc(finder->sections->n_sections, sizeof(unsigned char)),
+                                memory_alloc(finder->sections->n_sections, sizeof(unsigned short)),
                             .object = MODEL_NONE};
 }
 
@@ -545,7 +546,7 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
         (void)(find_barrier(finder) || find_rwlock(finder) ||
                (has_wait(finder) && find_turns(finder, true)));
     else if (!before_guards && has_unexplained_wait(finder))
-        (void)(find_turns(finder, false) || results_find(finder));
+        (void)(find_turns(finder, false) || results_find(finder) || progress_find(finder));
     else if (!before_guards && !has_wait(finder))
         find_turns(finder, true);
     free(finder->history.items);
@@ -558,7 +559,7 @@ static void find_in_array(struct finder *finder) {
         members += finder->sections->objects[o].class_id == class_id;
     finder->history = in_order(finder->sections, finder->mutex, class_id);
     if (members > 1 && has_unexplained_wait(finder))
-        results_find_in_array(finder, members);
+        (void)(progress_find(finder) || results_find_in_array(finder, members));
     free(finder->history.items);
 }
 

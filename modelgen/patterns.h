@@ -19,16 +19,20 @@ enum pattern_act {
     ACT_PASS = 32, /* lets the next one */
     ACT_DRAW = 64, /* the order of the turns is decided here */
     ACT_COLLECT = 128,
+    ACT_ADVANCE = 256, /* in_steps: has made one more */
 };
 
 struct pattern {
     enum hand_made_kind kind; /* BARRIER, RWLOCK, HAND_OVER, or EVENT: results fetched in order */
     int mutex;                /* one of them, when there are several */
     size_t n_objects;         /* mutexes */
-    unsigned char *acts;      /* per section */
+    unsigned short *acts;     /* per section: of enum pattern_act */
     int parties;              /* barrier */
     bool writers_first;       /* rwlock */
-    bool is_proposed;         /* nobody ever waited: the source says what it is */
+    bool in_steps;            /* hand-over: each number follows the `distance`-th before it, which
+                               * must be `lead` steps ahead, see modelgen/progress.h */
+    int distance, lead;
+    bool is_proposed; /* nobody ever waited: the source says what it is */
     bool
         draws_when_passing; /* a thread has its next number when it is started and when it passed */
     const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/names.h"
+#include "modelgen/patterns.h"
 #include "modelgen/statements.h"
 
 static const char *kind_of(enum api_object kind) {
@@ -36,11 +37,20 @@ static enum modelled how_of(const struct stream_input *input, int object, const 
     return object_of[object] >= 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT;
 }
 
+/* Is it told which of the objects that are alike is meant? */
+static bool is_in_steps(const struct monitors *monitors, size_t section) {
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].in_steps && monitors->patterns[p].acts[section])
+            return true;
+    return false;
+}
+
 /* Waiting on a condition: what stands for several objects that are alike is not any one of them. */
 static enum modelled how_of_wait(const struct stream_input *input, size_t section, int condition,
                                  const bool *is_flag) {
     const struct sections *sections = input->sections;
-    bool exact = sections->objects[sections->sections[section].mutex].alone;
+    bool exact = sections->objects[sections->sections[section].mutex].alone ||
+                 is_in_steps(input->monitors, section);
     for (size_t g = 0; g < input->monitors->n_guards; g++)
         exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
                  !guard_is_doubtful(&input->monitors->guards[g]);

@@ -102,7 +102,9 @@ static void mark_task(struct writer *writer, size_t record, uint64_t time_ns,
 
 /* Does a section that acts so draw a number, when it begins or at its end? If it also waits for a
  * turn, that of the number that it has drawn. */
-static bool draws(const struct pattern *pattern, unsigned char acts, bool at_end) {
+static bool draws(const struct pattern *pattern, unsigned acts, bool at_end) {
+    if (pattern->in_steps)
+        return !at_end && (acts & ACT_DRAW);
     if (pattern->draws_when_passing)
         return at_end && (acts & ACT_PASS);
     return (acts & ACT_DRAW) && at_end == !(acts & ACT_TURN);
@@ -119,8 +121,8 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
     } nodes[] = {{ACT_DRAW, NODE_DRAW, false},      {ACT_ARRIVE, NODE_BARRIER, false},
                  {ACT_READ, NODE_RDLOCK, false},    {ACT_WRITE, NODE_WRLOCK, false},
                  {ACT_TURN, NODE_TURN, false},      {ACT_COLLECT, NODE_COLLECT, false},
-                 {ACT_UNLOCK, NODE_RWUNLOCK, true}, {ACT_PASS, NODE_PASS, true},
-                 {ACT_DRAW, NODE_DRAW, true}};
+                 {ACT_UNLOCK, NODE_RWUNLOCK, true}, {ACT_ADVANCE, NODE_ADVANCE, true},
+                 {ACT_PASS, NODE_PASS, true},       {ACT_DRAW, NODE_DRAW, true}};
     const struct sections *sections = writer->in->sections;
     const struct section *section = &sections->sections[section_index];
     uint64_t end = at_end ? start : section_passed_ns(sections, section);

@@ -12,10 +12,13 @@
 #define NO_API  (-1)
 #define CALLERS 2 /* at least so many places call a wrapper */
 
-/* What is known of a function that makes a call of the catalog itself. */
+/* What is known of a function that makes a call of the catalog itself: one, or, for the same
+ * object, an attempt and what follows it when that failed. */
 struct maker {
-    int api;
-    uint64_t place;  /* of the call */
+    struct made_call {
+        uint64_t place; /* 0: none */
+        int api;
+    } call, attempt;
     uint64_t caller; /* one place that calls the function */
     size_t n_callers;
     bool differs; /* several calls, or nobody's callee: no wrapper */
@@ -56,9 +59,24 @@ static int *apis_called(const struct trace *trace) {
     return apis;
 }
 
+/* The operation whose attempt this is, or itself. */
+static enum api_op op_tried(int api) {
+    return api_catalog[api].op == OP_TRYLOCK ? OP_LOCK : api_catalog[api].op;
+}
+
+static bool is_for_the_same(const struct made_call *call, const struct made_call *attempt) {
+    return call->place == 0 || attempt->place == 0 ||
+           (op_tried(call->api) == op_tried(attempt->api) &&
+            api_catalog[call->api].object == api_catalog[attempt->api].object);
+}
+
 static void note_call(struct maker *maker, const struct trace_context *calls, int api) {
     uint64_t place = place_key(&calls->frames[0]);
-    if (calls->n_frames < 2 || maker->api != api || maker->place != place) {
+    struct made_call *made = api_catalog[api].op == OP_TRYLOCK ? &maker->attempt : &maker->call;
+    if (made->place == 0)
+        *made = (struct made_call){place, api};
+    if (calls->n_frames < 2 || made->api != api || made->place != place ||
+        !is_for_the_same(&maker->call, &maker->attempt)) {
         maker->differs = true;
         return;
     }
@@ -81,7 +99,7 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
         if (index < 0) {
             index = (int)makers.count;
             map_put(&maker_of, function_key(frame), index);
-            *VECTOR_ADD(&makers) = (struct maker){.api = apis[c], .place = place_key(frame)};
+            *VECTOR_ADD(&makers) = (struct maker){0};
         }
         assert(makers.items); /* the map knows only what is in the list */
         note_call(&makers.items[index], &contexts[c], apis[c]);

@@ -162,7 +162,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
             };
             reset_variables(plan, engine->threads[id].variables);
             for (int i = 0; i < plan->n_orders; i++)
-                engine->threads[id].numbers[i] = INFINITY;
+                engine->threads[id].numbers[i] = (struct held_number){INFINITY, 0};
         }
     }
 }

@@ -71,6 +71,12 @@ struct wake_record {
     double halved_ns; /* when the count was halved last */
 };
 
+/* Of an order, until it has passed. */
+struct held_number {
+    double number; /* INFINITY: none */
+    double steps;  /* that it has made, in an order in steps */
+};
+
 struct thread {
     uint32_t id; /* also its event source and its place in the ready queue */
     int pool;
@@ -108,7 +114,7 @@ struct thread {
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
-    double *numbers; /* held of each order, until passed; INFINITY: none */
+    struct held_number *numbers; /* one for each order */
     struct execution execution;
     struct value *variables; /* of the monitors, as far as each thread has them */
 };
@@ -209,7 +215,8 @@ struct engine {
     struct bag *bags;   /* by draw */
     double *bag_values;
     struct edge_run *runs;
-    double *cards, *numbers;
+    double *cards;
+    struct held_number *numbers;
     struct wait_list *waiters; /* of all objects */
     struct condition *conditions;
     struct value *variables;     /* of the monitors */

@@ -4,9 +4,18 @@
 
 /* `amount` is the next number to be drawn, `arrived` the next one to be collected. */
 
+static const struct plan_object *plan_of(const struct engine *engine, const struct shared *object) {
+    return &engine->plan->objects[object - engine->objects];
+}
+
+static struct held_number *held_by(const struct engine *engine, const struct thread *thread,
+                                   const struct shared *object) {
+    return &thread->numbers[plan_of(engine, object)->order];
+}
+
 static double *number_of(const struct engine *engine, const struct thread *thread,
                          const struct shared *object) {
-    return &thread->numbers[engine->plan->objects[object - engine->objects].order];
+    return &held_by(engine, thread, object)->number;
 }
 
 /* The lowest number that has not passed. */
@@ -17,12 +26,32 @@ static double lowest(const struct engine *engine, const struct shared *object) {
     return low;
 }
 
+/* In an order in steps: has the number that leads passed, or is it far enough ahead? */
+static bool is_led(const struct engine *engine, const struct held_number *held,
+                   const struct shared *object) {
+    const struct plan_object *plan = plan_of(engine, object);
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        const struct held_number *before = held_by(engine, &engine->threads[i], object);
+        if (before->number == held->number - plan->distance)
+            return before->steps >= held->steps + plan->lead;
+    }
+    return true;
+}
+
+static bool is_turn(const struct engine *engine, const struct thread *thread,
+                    const struct shared *object, double low) {
+    const struct held_number *held = held_by(engine, thread, object);
+    if (plan_of(engine, object)->in_steps)
+        return is_led(engine, held, object);
+    return held->number <= low;
+}
+
 static void wake_ready(struct engine *engine, struct thread *waker, struct shared *object) {
     double low = lowest(engine, object);
     struct thread *next;
     for (struct thread *thread = object->waiters[SIDE_FIRST].head; thread; thread = next) {
         next = thread->next;
-        if (*number_of(engine, thread, object) <= low)
+        if (is_turn(engine, thread, object, low))
             wait_wake(engine, waker, thread);
     }
     while (object->waiters[SIDE_SECOND].head && object->arrived < low)
@@ -30,7 +59,7 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
 }
 
 void order_reset(struct engine *engine, struct shared *object) {
-    int pool = engine->plan->objects[object - engine->objects].dealt_to;
+    int pool = plan_of(engine, object)->dealt_to;
     for (int i = 0; pool != MODEL_NONE && i < engine->plan->n_threads; i++)
         if (engine->threads[i].pool == pool)
             *number_of(engine, &engine->threads[i], object) = object->amount++;
@@ -38,16 +67,30 @@ void order_reset(struct engine *engine, struct shared *object) {
 
 enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object) {
     shared_touch(engine, object);
-    *number_of(engine, thread, object) = object->amount++;
+    *held_by(engine, thread, object) = (struct held_number){object->amount++, 0};
     wake_ready(engine, thread, object); /* if it held one */
     return PROGRESS_YES;
 }
 
 enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
-    double number = *number_of(engine, thread, object);
-    if (isfinite(number) && number > lowest(engine, object))
+    if (isfinite(*number_of(engine, thread, object)) &&
+        !is_turn(engine, thread, object, lowest(engine, object)))
         return wait_for(engine, thread, object, SIDE_FIRST, PHASE_RETRY);
+    return PROGRESS_YES;
+}
+
+/* Whoever follows is told of each step, to look for himself. */
+enum progress order_advance(struct engine *engine, struct thread *thread, struct shared *object) {
+    shared_touch(engine, object);
+    struct held_number *held = held_by(engine, thread, object);
+    held->steps++;
+    struct thread *next;
+    for (struct thread *other = object->waiters[SIDE_FIRST].head; other; other = next) {
+        next = other->next;
+        if (*number_of(engine, other, object) == held->number + plan_of(engine, object)->distance)
+            wait_wake(engine, thread, other);
+    }
     return PROGRESS_YES;
 }
 
@@ -55,7 +98,7 @@ static enum progress pass(struct engine *engine, struct thread *waker, struct th
                           struct shared *object) {
     shared_touch(engine, object);
     *number_of(engine, thread, object) = INFINITY; /* and still is, in PHASE_SIGNAL */
-    if (!engine->plan->objects[object - engine->objects].wakes_all) {
+    if (!plan_of(engine, object)->wakes_all) {
         wake_ready(engine, waker, object);
         return PROGRESS_YES;
     }

@@ -10,8 +10,12 @@ void order_reset(struct engine *engine, struct shared *object);
 /* Takes the next number; one still held counts as passed. */
 enum progress order_draw(struct engine *engine, struct thread *thread, struct shared *object);
 
-/* Waits until all lower numbers have passed; at once for a thread without a number. */
+/* Waits until all lower numbers have passed, or in an order in steps until the number that leads
+ * is far enough ahead; at once for a thread without a number. */
 enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object);
+
+/* In an order in steps: the thread's number has made one more. */
+enum progress order_advance(struct engine *engine, struct thread *thread, struct shared *object);
 
 /* The thread's number has passed. */
 enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object);

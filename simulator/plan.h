@@ -96,6 +96,9 @@ struct plan_object {
     double arrivals;           /* INFINITY = no end */
     double servers;            /* disk; INFINITY: no limit */
     bool writers_first;        /* rwlock */
+    bool in_steps;             /* order: each number follows another: ... */
+    double distance;           /* ... so many below, ... */
+    double lead;               /* ... which must be so many steps ahead of it */
     int dealt_to;              /* order: pool; MODEL_NONE */
     bool condition;            /* who waits sleeps on a condition variable */
     bool wakes_all;            /* order, tokens, queue: whoever waits to take */

@@ -66,6 +66,8 @@ static enum progress operate(struct engine *engine, struct thread *thread,
         return order_draw(engine, thread, object);
     case NODE_TURN:
         return order_turn(engine, thread, object);
+    case NODE_ADVANCE:
+        return order_advance(engine, thread, object);
     case NODE_PASS:
         return order_pass(engine, thread, object);
     case NODE_COLLECT:

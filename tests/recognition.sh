@@ -9,7 +9,7 @@ corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
-    completion_outstanding pool_ordered unbounded_exchange
+    completion_outstanding pool_ordered unbounded_exchange handover_wavefront
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -51,6 +51,11 @@ report $? "two rings that are the two sides of one object are named once"
 "$build/persik" predict -i "$scratch/unbounded_exchange" --threads 8 --cores 2 >"$scratch/log" 2>&1 &&
     ! grep -q "waited for nothing" "$scratch/log"
 report $? "workers that get their end in the loop of the work end, however many there are"
+
+# Each row follows the one above, which must be further, under a mutex of its own.
+jq -e 'any(.objects[]; .in_steps and .lead > 0)' "$scratch/handover_wavefront/model.json" \
+    >"$scratch/log" 2>&1
+report $? "rows that follow each other are modelled in steps"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"

@@ -741,6 +741,31 @@ static void a_pool_whose_rounds_are_split_says_so(void **state) {
     trace_free(trace);
 }
 
+/* A worker that is given two jobs by turns, through the same two calls: what comes next shows only
+ * three steps back. */
+static void the_job_before_tells_the_next_one(void **state) {
+    (void)state;
+    static const char *const calls[] = {"first", "finish", "wait", "second", "finish", "wait"};
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1);
+    for (uint64_t i = 0; i < 60; i++)
+        builder_record(trace, thread, "nanosleep", 1000 + 1000 * i, 500, 0,
+                       builder_context(trace, calls[i % 6], 10, "main", 20), 0);
+    builder_finish(trace, 62000);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_non_null(model);
+    for (size_t n = 0; n < model->n_nodes; n++) { /* it goes one way, or ends there */
+        const struct node *node = &model->nodes[n];
+        size_t ways = 0;
+        for (size_t e = 0; e < node->n_edges; e++)
+            ways += model->nodes[node->edges[e].to].kind != NODE_END;
+        assert_true(ways <= 1);
+    }
+    model_free(model);
+    trace_free(trace);
+}
+
 /* What wrappers_skipped() makes the innermost function of the call on `line` of `function`. */
 static const char *seen_as(struct trace *trace, const char *function, int line, const char *caller,
                            int caller_line) {
@@ -768,6 +793,9 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
         {"pthread_mutex_lock", "enter", "start", 60, 80}, /* one place: may be the whole story */
         {"nanosleep", "pass_time", "producer", 90, 72},
         {"nanosleep", "pass_time", "consumer", 90, 82},
+        {"pthread_mutex_trylock", "patient_lock", "put", 95, 21}, /* tries before it waits */
+        {"pthread_mutex_lock", "patient_lock", "put", 97, 21},
+        {"pthread_mutex_trylock", "patient_lock", "get", 95, 31},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
@@ -779,6 +807,8 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     assert_string_equal(seen_as(trace, "add", 50, "producer", 70), "add");
     assert_string_equal(seen_as(trace, "enter", 60, "start", 80), "enter");
     assert_string_equal(seen_as(trace, "pass_time", 90, "consumer", 82), "consumer");
+    assert_string_equal(seen_as(trace, "patient_lock", 97, "put", 21), "put");
+    assert_string_equal(seen_as(trace, "patient_lock", 95, "get", 31), "get");
     trace_free(trace);
 }
 
@@ -807,6 +837,7 @@ static void calls_of_the_cpp_library_are_where_it_is_called(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_that_was_empty_only_at_first_is_a_queue),
+        cmocka_unit_test(the_job_before_tells_the_next_one),
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
         cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),

@@ -255,6 +255,58 @@ static void a_turn_waits_for_the_number_before_it(void **state) {
     model_free(model);
 }
 
+/* ---- wave fronts ---- */
+
+enum { ROWS = 12, STEPS = 4 };
+
+/* Threads work on the rows of a picture in turn. A step may be made when the row above, whose
+ * counter has a mutex of its own, is two steps further. With 3 `columns` three pictures are worked
+ * on side by side, row by row. With `hasty` some rows do not wait though they should. */
+static struct trace *wave_trace(uint64_t columns, bool hasty) {
+    uint64_t threads = columns + 1, made[ROWS][STEPS], clock[] = {1000, 1000, 1000, 1000};
+    struct trace *trace = new_trace((int)threads);
+    for (uint64_t row = 0; row < ROWS; row++) {
+        uint64_t *now = &clock[row % threads];
+        for (uint64_t step = 0; step < STEPS; step++) {
+            int thread = 1 + (int)(row % threads);
+            uint64_t needed = step + 1 < STEPS ? step + 1 : step;
+            uint64_t ready = row < columns ? 0 : made[row - columns][needed];
+            bool waits = ready > *now && !(hasty && row % 4 < 2);
+            uint64_t passed = waits ? ready + 3 : *now + 3;
+            if (row >= columns)
+                section(trace, thread, "await", row - columns, *now, waits ? passed : 0, passed + 2,
+                        false);
+            made[row][step] = passed + 90 + 17 * (step % 3) + row;
+            section(trace, thread, "report", row, made[row][step], 0, made[row][step] + 2, true);
+            *now = made[row][step] + 10;
+        }
+    }
+    return trace;
+}
+
+static void rows_that_follow_each_other_are_in_steps(void **state) {
+    (void)state;
+    for (uint64_t columns = 1; columns <= 3; columns += 2) {
+        struct found found = find(wave_trace(columns, false), 100000);
+        assert_int_equal(found.monitors.n_patterns, 1);
+        const struct pattern *pattern = found.monitors.patterns;
+        assert_int_equal(pattern->kind, HAND_MADE_HAND_OVER);
+        assert_true(pattern->in_steps);
+        assert_int_equal(pattern->distance, columns);
+        assert_int_equal(pattern->lead, 2);
+        assert_int_equal(pattern->n_objects, ROWS);
+        assert_true(pattern->tally.waited > 0 && pattern->tally.violations == 0);
+        found_free(&found);
+    }
+}
+
+static void rows_that_go_on_too_early_refute_the_steps(void **state) {
+    (void)state;
+    struct found found = find(wave_trace(1, true), 100000);
+    assert_int_equal(found.monitors.n_patterns, 0);
+    found_free(&found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
@@ -265,6 +317,8 @@ int main(void) {
         cmocka_unit_test(results_fetched_in_order_are_told_apart),
         cmocka_unit_test(results_under_one_mutex_are_numbered_where_work_is_taken),
         cmocka_unit_test(a_turn_waits_for_the_number_before_it),
+        cmocka_unit_test(rows_that_follow_each_other_are_in_steps),
+        cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

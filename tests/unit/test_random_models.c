@@ -82,6 +82,11 @@ static void add_objects(struct model *model, struct random_stream *random) {
         added->wakes_all = below(random, 2);
         if (kind == OBJECT_ORDER && below(random, 2))
             added->dealt_to = 0;
+        if (kind == OBJECT_ORDER && below(random, 2)) {
+            added->in_steps = true;
+            added->distance = below(random, 3);
+            added->lead = below(random, 4) - 1;
+        }
         added->initial_items = below(random, 3);
         if (kind == OBJECT_DISK)
             added->service_ns = constant(70);
@@ -93,20 +98,20 @@ static void add_objects(struct model *model, struct random_stream *random) {
 }
 
 static const int object_of[N_KINDS] = {
-    [NODE_START] = MODEL_NONE,          [NODE_END] = MODEL_NONE,
-    [NODE_STEP] = MODEL_NONE,           [NODE_LOCK] = OBJECT_MUTEX,
-    [NODE_UNLOCK] = OBJECT_MUTEX,       [NODE_RDLOCK] = OBJECT_RWLOCK,
-    [NODE_WRLOCK] = OBJECT_RWLOCK,      [NODE_RWUNLOCK] = OBJECT_RWLOCK,
-    [NODE_ACQUIRE] = OBJECT_TOKENS,     [NODE_RELEASE] = OBJECT_TOKENS,
-    [NODE_PUT] = OBJECT_QUEUE,          [NODE_GET] = OBJECT_QUEUE,
-    [NODE_CLOSE] = OBJECT_QUEUE,        [NODE_WAIT] = OBJECT_FLAG,
-    [NODE_SIGNAL] = OBJECT_FLAG,        [NODE_BARRIER] = OBJECT_BARRIER,
-    [NODE_CREATE] = MODEL_NONE,         [NODE_JOIN] = MODEL_NONE,
-    [NODE_SLEEP] = MODEL_NONE,          [NODE_IO] = OBJECT_DISK,
-    [NODE_TASK_BEGIN] = MODEL_NONE,     [NODE_TASK_END] = MODEL_NONE,
-    [NODE_DRAW] = OBJECT_ORDER,         [NODE_TURN] = OBJECT_ORDER,
-    [NODE_PASS] = OBJECT_ORDER,         [NODE_COLLECT] = OBJECT_ORDER,
-    [NODE_STATEMENTS] = OBJECT_MONITOR,
+    [NODE_START] = MODEL_NONE,      [NODE_END] = MODEL_NONE,
+    [NODE_STEP] = MODEL_NONE,       [NODE_LOCK] = OBJECT_MUTEX,
+    [NODE_UNLOCK] = OBJECT_MUTEX,   [NODE_RDLOCK] = OBJECT_RWLOCK,
+    [NODE_WRLOCK] = OBJECT_RWLOCK,  [NODE_RWUNLOCK] = OBJECT_RWLOCK,
+    [NODE_ACQUIRE] = OBJECT_TOKENS, [NODE_RELEASE] = OBJECT_TOKENS,
+    [NODE_PUT] = OBJECT_QUEUE,      [NODE_GET] = OBJECT_QUEUE,
+    [NODE_CLOSE] = OBJECT_QUEUE,    [NODE_WAIT] = OBJECT_FLAG,
+    [NODE_SIGNAL] = OBJECT_FLAG,    [NODE_BARRIER] = OBJECT_BARRIER,
+    [NODE_CREATE] = MODEL_NONE,     [NODE_JOIN] = MODEL_NONE,
+    [NODE_SLEEP] = MODEL_NONE,      [NODE_IO] = OBJECT_DISK,
+    [NODE_TASK_BEGIN] = MODEL_NONE, [NODE_TASK_END] = MODEL_NONE,
+    [NODE_DRAW] = OBJECT_ORDER,     [NODE_TURN] = OBJECT_ORDER,
+    [NODE_PASS] = OBJECT_ORDER,     [NODE_COLLECT] = OBJECT_ORDER,
+    [NODE_ADVANCE] = OBJECT_ORDER,  [NODE_STATEMENTS] = OBJECT_MONITOR,
 };
 
 static bool can_wait_in_monitor(enum node_kind kind) {

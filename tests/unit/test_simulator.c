@@ -686,6 +686,32 @@ static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
     }
 }
 
+/* Two threads make two steps of 10 ms each and look before each of them how far the other is. */
+static double two_in_steps(bool in_steps, double distance, double lead) {
+    struct model *model = build_model(2);
+    int order = build_object(model, OBJECT_ORDER, 0);
+    model->objects[order].in_steps = in_steps;
+    model->objects[order].distance = distance;
+    model->objects[order].lead = lead;
+    int pool = build_pool(model, 2, true);
+    int at = build_next(model, model->pools[pool].entry, constant(0), NODE_DRAW, order);
+    at = build_next(model, at, constant(0), NODE_TURN, order);
+    at = build_next(model, at, constant(10 * MS), NODE_ADVANCE, order);
+    at = build_next(model, at, constant(0), NODE_TURN, order);
+    at = build_next(model, at, constant(10 * MS), NODE_PASS, order);
+    end_after(model, at, constant(0));
+    return run_ns(model, (struct sim_config){0});
+}
+
+static void test_a_number_in_steps_follows_the_one_that_leads(void **state) {
+    (void)state;
+    assert_close(two_in_steps(false, 0, 0), 40 * MS, 1e-9); /* one after the other */
+    assert_close(two_in_steps(true, 1, 1), 30 * MS, 1e-9);  /* one step behind, to the end */
+    assert_close(two_in_steps(true, 1, 2), 40 * MS, 1e-9);  /* what has passed is ahead of any */
+    assert_close(two_in_steps(true, 0, 0), 20 * MS, 1e-9);  /* nobody waits */
+    assert_close(two_in_steps(true, 2, 1), 20 * MS, 1e-9);  /* each follows another one */
+}
+
 static int build_signal(struct model *model, int from, int flag, int count) {
     int signal = build_next(model, from, constant(0), NODE_SIGNAL, flag);
     model->nodes[signal].count = count;
@@ -1400,6 +1426,7 @@ int main(void) {
         cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
+        cmocka_unit_test(test_a_number_in_steps_follows_the_one_that_leads),
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
