@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "formats/sample.h"
 #include "sampler/sampler.h"
+#include "tracer/host.h"
 
 #define RATE_HZ 500
 
@@ -48,11 +49,18 @@ static char *compile(const char *name, const char *flags) {
     return binary;
 }
 
+/* Of the samples that are due, so many may be missing: the host of a virtual machine that takes a core
+ * away takes the sample with it, and the thread's CPU clock does not count that time. */
+static uint64_t missing;
+
 /* Runs and samples the program; skips the test where sampling is not permitted. */
 static struct sample *sample_program(char *const *args) {
     const struct sampler_options options = {args, folder, RATE_HZ};
     struct error error = {""};
-    if (sampler_run(&options, &error) != 0) {
+    double stolen_ns = host_use().stolen_ns;
+    int status = sampler_run(&options, &error);
+    missing = (uint64_t)((host_use().stolen_ns - stolen_ns) / 1e9 * RATE_HZ);
+    if (status != 0) {
         if (strstr(error.text, "not permitted")) {
             print_message("skipped: %s\n", error.text);
             skip();
@@ -101,7 +109,9 @@ static void check_threads(const struct sample *sample, const char *computing) {
     assert_int_equal(sample->exit_status, 0);
     assert_int_equal(sample->n_threads, 3);
     assert_int_equal(sample->n_pools, 3);
-    assert_in_range(count_in(sample, "computer_run", computing, false), 200, 300);
+    uint64_t computed = count_in(sample, "computer_run", computing, false);
+    assert_in_range(computed + (missing < 150 ? missing : 150), 200, 300 + missing);
+    assert_true(computed * 10 > find_pool(sample, "computer_run")->running * 9);
     assert_true(count_in(sample, "sleeper_run", "sleep_here", true) > 100);
     assert_true(count_in(sample, "main", "main", true) > 100);
     assert_true(find_pool(sample, "sleeper_run")->running < 20);
