@@ -59,6 +59,7 @@ static uint64_t closed_ns(const struct monitors *monitors, const struct guard *g
 }
 
 static bool is_guarded(const struct guard *guards, size_t n_guards, size_t class_index) {
+    assert(guards || n_guards == 0);
     for (size_t g = 0; g < n_guards; g++)
         if (guards[g].waits[class_index])
             return true;

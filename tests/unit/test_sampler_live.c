@@ -49,8 +49,8 @@ static char *compile(const char *name, const char *flags) {
     return binary;
 }
 
-/* Of the samples that are due, so many may be missing: the host of a virtual machine that takes a core
- * away takes the sample with it, and the thread's CPU clock does not count that time. */
+/* Of the samples that are due, so many may be missing: the host of a virtual machine that takes a
+ * core away takes the sample with it, and the thread's CPU clock does not count that time. */
 static uint64_t missing;
 
 /* Runs and samples the program; skips the test where sampling is not permitted. */
