@@ -43,6 +43,7 @@ build_model() {
             >"$folder/log" 2>&1 && "${build[@]}" >>"$folder/log" 2>&1 || return 1
         is_undisturbed "$data" && return
     done
+    say "$name: disturbed all three times: its model is that of the last"
 }
 
 predict() {

@@ -31,14 +31,11 @@ double correction_find(const struct trace *trace) {
         return 1;
     /* before the probes' library was there, and after */
     double outside_ns = (double)meta->cpu_ns > cpu_ns ? (double)meta->cpu_ns - cpu_ns : 0;
-    /* What the host of a virtual machine took of it makes a slice longer; the kernel's own account
-     * of CPU time leaves it out, and the plain runs know no other. */
-    double stolen_ns = cpu_ns + outside_ns - (double)meta->cpu_ns;
     size_t n = meta->n_untraced + 1;
     double *factors = memory_alloc(n, sizeof *factors);
     for (size_t i = 0; i < meta->n_untraced; i++)
         factors[i] = ((double)meta->untraced_cpu_ns[i] - outside_ns) / demand_ns;
-    factors[n - 1] = (demand_ns - stolen_ns) / demand_ns;
+    factors[n - 1] = (demand_ns - timeline_stolen(trace)) / demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
     free(factors);

@@ -509,12 +509,16 @@ static void measure_waits(struct unfolder *unfolder) {
                          timeline_cpu(timeline, leave->start_ns));
         }
     }
+    double awake_ns = 0;
+    for (size_t i = 0; i < unfolder->teams.count; i++)
+        awake_ns += of[i].cpu_ns;
+    bool may_spin = awake_ns > timeline_stolen(from); /* else the host may have taken all of it */
     for (size_t i = 0; i < unfolder->teams.count; i++) {
         struct team *team = &unfolder->teams.items[i];
         bool is_told = from->meta.has_slices && of[i].members > 0;
         bool is_larger = team->size > from->meta.cores;
         team->sleep_cpu_ns = is_told && is_larger ? of[i].cpu_ns / of[i].members : USUAL_SLEEP_NS;
-        team->spins = !is_told || is_larger || is_spinning(&of[i]);
+        team->spins = !is_told || is_larger || (may_spin && is_spinning(&of[i]));
     }
     for (size_t t = 0; t < from->n_threads; t++)
         timeline_free(&timelines[t]);

@@ -35,6 +35,10 @@ struct timeline_parts {
 };
 struct timeline_parts timeline_parts(const struct timeline *timeline);
 
+/* What the host of a virtual machine took of all threads' slices: it makes them longer, but the
+ * kernel's own account of the program's CPU time leaves it out. 0: nothing, or it is not known. */
+double timeline_stolen(const struct trace *trace);
+
 /* Appends the slices of `from` within [low, high), cut to it, to those of `to`, which are its own.
  */
 void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
