@@ -13,6 +13,7 @@
 #include "cli/workspace.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/timeline.h"
 
 enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
 
@@ -121,13 +122,7 @@ static void free_recording(struct recording *recording) {
 
 /* Share of the cores' time that the program's threads were on them. */
 static double measured_utilisation(const struct trace *trace) {
-    double busy_ns = 0;
-    for (size_t i = 0; i < trace->n_threads; i++) {
-        const struct trace_thread *thread = &trace->threads[i];
-        for (size_t j = 0; j < thread->n_slices; j++)
-            busy_ns += (double)(thread->slices[j].off_ns - thread->slices[j].on_ns);
-    }
-    return busy_ns / ((double)trace->meta.run_ns * trace->meta.cores);
+    return timeline_on_core(trace) / ((double)trace->meta.run_ns * trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};

@@ -335,9 +335,7 @@ static enum hand_made_role role_of(enum pattern_act act) {
 
 static void write_acts(const struct stream_input *input, const struct pattern *pattern,
                        struct hand_made *monitor) {
-    const unsigned told = ACT_ARRIVE | ACT_READ | ACT_WRITE | ACT_UNLOCK | ACT_TURN | ACT_PASS |
-                          ACT_COLLECT |
-                          ACT_ADVANCE; /* where numbers are drawn is no operation of the object */
+    const unsigned told = ~(unsigned)ACT_DRAW; /* that is no operation of the object */
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         const struct section_class *class = &input->monitors->classes[input->monitors->class_of[s]];
         for (unsigned act = 1; act <= ACT_ADVANCE; act *= 2)

@@ -111,9 +111,11 @@ static bool gives_up(const struct finder *finder, int object) {
     for (size_t t = 0; t < finder->trace->n_threads; t++)
         for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
             const struct trace_record *record = &finder->trace->threads[t].records[r];
+            if (sections_object(finder->sections, record) != object || !is_taking(record) ||
+                !failed(record))
+                continue;
             const struct poll *poll = items_poll(finder->items, t, r);
-            if (sections_object(finder->sections, record) == object && is_taking(record) &&
-                failed(record) && poll && !poll->goes_on)
+            if (poll && !poll->goes_on)
                 return true;
         }
     return false;

@@ -4,7 +4,7 @@
  * Each frame or row has a progress counter with a mutex of its own, or an entry of an array of
  * them. Whoever works on it makes steps: sections that tell how far it has come. Before its own
  * steps it looks how far the one before is, and waits: the one just before in the order of their
- * first steps or, where several pictures are worked on side by side, the so-manieth before. Which
+ * first steps or, where several pictures are worked on side by side, the n-th before. Which
  * it is, and how far that must be ahead, is the same for all and found by replaying the trace. */
 #ifndef PERSIK_MODELGEN_PROGRESS_H
 #define PERSIK_MODELGEN_PROGRESS_H

@@ -513,7 +513,7 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
     const struct stream_input *in = writer->in;
     const struct trace_thread *joiner = &in->trace->threads[writer->thread];
     int joined = 0;
-    bool gives = false;
+    bool gives = false, *asked = memory_alloc(in->sections->n_objects, sizeof *asked);
     for (size_t r = first; r < joiner->n_records && joined < in->pools->pools[pool].size; r++) {
         const struct trace_record *record = &joiner->records[r];
         enum api_op op = api_catalog[record->api].op;
@@ -522,10 +522,14 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
             joined += other < in->trace->n_threads && in->pools->pool_of[other] == pool;
         } else if (op == OP_SIGNAL || op == OP_BROADCAST || op == OP_RELEASE) {
             int object = sections_object(in->sections, record);
-            for (size_t t = 0; object >= 0 && !gives && t < in->trace->n_threads; t++)
+            bool known = object < 0 || asked[object];
+            for (size_t t = 0; !known && !gives && t < in->trace->n_threads; t++)
                 gives = in->pools->pool_of[t] == pool && waits_for(in, t, object);
+            if (!known)
+                asked[object] = true;
         }
     }
+    free(asked);
     return gives && joined == in->pools->pools[pool].size;
 }
 

@@ -527,13 +527,7 @@ static void measure_waits(struct unfolder *unfolder) {
 }
 
 static void note_spinning(struct unfolder *unfolder) {
-    double before_ns = 0, after_ns = 0;
-    const struct trace *traces[] = {unfolder->from, unfolder->to};
-    for (int i = 0; i < 2; i++)
-        for (size_t t = 0; t < traces[i]->n_threads; t++)
-            for (size_t s = 0; s < traces[i]->threads[t].n_slices; s++)
-                *(i ? &after_ns : &before_ns) += (double)(traces[i]->threads[t].slices[s].off_ns -
-                                                          traces[i]->threads[t].slices[s].on_ns);
+    double before_ns = timeline_on_core(unfolder->from), after_ns = timeline_on_core(unfolder->to);
     if (before_ns - after_ns > SPIN_NOTE * before_ns)
         draft_note(unfolder->model,
                    "libgomp's threads spun for %.0f %% of the CPU time while they waited for work "

@@ -175,12 +175,16 @@ void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint
     }
 }
 
-double timeline_stolen(const struct trace *trace) {
+double timeline_on_core(const struct trace *trace) {
     double on_core_ns = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t s = 0; s < trace->threads[t].n_slices; s++)
             on_core_ns +=
                 (double)(trace->threads[t].slices[s].off_ns - trace->threads[t].slices[s].on_ns);
-    double counted_ns = (double)trace->meta.cpu_ns;
+    return on_core_ns;
+}
+
+double timeline_stolen(const struct trace *trace) {
+    double counted_ns = (double)trace->meta.cpu_ns, on_core_ns = timeline_on_core(trace);
     return counted_ns > 0 && on_core_ns > counted_ns ? on_core_ns - counted_ns : 0;
 }

@@ -35,6 +35,9 @@ struct timeline_parts {
 };
 struct timeline_parts timeline_parts(const struct timeline *timeline);
 
+/* Sum of the slices of all threads. */
+double timeline_on_core(const struct trace *trace);
+
 /* What the host of a virtual machine took of all threads' slices: it makes them longer, but the
  * kernel's own account of the program's CPU time leaves it out. 0: nothing, or it is not known. */
 double timeline_stolen(const struct trace *trace);

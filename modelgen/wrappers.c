@@ -59,14 +59,9 @@ static int *apis_called(const struct trace *trace) {
     return apis;
 }
 
-/* The operation whose attempt this is, or itself. */
-static enum api_op op_tried(int api) {
-    return api_catalog[api].op == OP_TRYLOCK ? OP_LOCK : api_catalog[api].op;
-}
-
 static bool is_for_the_same(const struct made_call *call, const struct made_call *attempt) {
     return call->place == 0 || attempt->place == 0 ||
-           (op_tried(call->api) == op_tried(attempt->api) &&
+           (api_catalog[call->api].op == OP_LOCK &&
             api_catalog[call->api].object == api_catalog[attempt->api].object);
 }
 

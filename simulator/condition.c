@@ -4,7 +4,7 @@
 #include "simulator/waiting.h"
 
 static bool has_groups(const struct engine *engine, const struct shared *object) {
-    return engine->plan->signals_wait && engine->plan->objects[object - engine->objects].condition;
+    return engine->plan->signals_wait && engine_planned(engine, object)->condition;
 }
 
 void condition_join(const struct engine *engine, struct thread *thread, struct shared *object,

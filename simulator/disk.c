@@ -14,7 +14,7 @@ static void serve(struct engine *engine, struct shared *disk, struct thread *thr
 static void submit(struct engine *engine, struct shared *disk, struct thread *thread) {
     shared_touch(engine, disk);
     disk->operations++;
-    if (disk->being_served < engine->plan->objects[disk - engine->objects].servers) {
+    if (disk->being_served < engine_planned(engine, disk)->servers) {
         serve(engine, disk, thread);
         return;
     }

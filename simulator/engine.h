@@ -229,6 +229,12 @@ struct engine {
     char failure[512]; /* why the run cannot go on; empty while it can */
 };
 
+/* What the plan says of the object. */
+static inline const struct plan_object *engine_planned(const struct engine *engine,
+                                                       const struct shared *object) {
+    return &engine->plan->objects[object - engine->objects];
+}
+
 /* Room for one replication of `plan` at a time. engine_free() ends it. */
 struct engine *engine_make(const struct plan *plan);
 void engine_free(struct engine *engine);

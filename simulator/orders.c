@@ -4,13 +4,9 @@
 
 /* `amount` is the next number to be drawn, `arrived` the next one to be collected. */
 
-static const struct plan_object *plan_of(const struct engine *engine, const struct shared *object) {
-    return &engine->plan->objects[object - engine->objects];
-}
-
 static struct held_number *held_by(const struct engine *engine, const struct thread *thread,
                                    const struct shared *object) {
-    return &thread->numbers[plan_of(engine, object)->order];
+    return &thread->numbers[engine_planned(engine, object)->order];
 }
 
 static double *number_of(const struct engine *engine, const struct thread *thread,
@@ -29,7 +25,7 @@ static double lowest(const struct engine *engine, const struct shared *object) {
 /* In an order in steps: has the number that leads passed, or is it far enough ahead? */
 static bool is_led(const struct engine *engine, const struct held_number *held,
                    const struct shared *object) {
-    const struct plan_object *plan = plan_of(engine, object);
+    const struct plan_object *plan = engine_planned(engine, object);
     for (int i = 0; i < engine->plan->n_threads; i++) {
         const struct held_number *before = held_by(engine, &engine->threads[i], object);
         if (before->number == held->number - plan->distance)
@@ -41,7 +37,7 @@ static bool is_led(const struct engine *engine, const struct held_number *held,
 static bool is_turn(const struct engine *engine, const struct thread *thread,
                     const struct shared *object, double low) {
     const struct held_number *held = held_by(engine, thread, object);
-    if (plan_of(engine, object)->in_steps)
+    if (engine_planned(engine, object)->in_steps)
         return is_led(engine, held, object);
     return held->number <= low;
 }
@@ -59,7 +55,7 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
 }
 
 void order_reset(struct engine *engine, struct shared *object) {
-    int pool = plan_of(engine, object)->dealt_to;
+    int pool = engine_planned(engine, object)->dealt_to;
     for (int i = 0; pool != MODEL_NONE && i < engine->plan->n_threads; i++)
         if (engine->threads[i].pool == pool)
             *number_of(engine, &engine->threads[i], object) = object->amount++;
@@ -88,7 +84,8 @@ enum progress order_advance(struct engine *engine, struct thread *thread, struct
     struct thread *next;
     for (struct thread *other = object->waiters[SIDE_FIRST].head; other; other = next) {
         next = other->next;
-        if (*number_of(engine, other, object) == held->number + plan_of(engine, object)->distance)
+        if (*number_of(engine, other, object) ==
+            held->number + engine_planned(engine, object)->distance)
             wait_wake(engine, thread, other);
     }
     return PROGRESS_YES;
@@ -98,7 +95,7 @@ static enum progress pass(struct engine *engine, struct thread *waker, struct th
                           struct shared *object) {
     shared_touch(engine, object);
     *number_of(engine, thread, object) = INFINITY; /* and still is, in PHASE_SIGNAL */
-    if (!plan_of(engine, object)->wakes_all) {
+    if (!engine_planned(engine, object)->wakes_all) {
         wake_ready(engine, waker, object);
         return PROGRESS_YES;
     }

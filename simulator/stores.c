@@ -19,7 +19,7 @@ static enum progress lack(struct engine *engine, struct thread *thread, struct s
 
 /* Everybody has found that there is nothing left: what comes next starts anew. */
 static void count_in_vain(const struct engine *engine, struct shared *tokens) {
-    const struct plan_object *planned = &engine->plan->objects[tokens - engine->objects];
+    const struct plan_object *planned = engine_planned(engine, tokens);
     if (++tokens->in_vain < planned->refilled_after)
         return;
     tokens->in_vain = 0;
@@ -122,7 +122,7 @@ enum progress store_close(struct engine *engine, struct thread *thread, struct s
 }
 
 static double items_in_all(const struct engine *engine, const struct shared *queue) {
-    return engine->plan->objects[queue - engine->objects].items_in_all;
+    return engine_planned(engine, queue)->items_in_all;
 }
 
 static bool is_used_up(const struct engine *engine, const struct shared *queue) {

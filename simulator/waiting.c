@@ -119,7 +119,7 @@ enum progress wait_for(struct engine *engine, struct thread *thread, struct shar
         thread->after_retake = phase;
         thread->phase = PHASE_RETAKE;
         lock_give_up(engine, thread, &engine->objects[mutex]);
-    } else if (engine->plan->objects[object - engine->objects].spins) {
+    } else if (engine_planned(engine, object)->spins) {
         cpu_spin(engine, thread);
         return PROGRESS_WAITS;
     }
@@ -164,7 +164,7 @@ enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct 
 enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object,
                             int side, double available) {
     struct wait_list *list = &object->waiters[side];
-    if (engine->plan->objects[object - engine->objects].wakes_all && side == SIDE_TAKERS)
+    if (engine_planned(engine, object)->wakes_all && side == SIDE_TAKERS)
         return wait_wake_all(engine, waker, object, side);
     while (list->head && available - object->announced[side] >= list->head->wanted) {
         if (!condition_admits(engine, waker, object, side))
