@@ -331,16 +331,8 @@ enum { JOBS = CONDITION, ALL_DONE, ROUNDS = 4, JOBS_EACH = 4 };
 /* A section that tells a condition (0: none) before it waits for another one (0: not at all). */
 static void tell_and_wait(struct trace *trace, int thread, const char *function, uint64_t start,
                           uint64_t told, uint64_t awaited, uint64_t woken) {
-    uint32_t context = builder_context(trace, function, 10, "thread", 100);
-    uint32_t inside = builder_context(trace, function, 12, "thread", 100);
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
-    if (told)
-        builder_record(trace, thread, "pthread_cond_broadcast", start + 1, 0, told, inside, 0);
-    if (awaited)
-        builder_record(trace, thread, "pthread_cond_wait", start + 2, woken - start - 2, awaited,
-                       inside, 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", awaited ? woken + 1 : start + 3, 0, MUTEX,
-                   inside, 0);
+    builder_section(trace, thread, function, 10, MUTEX, start, "pthread_cond_broadcast", told,
+                    awaited, woken);
 }
 
 /* Main gives out four jobs at once and waits until all are done. Workers report a job, and wait for

@@ -19,16 +19,8 @@ static const int no_pools[BUILDER_THREADS];
  * until `woken` (0: not at all). */
 static void section(struct trace *trace, int thread, const char *function, int line, uint64_t start,
                     uint64_t told, uint64_t awaited, uint64_t woken) {
-    uint32_t context = builder_context(trace, function, line, "thread", 100);
-    uint32_t inside = builder_context(trace, function, line + 2, "thread", 100);
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
-    if (told)
-        builder_record(trace, thread, "pthread_cond_signal", start + 1, 0, told, inside, 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 2, woken - start - 2, awaited,
-                       inside, 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", woken ? woken + 1 : start + 3, 0, MUTEX,
-                   inside, 0);
+    builder_section(trace, thread, function, line, MUTEX, start, "pthread_cond_signal", told,
+                    awaited, woken);
 }
 
 static struct trace *new_trace(void) {

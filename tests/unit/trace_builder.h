@@ -70,6 +70,23 @@ static inline void builder_record(struct trace *trace, int thread, const char *a
                                                          .value = value};
 }
 
+/* A critical section of `function`, which begins on `line`, that tells a condition by `api` (0:
+ * none) before it waits for another one (0: not at all) until `woken_ns`. */
+static inline void builder_section(struct trace *trace, int thread, const char *function, int line,
+                                   uint64_t mutex, uint64_t start_ns, const char *api,
+                                   uint64_t told, uint64_t awaited, uint64_t woken_ns) {
+    uint32_t context = builder_context(trace, function, line, "thread", 100);
+    uint32_t inside = builder_context(trace, function, line + 2, "thread", 100);
+    builder_record(trace, thread, "pthread_mutex_lock", start_ns, 0, mutex, context, 0);
+    if (told)
+        builder_record(trace, thread, api, start_ns + 1, 0, told, inside, 0);
+    if (awaited)
+        builder_record(trace, thread, "pthread_cond_wait", start_ns + 2, woken_ns - start_ns - 2,
+                       awaited, inside, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", awaited ? woken_ns + 1 : start_ns + 3, 0,
+                   mutex, inside, 0);
+}
+
 /* The thread ran on a core throughout [on, off). */
 static inline void builder_slice(struct trace *trace, int thread, uint64_t on_ns, uint64_t off_ns) {
     struct trace_thread *to = &trace->threads[thread];
