@@ -109,7 +109,7 @@ judge_model() {
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv >"$data.csv" || return 1
-    predict_s=$(seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
+    predict_s=$(cpu_seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
     read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns 1)"
     read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns 1)"
     read -r equal_mean _ equal_worst <<<"$(
@@ -303,7 +303,7 @@ write_program() {
     write_demand "$folder"
     run_s=$(largest_run_s "$first")
     predict_s=$(mean_of "$result" 2 10)
-    printf '\n16 threads on 2 cores: predicted in %.3f s, the program runs %.3f s (%.0f times).\n' \
+    printf '\n16 threads on 2 cores: predicted in %.3f s of one core, the program runs %.3f s (%.0f times).\n' \
         "$predict_s" "$run_s" "$(number %.3f "$run_s / $predict_s")"
     write_recognised "$folder"
 }
