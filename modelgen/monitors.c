@@ -850,6 +850,10 @@ static int find_global(const struct facts_monitor *proposal, const double *match
     return global;
 }
 
+static int class_of_whole(const struct sections *sections, int object) {
+    return sections->objects[sections->objects[object].whole].class_id;
+}
+
 static void find_proposals(const struct trace *trace, const struct sections *sections,
                            const struct facts *facts, struct monitors *monitors) {
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof(struct facts_monitor *));
@@ -865,7 +869,7 @@ static void find_proposals(const struct trace *trace, const struct sections *sec
         int global = find_global(proposal, matches, sections->n_objects);
         for (size_t o = 0; o < sections->n_objects; o++) {
             bool may_be =
-                global < 0 || sections->objects[o].class_id == sections->objects[global].class_id;
+                global < 0 || class_of_whole(sections, (int)o) == class_of_whole(sections, global);
             if (!may_be || matches[o] <= best[o])
                 continue;
             monitors->proposal_of[o] = proposal;

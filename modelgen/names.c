@@ -60,14 +60,21 @@ char *name_of_object(const struct stream_input *input, int object, const char *w
     char *place = source_place(input->trace, is->context);
     if (!path)
         path = source_path(input->trace, input->facts, is->context, is->kind);
-    const char *caller = NULL;
+    const char *caller = NULL, *user = NULL;
     if (has_namesake(input, object)) {
         caller = telling_caller(input, object, true);
         if (!caller)
             caller = telling_caller(input, object, false);
+        if (!caller && is->own_pool >= 0)
+            user = input->pools->pools[is->own_pool].name;
     }
     char *name = memory_format("%s%s%s, %s%s%s", what, path ? " " : "", path ? path : "", place,
-                               caller ? ", in " : "", caller ? caller : "");
+                               caller ? ", in "
+                               : user ? ", of "
+                                      : "",
+                               caller ? caller
+                               : user ? user
+                                      : "");
     free(place);
     return name;
 }

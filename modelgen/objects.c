@@ -58,6 +58,8 @@ int objects_lock(struct writer *writer, int index) {
     if (writer->object_of[index] != UNDECIDED)
         return writer->object_of[index];
     const struct sync_object *object = &writer->in->sections->objects[index];
+    if (object->whole != index)
+        return objects_lock(writer, object->whole);
     int result = MODEL_NONE;
     if (worth_keeping(writer, index)) {
         enum object_kind kind = object->kind == ON_MUTEX  ? OBJECT_MUTEX

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/parts.h"
 
 /* ---- objects ---- */
 
@@ -71,6 +72,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
                                                           .address = record->object,
                                                           .of_libc = is_of_libc(record),
                                                           .class_id = index,
+                                                          .whole = index,
                                                           .context = record->context,
                                                           .used_context = TRACE_NO_CONTEXT,
                                                           .parties = -1};
@@ -80,47 +82,6 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
         }
     sections->objects = list.items;
     sections->n_objects = list.count;
-}
-
-static int class_root(const struct sections *sections, int object) {
-    assert(sections->objects);
-    while (sections->objects[object].class_id != object)
-        object = sections->objects[object].class_id;
-    return object;
-}
-
-/* Objects that one call site works on are of one class: the locks of an array's elements. Creation
- * sites do not count: an initialiser function serves unrelated objects. */
-static void find_classes(const struct trace *trace, const int *pool_of, struct sections *sections) {
-    struct map first_of_site = MAP_EMPTY;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            const struct api_info *info = &api_catalog[record->api];
-            int object = sections_object(sections, record);
-            if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
-                continue;
-            uint64_t site =
-                map_mix(map_mix(map_mix(2, record->context), record->api), (uint64_t)pool_of[t]);
-            int first = map_get(&first_of_site, site, -1);
-            if (first < 0) {
-                map_put(&first_of_site, site, object);
-                continue;
-            }
-            int a = class_root(sections, first), b = class_root(sections, object);
-            if (a != b)
-                sections->objects[a > b ? a : b].class_id = a < b ? a : b;
-        }
-    map_free(&first_of_site);
-    assert(sections->objects || sections->n_objects == 0);
-    int *members = memory_alloc(sections->n_objects, sizeof *members);
-    for (size_t i = 0; i < sections->n_objects; i++) {
-        sections->objects[i].class_id = class_root(sections, (int)i);
-        members[sections->objects[i].class_id]++;
-    }
-    for (size_t i = 0; i < sections->n_objects; i++)
-        sections->objects[i].alone = members[sections->objects[i].class_id] == 1;
-    free(members);
 }
 
 /* ---- sections ---- */
@@ -271,10 +232,86 @@ static void cut_section(struct finder *finder, const struct trace_thread *thread
     close_section(finder, held);
 }
 
+/* ---- classes of objects ---- */
+
+static int class_root(const struct sections *sections, int object) {
+    assert(sections->objects);
+    while (sections->objects[object].class_id != object)
+        object = sections->objects[object].class_id;
+    return object;
+}
+
+/* What threads wait for until others do something; nobody's users tell plain locks apart. */
+static bool *find_awaited(const struct sections *sections) {
+    bool *awaited = memory_alloc(sections->n_objects + 1, sizeof *awaited);
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        enum api_object kind = sections->objects[o].kind;
+        awaited[o] = kind != ON_MUTEX && kind != ON_RWLOCK && kind != ON_SPIN;
+    }
+    for (size_t s = 0; s < sections->n_sections; s++)
+        awaited[sections->sections[s].mutex] |= sections->sections[s].n_waits > 0;
+    return awaited;
+}
+
+/* Objects that one call site works on are of one class: the locks of an array's elements. Creation
+ * sites do not count: an initialiser function serves unrelated objects. */
+static void find_classes(const struct trace *trace, const int *pool_of, size_t n_pools,
+                         struct sections *sections) {
+    struct map first_of_site = MAP_EMPTY;
+    struct users users = users_of(sections->n_objects, n_pools);
+    bool *awaited = find_awaited(sections);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            const struct api_info *info = &api_catalog[record->api];
+            int object = sections_object(sections, record);
+            if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
+                continue;
+            users.uses[(size_t)object * n_pools + (size_t)pool_of[t]] = awaited[object];
+            uint64_t site =
+                map_mix(map_mix(map_mix(2, record->context), record->api), (uint64_t)pool_of[t]);
+            int first = map_get(&first_of_site, site, -1);
+            if (first < 0) {
+                map_put(&first_of_site, site, object);
+                continue;
+            }
+            int a = class_root(sections, first), b = class_root(sections, object);
+            assert(sections->objects); /* there is this one */
+            if (a != b)
+                sections->objects[a > b ? a : b].class_id = a < b ? a : b;
+        }
+    map_free(&first_of_site);
+    assert(sections->objects || sections->n_objects == 0);
+    int *roots = memory_alloc(sections->n_objects, sizeof *roots);
+    for (size_t i = 0; i < sections->n_objects; i++)
+        roots[i] = class_root(sections, (int)i);
+    int *own = users_tell_apart(&users, roots, sections->n_objects);
+    for (size_t i = 0; i < sections->n_objects; i++) {
+        sections->objects[i].own_pool = own[i];
+        sections->objects[i].class_id = own[i] >= 0 ? (int)i : roots[i];
+    }
+    users_free(&users);
+    free(awaited);
+    free(own);
+    free(roots);
+}
+
+/* Which objects are the only ones of their classes. */
+static void find_alone(struct sections *sections) {
+    int *members = memory_alloc(sections->n_objects, sizeof *members);
+    for (size_t i = 0; i < sections->n_objects; i++)
+        members[sections->objects[i].class_id]++;
+    for (size_t i = 0; i < sections->n_objects; i++)
+        sections->objects[i].alone = members[sections->objects[i].class_id] == 1;
+    free(members);
+}
+
 struct sections sections_find(const struct trace *trace, const int *pool_of) {
     struct sections sections = {.object_of = MAP_EMPTY};
     find_objects(trace, &sections);
-    find_classes(trace, pool_of, &sections);
+    size_t n_pools = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        n_pools = (size_t)pool_of[t] >= n_pools ? (size_t)pool_of[t] + 1 : n_pools;
     sections.section_of_lock = memory_alloc(trace->n_threads, sizeof(int *));
     struct finder finder = {.result = &sections};
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -292,6 +329,9 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
     sections.n_sections = finder.sections.count;
     sections.waits = finder.waits.items;
     sections.signals = finder.signals.items;
+    find_classes(trace, pool_of, n_pools, &sections);
+    find_alone(&sections);
+    parts_split(trace, pool_of, n_pools, &sections);
     return sections;
 }
 

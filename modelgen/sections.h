@@ -16,7 +16,10 @@
 struct sync_object {
     enum api_object kind;
     uint64_t address;
-    int class_id;          /* objects used by the same call sites share a class */
+    int class_id; /* objects used by the same call sites share a class, unless users tell them apart
+                   */
+    int own_pool; /* uses it and nothing like it: tells it apart; -1: no such pool */
+    int whole; /* the mutex that this is a part of, one of several monitors under it; or itself */
     bool of_libc;          /* not GLib's own */
     bool alone;            /* the only one of its class: its identity is known */
     uint32_t context;      /* of the first call on it */
@@ -43,7 +46,7 @@ struct section_signal {
 
 struct section {
     int thread;
-    int mutex; /* object index */
+    int mutex; /* object index: the mutex, or its part */
     size_t lock_record, unlock_record;
     uint64_t acquire_ns, release_ns;
     size_t first_wait, n_waits;     /* in sections.waits */

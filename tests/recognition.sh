@@ -8,8 +8,8 @@
 corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
-programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
-    completion_outstanding pool_ordered unbounded_exchange handover_wavefront
+programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind unbounded_heap semaphore_limit
+    event_gate completion_outstanding pool_ordered unbounded_exchange handover_wavefront
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -27,7 +27,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 8))"
+echo "1..$(($# + 9))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -41,6 +41,11 @@ done
 jq -e '.waiting | length > 0 and all(.how == "exact")' "$scratch/pool_ordered/model.json" \
     >"$scratch/log" 2>&1
 report $? "all waiting of a pool with ordered results is modelled exactly"
+
+# One line of code fills both of its queues.
+jq -e '[.monitors[] | select(.kind == "bounded queue" and .how == "exact")] | length == 2' \
+    "$scratch/bounded_by_kind/model.json" >"$scratch/log" 2>&1
+report $? "queues that only their consumers tell apart are two"
 
 # The source proposes an object for each of its two rings, in all of its functions.
 [ -z "$(verdict_on unbounded_exchange unbounded_exchange | cut -f 7)" ] >"$scratch/log" 2>&1
