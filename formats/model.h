@@ -287,6 +287,8 @@ struct edge {
     /* Leads out of the loop that the node's other edges make up: taken when the node's `stays` are
      * used up, and never before. */
     bool leaves;
+    /* Of the pool's threads, each of which comes here once, the last one takes it, and no other. */
+    bool by_last;
     struct dist cpu_ns; /* computation on the way */
     struct scaling cpu_scaling;
 };

@@ -199,6 +199,7 @@ static const struct field edge_fields[] = {
     DIST(edge, runs),
     RECORD(edge, runs_scaling, scaling_record),
     FLAG(edge, leaves),
+    FLAG(edge, by_last),
     DIST(edge, cpu_ns),
     RECORD(edge, cpu_scaling, scaling_record),
 };

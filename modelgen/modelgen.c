@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "modelgen/closings.h"
 #include "modelgen/correction.h"
 #include "modelgen/crews.h"
 #include "modelgen/doubts.h"
@@ -151,6 +152,7 @@ static void write_graph(const struct stream_input *input, const struct sample *s
                             .max_nodes = max_nodes};
     peg_build(&peg, model);
     handbacks_settle(model);
+    closings_settle(model);
     streams_free(&streams, input->trace->n_threads);
 }
 

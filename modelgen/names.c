@@ -23,11 +23,12 @@ static bool same_frame(const struct trace_context *a, const struct trace_context
            strcmp(a->frames[depth].function, b->frames[depth].function) == 0;
 }
 
-/* Of objects that cannot be told apart one stands for all. */
+/* Of objects that cannot be told apart one stands for all; a mutex and its part are not two. */
 static bool is_namesake(const struct stream_input *input, int object, int other) {
     const struct sync_object *a = &input->sections->objects[object];
     const struct sync_object *b = &input->sections->objects[other];
     return object != other && a->kind == b->kind && a->class_id != b->class_id &&
+           a->whole != other && b->whole != object &&
            same_frame(calls_of(input, object, true), calls_of(input, other, true), 0);
 }
 
@@ -54,27 +55,53 @@ static bool has_namesake(const struct stream_input *input, int object) {
     return false;
 }
 
+static bool has_user(const struct users *users, int object, size_t pool) {
+    return (size_t)object < users->n_things && users->uses[(size_t)object * users->n_pools + pool];
+}
+
+static bool same_users(const struct users *users, int a, int b) {
+    for (size_t p = 0; p < users->n_pools; p++)
+        if (has_user(users, a, p) != has_user(users, b, p))
+            return false;
+    return true;
+}
+
+/* ", of A and B": the pool that nothing like it has, or all its pools where no namesake has the
+ * same. Empty: they do not tell. The caller frees. */
+static char *telling_users(const struct stream_input *input, int object) {
+    const struct users *users = &input->sections->users;
+    int own = input->sections->objects[object].own_pool;
+    char *text = memory_strdup("");
+    for (size_t o = 0; o < input->sections->n_objects && own < 0; o++)
+        if (is_namesake(input, object, (int)o) && same_users(users, object, (int)o))
+            return text;
+    for (size_t p = 0; p < users->n_pools; p++) {
+        if (own >= 0 ? own != (int)p : !has_user(users, object, p))
+            continue;
+        char *longer =
+            memory_format("%s%s%s", text, *text ? " and " : ", of ", input->pools->pools[p].name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 char *name_of_object(const struct stream_input *input, int object, const char *what,
                      const char *path) {
     const struct sync_object *is = &input->sections->objects[object];
     char *place = source_place(input->trace, is->context);
     if (!path)
         path = source_path(input->trace, input->facts, is->context, is->kind);
-    const char *caller = NULL, *user = NULL;
+    char *telling = NULL;
     if (has_namesake(input, object)) {
-        caller = telling_caller(input, object, true);
+        const char *caller = telling_caller(input, object, true);
         if (!caller)
             caller = telling_caller(input, object, false);
-        if (!caller && is->own_pool >= 0)
-            user = input->pools->pools[is->own_pool].name;
+        telling = caller ? memory_format(", in %s", caller) : telling_users(input, object);
     }
-    char *name = memory_format("%s%s%s, %s%s%s", what, path ? " " : "", path ? path : "", place,
-                               caller ? ", in "
-                               : user ? ", of "
-                                      : "",
-                               caller ? caller
-                               : user ? user
-                                      : "");
+    char *name = memory_format("%s%s%s, %s%s", what, path ? " " : "", path ? path : "", place,
+                               telling ? telling : "");
+    free(telling);
     free(place);
     return name;
 }

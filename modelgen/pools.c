@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "formats/model.h"
 #include "modelgen/source.h"
+#include "modelgen/stages.h"
 
 struct pool_list {
     struct thread_pool *items;
@@ -279,16 +280,14 @@ double pools_count(const struct thread_pools *pools) {
 
 /* ---- the pools ---- */
 
-struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
-                               const struct facts *facts, const double *thread_cpu_ns) {
-    struct thread_pools pools = {0};
-    struct pool_list list = {0};
+/* Per thread: the number of its pool, were there no stages. */
+static int *group_threads(const struct trace *trace, const struct teams *teams,
+                          const uint32_t *places, size_t *n_groups) {
+    int *group_of = memory_alloc(trace->n_threads, sizeof *group_of);
     struct map known = MAP_EMPTY;
-    uint32_t *places = source_places(trace);
-    pools.pool_of = memory_alloc(trace->n_threads, sizeof(int));
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
-        int creator = thread->creator >= 0 ? pools.pool_of[thread->creator] : -1;
+        int creator = thread->creator >= 0 ? group_of[thread->creator] : -1;
         uint32_t context = thread->creation_context;
         uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
         uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
@@ -296,6 +295,31 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
         const struct team *team = teams_of(teams, t);
         if (team) /* one team whatever the calls that lead to its region */
             key = map_mix(map_mix(7, (uint64_t)(team - teams->teams)), (uint64_t)creator);
+        group_of[t] = map_get(&known, key, -1);
+        if (group_of[t] < 0) {
+            group_of[t] = (int)(*n_groups)++;
+            map_put(&known, key, group_of[t]);
+        }
+    }
+    map_free(&known);
+    return group_of;
+}
+
+struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
+                               const struct facts *facts, const double *thread_cpu_ns) {
+    struct thread_pools pools = {0};
+    struct pool_list list = {0};
+    struct map known = MAP_EMPTY;
+    uint32_t *places = source_places(trace);
+    size_t n_groups = 0;
+    int *group_of = group_threads(trace, teams, places, &n_groups);
+    int *stage_of = stages_find(trace, places, group_of, n_groups);
+    pools.pool_of = memory_alloc(trace->n_threads, sizeof(int));
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        int creator = thread->creator >= 0 ? pools.pool_of[thread->creator] : -1;
+        const struct team *team = teams_of(teams, t);
+        uint64_t key = map_mix(map_mix(5, (uint64_t)group_of[t]), team ? 0 : (uint64_t)stage_of[t]);
         int index = map_get(&known, key, -1);
         if (index < 0) {
             index = (int)list.count;
@@ -315,6 +339,8 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
         pools.pool_of[t] = index;
     }
     map_free(&known);
+    free(group_of);
+    free(stage_of);
     free(places);
     name_pools(&list);
     for (size_t i = 0; i < list.count; i++)

@@ -258,7 +258,7 @@ static bool *find_awaited(const struct sections *sections) {
 static void find_classes(const struct trace *trace, const int *pool_of, size_t n_pools,
                          struct sections *sections) {
     struct map first_of_site = MAP_EMPTY;
-    struct users users = users_of(sections->n_objects, n_pools);
+    sections->users = users_of(sections->n_objects, n_pools);
     bool *awaited = find_awaited(sections);
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
@@ -267,7 +267,7 @@ static void find_classes(const struct trace *trace, const int *pool_of, size_t n
             int object = sections_object(sections, record);
             if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
                 continue;
-            users.uses[(size_t)object * n_pools + (size_t)pool_of[t]] = awaited[object];
+            sections->users.uses[(size_t)object * n_pools + (size_t)pool_of[t]] = awaited[object];
             uint64_t site =
                 map_mix(map_mix(map_mix(2, record->context), record->api), (uint64_t)pool_of[t]);
             int first = map_get(&first_of_site, site, -1);
@@ -285,12 +285,11 @@ static void find_classes(const struct trace *trace, const int *pool_of, size_t n
     int *roots = memory_alloc(sections->n_objects, sizeof *roots);
     for (size_t i = 0; i < sections->n_objects; i++)
         roots[i] = class_root(sections, (int)i);
-    int *own = users_tell_apart(&users, roots, sections->n_objects);
+    int *own = users_tell_apart(&sections->users, roots, sections->n_objects);
     for (size_t i = 0; i < sections->n_objects; i++) {
         sections->objects[i].own_pool = own[i];
         sections->objects[i].class_id = own[i] >= 0 ? (int)i : roots[i];
     }
-    users_free(&users);
     free(awaited);
     free(own);
     free(roots);
@@ -343,6 +342,7 @@ void sections_free(struct sections *sections, const struct trace *trace) {
     free(sections->sections);
     free(sections->waits);
     free(sections->signals);
+    users_free(&sections->users);
     map_free(&sections->object_of);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "formats/trace.h"
+#include "modelgen/users.h"
 
 /* A synchronisation object seen in the trace, by kind and address. */
 struct sync_object {
@@ -57,6 +58,7 @@ struct section {
 struct sections {
     size_t n_objects;
     struct sync_object *objects;
+    struct users users;   /* of the objects that threads wait for until others do something */
     struct map object_of; /* hash of (kind, address) -> object index */
     size_t n_sections;    /* all threads, ordered by thread, then by unlock */
     struct section *sections;

@@ -39,6 +39,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
     engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
+    engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     engine->waiters = memory_alloc((size_t)plan->n_sides, sizeof *engine->waiters);
     engine->conditions = memory_alloc((size_t)plan->n_sides, sizeof *engine->conditions);
@@ -68,6 +69,7 @@ void engine_free(struct engine *engine) {
     free(engine->bag_values);
     free(engine->runs);
     free(engine->cards);
+    free(engine->comers);
     free(engine->numbers);
     free(engine->waiters);
     free(engine->conditions);
@@ -134,6 +136,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_runs; i++)
         engine->runs[i] = (struct edge_run){.choice = PLAN_NONE};
     memset(engine->cards, 0, (size_t)plan->n_cards * sizeof *engine->cards);
+    memset(engine->comers, 0, (size_t)plan->n_nodes * sizeof *engine->comers);
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];
         engine->joiners[pool] = (struct wait_list){0};

@@ -216,6 +216,7 @@ struct engine {
     double *bag_values;
     struct edge_run *runs;
     double *cards;
+    int *comers; /* by node with an edge for the last thread: how many have come */
     struct held_number *numbers;
     struct wait_list *waiters; /* of all objects */
     struct condition *conditions;

@@ -105,13 +105,16 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
     struct plan_group group = {.first = (int)builder->choices.count,
                                .run = PLAN_NONE,
                                .stay = PLAN_NONE,
-                               .deck = PLAN_NONE};
+                               .deck = PLAN_NONE,
+                               .by_last = PLAN_NONE};
     bool has_runs = false, has_counts = true;
     for (size_t i = 0; i < node->n_edges; i++) {
         const struct edge *edge = &node->edges[i];
         if (!fits(edge, outcome) || edge->leaves)
             continue;
         add_choice(builder, edge, first_edge + (int)i);
+        if (edge->by_last)
+            group.by_last = group.n;
         group.n++;
         group.weight += edge->probability;
         group.first_weight += edge->first;

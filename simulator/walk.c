@@ -241,6 +241,15 @@ static int draw_leaving(const struct plan_choice *choices, const struct plan_gro
     return group->n + chosen;
 }
 
+/* A pool that is created again comes anew. */
+static bool is_last_to_come(struct engine *engine, const struct thread *thread) {
+    int *comers = &engine->comers[thread->node];
+    if (++*comers < engine->plan->pools[thread->pool].threads)
+        return false;
+    *comers = 0;
+    return true;
+}
+
 static const struct plan_edge *choose_edge(struct engine *engine, struct thread *thread,
                                            const struct plan_node *node,
                                            const struct plan_group *group) {
@@ -248,6 +257,10 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     int choice;
     if (group->stay != PLAN_NONE && must_leave(engine, thread, node, group))
         choice = draw_leaving(choices, group, thread);
+    else if (group->by_last != PLAN_NONE)
+        choice = is_last_to_come(engine, thread)
+                     ? group->by_last
+                     : draw_choice(engine, choices, group, group->by_last, thread);
     else if (group->run == PLAN_NONE)
         choice = draw_choice(engine, choices, group, PLAN_NONE, thread);
     else

@@ -8,7 +8,7 @@
 corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
-programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind unbounded_heap semaphore_limit
+programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap semaphore_limit
     event_gate completion_outstanding pool_ordered unbounded_exchange handover_wavefront
     none_overwriting_ring none_histogram none_filled_list"
 
@@ -27,7 +27,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 9))"
+echo "1..$(($# + 10))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -46,6 +46,11 @@ report $? "all waiting of a pool with ordered results is modelled exactly"
 jq -e '[.monitors[] | select(.kind == "bounded queue" and .how == "exact")] | length == 2' \
     "$scratch/bounded_by_kind/model.json" >"$scratch/log" 2>&1
 report $? "queues that only their consumers tell apart are two"
+
+# The same function serves all stages; what one thread closes, the last of its stage closes.
+jq -e '(.pools | length) == 4 and all(.waiting[]; .how == "exact") and
+    any(.nodes[].edges[]; .by_last)' "$scratch/bounded_stages/model.json" >"$scratch/log" 2>&1
+report $? "the stages of a pipeline are pools of their own"
 
 # The source proposes an object for each of its two rings, in all of its functions.
 [ -z "$(verdict_on unbounded_exchange unbounded_exchange | cut -f 7)" ] >"$scratch/log" 2>&1

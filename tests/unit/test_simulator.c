@@ -1063,6 +1063,27 @@ static void test_an_edge_with_half_of_the_deck_is_not_left_over(void **state) {
     sim_result_free(&result);
 }
 
+/* Whoever takes the edge does so when all others are through, and holds everybody up. */
+static void test_an_edge_for_the_last_thread_is_taken_once_and_last(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 4, true);
+    int fork = build_next(model, model->pools[pool].entry, constant(5 * MS), NODE_STEP, MODEL_NONE);
+    int last = build_node(model, NODE_TASK_END, MODEL_NONE);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, fork, end);
+    build_edge(model, fork, last)->by_last = true;
+    build_edge(model, last, end)->cpu_ns = constant(7 * MS);
+    const int threads[] = {6};
+    struct sim_result result =
+        simulate(model, (struct sim_config){.pool_threads = threads, .cores = 6});
+    assert_close(result.tasks.mean, 1, 1e-9);
+    assert_true(result.tasks.half_width < 1e-9);
+    assert_close(result.run_ns.mean, 12 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
     (void)state;
     struct model *model = build_model(1);
@@ -1446,6 +1467,7 @@ int main(void) {
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
+        cmocka_unit_test(test_an_edge_for_the_last_thread_is_taken_once_and_last),
         cmocka_unit_test(test_a_loop_with_branches_is_left_after_its_stays),
         cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),
