@@ -435,6 +435,11 @@ static void classes_of_the_library_are_known(void **state) {
     facts_free(facts);
 }
 
+static void threads_of_the_library_are_created_like_others(void **state) {
+    (void)state;
+    check_program("threads.cpp", "local:Crew.size", 11);
+}
+
 static void lookalikes_are_no_objects(void **state) {
     (void)state;
     struct facts *facts = analyse_program("protocols.c");
@@ -851,6 +856,7 @@ int main(void) {
         cmocka_unit_test(large_functions_are_no_formulas),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
         cmocka_unit_test(classes_of_the_library_are_known),
+        cmocka_unit_test(threads_of_the_library_are_created_like_others),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(what_stands_before_all_waits_of_its_section_is_early),
