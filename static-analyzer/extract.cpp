@@ -754,6 +754,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
         Converter converter(names, unit.objects, function.key);
         function.body = converter.body(declaration->getBody());
         if (const auto *constructor = dyn_cast<CXXConstructorDecl>(declaration)) {
+            function.constructs = names.record(constructor->getParent());
             std::vector<Stmt> first = converter.member_initialisers(constructor);
             auto &body = function.body.children;
             body.insert(body.begin(), first.begin(), first.end());
