@@ -17,6 +17,7 @@
 #include "modelgen/partition.h"
 #include "modelgen/peg.h"
 #include "modelgen/pipes.h"
+#include "modelgen/routines.h"
 #include "modelgen/signals.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
@@ -167,6 +168,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct view view = view_of(recorded);
+    routines_of_program(&view);
     pipes_as_queues(&view);
     signals_as_permits(&view);
     struct teams teams = teams_unfold(&view.trace, model);
@@ -188,7 +190,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     explain_time(trace, timelines, model);
     note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
-    /* Where threads come from unseen (std::thread), so does what follows their number. */
+    /* Where threads come from unseen, so does what follows their number. */
     const struct facts *thread_facts = source_shows_threads(facts) || teams.n_teams ? facts : NULL;
     if (!thread_facts && pools.n_pools > 1)
         draft_note(model,

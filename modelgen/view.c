@@ -9,15 +9,19 @@ struct view view_of(const struct trace *recorded) {
     return (struct view){.trace = *recorded, .recorded = recorded};
 }
 
-struct trace_record *view_record(struct view *view, size_t thread, size_t record) {
+struct trace_thread *view_thread(struct view *view, size_t thread) {
     const struct trace *recorded = view->recorded;
     struct trace *shown = &view->trace;
     if (shown->threads == recorded->threads) {
         shown->threads = memory_alloc(recorded->n_threads, sizeof *shown->threads);
         memcpy(shown->threads, recorded->threads, recorded->n_threads * sizeof *shown->threads);
     }
-    const struct trace_thread *from = &recorded->threads[thread];
-    struct trace_thread *to = &shown->threads[thread];
+    return &shown->threads[thread];
+}
+
+struct trace_record *view_record(struct view *view, size_t thread, size_t record) {
+    const struct trace_thread *from = &view->recorded->threads[thread];
+    struct trace_thread *to = view_thread(view, thread);
     if (to->records == from->records) {
         to->records = memory_alloc(from->n_records, sizeof *to->records);
         memcpy(to->records, from->records, from->n_records * sizeof *to->records);

@@ -19,6 +19,9 @@ struct view {
 /* Shows `recorded`, which must outlive it, as it is. End it with view_free(). */
 struct view view_of(const struct trace *recorded);
 
+/* A thread, of which what it holds itself may be changed, but not what it points at. */
+struct trace_thread *view_thread(struct view *view, size_t thread);
+
 /* A thread's record, to be changed. Its thread's records are the view's own from now on. */
 struct trace_record *view_record(struct view *view, size_t thread, size_t record);
 

@@ -116,7 +116,7 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
 }
 
 /* The headers lie in a folder of this name, both GNU's and LLVM's. */
-static bool is_of_standard_library(const struct trace_frame *frame) {
+bool wrappers_is_of_standard_library(const struct trace_frame *frame) {
     return frame->file ? strstr(frame->file, "/c++/") != NULL
                        : strncmp(frame->module, "libstdc++", 9) == 0 ||
                              strncmp(frame->module, "libc++", 6) == 0;
@@ -125,7 +125,8 @@ static bool is_of_standard_library(const struct trace_frame *frame) {
 /* Leaves at least one frame: some threads begin in the library. */
 static void skip_standard_library(struct trace_context *calls) {
     size_t outermost = 0;
-    while (outermost < calls->n_frames && is_of_standard_library(&calls->frames[outermost]))
+    while (outermost < calls->n_frames &&
+           wrappers_is_of_standard_library(&calls->frames[outermost]))
         outermost++;
     if (outermost == calls->n_frames)
         return;

@@ -13,4 +13,6 @@
  * trace's own. */
 struct trace_context *wrappers_skipped(const struct trace *trace);
 
+bool wrappers_is_of_standard_library(const struct trace_frame *frame);
+
 #endif

@@ -390,6 +390,8 @@ class Converter {
 
     /* Copying and moving leaves the value; other constructors are called like functions. */
     Expr convert_construction(const CXXConstructExpr *object) {
+        if (auto thread = library.construction(object))
+            return *thread;
         const CXXConstructorDecl *constructor = object->getConstructor();
         std::vector<Expr> arguments;
         for (const clang::Expr *argument : object->arguments())
@@ -399,7 +401,7 @@ class Converter {
         if (arguments.size() == 1 && (library || constructor->isCopyOrMoveConstructor()))
             return std::move(arguments[0]);
         TypeKind type = type_kind(object->getType());
-        if (library || arguments.empty())
+        if (library || (arguments.empty() && !constructor->isUserProvided()))
             return make(ExprKind::Other, type, "", std::move(arguments));
         Expr call = make(ExprKind::Call, type, names.function(constructor), std::move(arguments));
         call.place = names.place(object->getBeginLoc());
@@ -752,6 +754,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
         Converter converter(names, unit.objects, function.key);
         function.body = converter.body(declaration->getBody());
         if (const auto *constructor = dyn_cast<CXXConstructorDecl>(declaration)) {
+            function.constructs = names.record(constructor->getParent());
             std::vector<Stmt> first = converter.member_initialisers(constructor);
             auto &body = function.body.children;
             body.insert(body.begin(), first.begin(), first.end());

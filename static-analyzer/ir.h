@@ -224,6 +224,7 @@ struct Function {
     int line = 0;
     std::string signature;               /* canonical type, to match calls through pointers */
     std::vector<std::string> parameters; /* keys */
+    std::string constructs;              /* the class, of a constructor; its fields are "CLASS.x" */
     Stmt body;
 };
 

@@ -40,6 +40,28 @@ const CXXDestructorDecl *own_destructor(const VarDecl *variable) {
     return destructor && destructor->isUserProvided() ? destructor : nullptr;
 }
 
+bool is_thread(QualType type) {
+    return is_one_of(library_class(type), {"thread", "jthread"});
+}
+
+/* T of std::vector<T>, std::unique_ptr<T> and the like. */
+QualType held_type(QualType type) {
+    const auto *made = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+        type.getNonReferenceType()->getAsCXXRecordDecl());
+    bool holds = made && made->getTemplateArgs().size() > 0 &&
+                 made->getTemplateArgs()[0].getKind() == TemplateArgument::Type;
+    return holds ? made->getTemplateArgs()[0].getAsType() : QualType();
+}
+
+bool holds_threads(QualType type) {
+    QualType held = held_type(type);
+    return !held.isNull() && is_thread(held);
+}
+
+llvm::ArrayRef<const clang::Expr *> arguments_of(const CallExpr *call) {
+    return {call->getArgs(), call->getNumArgs()};
+}
+
 Expr assign(const char *op, const Expr &target, Expr value) {
     return make(ExprKind::Assign, target.type, op, {target, std::move(value)});
 }
@@ -72,7 +94,7 @@ std::optional<Expr> Library::call(const CallExpr *call) {
         return operator_call(op);
     const auto *method = dyn_cast<CXXMemberCallExpr>(call);
     if (!method)
-        return std::nullopt;
+        return maker_call(name, call);
     const clang::Expr *object = method->getImplicitObjectArgument();
     std::string type = library_class(object->getType());
     if (is_one_of(type, {"mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex",
@@ -137,9 +159,73 @@ std::optional<Expr> Library::waiting_loop(Expr wait, const clang::Expr *predicat
     return ready;
 }
 
+/* What a thread runs: a function, a method, or an object that can be called. */
+Expr Library::routine(const clang::Expr *node) const {
+    Expr expr = convert(node);
+    const CXXRecordDecl *record = node->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    if (expr.kind == ExprKind::Function || !record || !record->hasDefinition())
+        return expr;
+    for (const CXXMethodDecl *method : record->methods())
+        if (method->getOverloadedOperator() == OO_Call)
+            return make(ExprKind::Function, TypeKind::Pointer, names.function(method));
+    return expr;
+}
+
+/* Runs the first argument with the others. */
+std::optional<Expr> Library::thread(llvm::ArrayRef<const clang::Expr *> arguments,
+                                    SourceLocation location) {
+    if (arguments.empty())
+        return std::nullopt;
+    const auto *call = dyn_cast<CallExpr>(arguments[0]->IgnoreImplicit());
+    const FunctionDecl *callee = call ? call->getDirectCallee() : nullptr;
+    if (callee && is_of_library(callee) && callee->getNameAsString() == "bind")
+        return thread(arguments_of(call), location);
+    Expr create = call_on("pthread_create", make(ExprKind::Other, TypeKind::Record, ""), location);
+    create.children.push_back(constant(0));
+    create.children.push_back(routine(arguments[0]));
+    bool is_method = arguments[0]->getType()->isMemberPointerType();
+    for (const clang::Expr *argument :
+         arguments.drop_front(is_method && arguments.size() > 1 ? 2 : 1))
+        create.children.push_back(convert(argument));
+    return create;
+}
+
+std::optional<Expr> Library::construction(const CXXConstructExpr *object) {
+    const CXXConstructorDecl *constructor = object->getConstructor();
+    if (!is_thread(object->getType()) || constructor->isCopyOrMoveConstructor())
+        return std::nullopt;
+    return thread({object->getArgs(), object->getNumArgs()}, object->getBeginLoc());
+}
+
+/* Functions of the library that create a thread. */
+std::optional<Expr> Library::maker_call(const std::string &name, const CallExpr *call) {
+    llvm::ArrayRef<const clang::Expr *> arguments = arguments_of(call);
+    if (name == "async" && !arguments.empty()) {
+        bool has_policy = arguments[0]->getType()->isEnumeralType();
+        return thread(arguments.drop_front(has_policy ? 1 : 0), call->getBeginLoc());
+    }
+    if (is_one_of(name, {"make_unique", "make_shared"}) && holds_threads(call->getType()))
+        return thread(arguments, call->getBeginLoc());
+    return std::nullopt;
+}
+
+/* A class that is derived from a container has it as if it were a field. */
+Expr Library::container(const clang::Expr *object) const {
+    const auto *cast = dyn_cast<ImplicitCastExpr>(object->IgnoreParens());
+    if (!cast || (cast->getCastKind() != CK_UncheckedDerivedToBase &&
+                  cast->getCastKind() != CK_DerivedToBase))
+        return convert(object);
+    const clang::Expr *derived = cast->getSubExpr();
+    QualType type = derived->getType();
+    const CXXRecordDecl *record =
+        type->isPointerType() ? type->getPointeeCXXRecordDecl() : type->getAsCXXRecordDecl();
+    return make(ExprKind::Variable, TypeKind::Record,
+                names.record(record) + "." + library_class(object->getType()), {convert(derived)});
+}
+
 std::optional<Expr> Library::container_call(const std::string &name, const CXXMemberCallExpr *call,
                                             const clang::Expr *object) {
-    Expr count = convert(object);
+    Expr count = container(object);
     if (count.kind != ExprKind::Variable)
         return std::nullopt;
     count.type = TypeKind::Integer;
@@ -156,7 +242,11 @@ std::optional<Expr> Library::container_call(const std::string &name, const CXXMe
     if (call->getNumArgs() == 0 || !is_one_of(name, {"push", "emplace", "push_back", "emplace_back",
                                                      "push_front", "emplace_front", "insert"}))
         return std::nullopt;
+    bool emplaces =
+        is_one_of(name, {"emplace_back", "emplace_front"}) && holds_threads(object->getType());
     Expr item = convert(call->getArg(call->getNumArgs() - 1));
+    if (emplaces)
+        item = *thread(arguments_of(call), call->getExprLoc());
     TypeKind type = item.type;
     return make(
         ExprKind::Other, TypeKind::None, "",

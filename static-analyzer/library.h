@@ -1,5 +1,6 @@
 /* C++'s library in C's terms: a std::mutex is a pthread_mutex_t, guards take it and give it back, a
- * container is the number of its elements, and what they hold is behind a pointer of that name. */
+ * std::thread is created by pthread_create, a container is the number of its elements, and what
+ * they hold is behind a pointer of that name. */
 #ifndef PERSIK_STATIC_ANALYZER_LIBRARY_H
 #define PERSIK_STATIC_ANALYZER_LIBRARY_H
 
@@ -40,6 +41,9 @@ class Library {
     /* None: not a call that the library explains. */
     std::optional<Expr> call(const clang::CallExpr *call);
 
+    /* The construction of a std::thread that runs something; none: of any other object. */
+    std::optional<Expr> construction(const clang::CXXConstructExpr *object);
+
     /* The declaration of a guard of the library takes its mutex; none: not such a guard. */
     std::optional<Stmt> declaration(const clang::VarDecl *variable);
 
@@ -58,10 +62,15 @@ class Library {
                                    clang::SourceLocation location) const;
     std::optional<Expr> condition_call(const std::string &name,
                                        const clang::CXXMemberCallExpr *call, const Expr &condition);
+    Expr container(const clang::Expr *object) const;
     std::optional<Expr> container_call(const std::string &name,
                                        const clang::CXXMemberCallExpr *call,
                                        const clang::Expr *object);
     std::optional<Expr> operator_call(const clang::CXXOperatorCallExpr *call);
+    std::optional<Expr> maker_call(const std::string &name, const clang::CallExpr *call);
+    std::optional<Expr> thread(llvm::ArrayRef<const clang::Expr *> arguments,
+                               clang::SourceLocation location);
+    Expr routine(const clang::Expr *node) const;
     std::optional<Expr> waiting_loop(Expr wait, const clang::Expr *predicate);
 };
 

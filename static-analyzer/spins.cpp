@@ -240,11 +240,18 @@ class Reader {
         return found;
     }
 
+    /* Before a constructor has come to its end, nobody else waits for what it sets. */
+    static bool is_made_by(const Function &function, const std::string &key) {
+        return !function.constructs.empty() &&
+               starts_with(key, (function.constructs + ".").c_str());
+    }
+
     bool note_variable(const std::string &key, Spin &spin) const {
         bool also_here = false;
         for (size_t other = 1; other < program.flows.size(); other++)
             for (const Assignment &a : program.flows[other].assignments) {
-                if (a.target->text != key || (other == f && is_inside(a.at) && !leaves(a.at)))
+                if (a.target->text != key || is_made_by(program.functions[other], key) ||
+                    (other == f && is_inside(a.at) && !leaves(a.at)))
                     continue;
                 spin.changed_by.insert(program.functions[other].key);
                 also_here |= other == f;

@@ -401,10 +401,13 @@ bool Taint::bind_arguments(int f, const CallSite &site) {
     };
     for_arguments(site, pass);
     int start = catalog_start_argument(site.api);
-    if (start >= 0 && (size_t)start + 1 < site.call->children.size()) {
-        const Function *routine = program.find(site.call->children[(size_t)start].text);
-        if (routine && !routine->parameters.empty())
-            pass(routine->parameters[0], site.call->children[(size_t)start + 1]);
+    const auto &arguments = site.call->children;
+    if (start >= 0 && (size_t)start < arguments.size()) {
+        const Function *routine = program.find(arguments[(size_t)start].text);
+        size_t first = (size_t)start + 1; /* several: of a std::thread */
+        for (size_t i = 0; routine && i < routine->parameters.size(); i++)
+            if (first + i < arguments.size())
+                pass(routine->parameters[i], arguments[first + i]);
     }
     return changed;
 }

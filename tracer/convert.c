@@ -257,6 +257,21 @@ static void tell_hot_calls(const struct converter *converter) {
                   2 * input->n_calls, 100 * cost_ns / run_ns);
 }
 
+/* Scripts that start a program by exec are the common case. */
+static void tell_exec(struct converter *converter) {
+    const struct images *images = converter->input->images;
+    if (images->count == 0 || !(images->items[0].process.flags & RAW_EXECED))
+        return;
+    bool followed = false;
+    for (size_t i = 1; i < images->count; i++)
+        followed |= images->items[i].process.pid == images->items[0].process.pid;
+    lacks_add(converter->lacks,
+              followed ? "that the program became another one (exec), which the model takes for a "
+                         "process of its own: record the other one itself"
+                       : "what the program did after it became another one (exec): record the "
+                         "other one itself, not the script or program that starts it");
+}
+
 /* ---- slices ---- */
 
 /* Keeps of the slices what lies in the run and in the image: a process that became another program
@@ -438,6 +453,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
         convert_blocks(&converter);
     tell_missing_lines(&converter);
     tell_hot_calls(&converter);
+    tell_exec(&converter);
     if (converter.cut > 0)
         lacks_add(lacks, "the rest of %llu calls inside which others were made (signal handlers)",
                   (unsigned long long)converter.cut);

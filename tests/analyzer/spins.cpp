@@ -40,6 +40,35 @@ static void work_until_ready() {
         work++;
 }
 
+class Gate {
+  public:
+    explicit Gate(int least) : least(least), open(false) {
+    }
+
+    void look() const {
+        int found = 0;
+        for (int i = 0; i < 9; i++) { //= spin none
+            found = table[i];
+            if (found < least) /* which only the constructor sets */
+                break;
+        }
+    }
+
+    void pass() const {
+        while (!open) //= spin wait class Gate.open
+            std::this_thread::yield();
+    }
+
+    void let() {
+        open = true;
+    }
+
+  private:
+    int table[9] = {};
+    const int least;
+    std::atomic<bool> open;
+};
+
 int main() {
     std::thread thread([] {
         wait();
@@ -50,5 +79,9 @@ int main() {
     });
     work_until_ready();
     ready = true;
+    Gate gate(5);
+    gate.let();
+    gate.look();
+    gate.pass();
     thread.join();
 }

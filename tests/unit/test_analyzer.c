@@ -334,8 +334,8 @@ static void spinning_waits_are_told_from_work(void **state) {
     assert_int_equal(facts->n_spins, 6);
     facts_free(facts);
     facts = analyse_program("spins.cpp");
-    check_marks("spins.cpp", facts, 5);
-    assert_int_equal(facts->n_spins, 4);
+    check_marks("spins.cpp", facts, 7);
+    assert_int_equal(facts->n_spins, 5);
     facts_free(facts);
 }
 
@@ -433,6 +433,11 @@ static void classes_of_the_library_are_known(void **state) {
     check_role(facts, "class Channel.mutex", FACTS_GET, "receive");
     assert_float_equal(monitor_of(facts, "class Channel.mutex")->amount.offset, 5, 0);
     facts_free(facts);
+}
+
+static void threads_of_the_library_are_created_like_others(void **state) {
+    (void)state;
+    check_program("threads.cpp", "local:Crew.size", 11);
 }
 
 static void lookalikes_are_no_objects(void **state) {
@@ -851,6 +856,7 @@ int main(void) {
         cmocka_unit_test(large_functions_are_no_formulas),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
         cmocka_unit_test(classes_of_the_library_are_known),
+        cmocka_unit_test(threads_of_the_library_are_created_like_others),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(what_stands_before_all_waits_of_its_section_is_early),

@@ -9,6 +9,7 @@
 
 #include "modelgen/modelgen.h"
 #include "modelgen/monitors.h"
+#include "modelgen/routines.h"
 #include "modelgen/sections.h"
 #include "modelgen/timeline.h"
 #include "modelgen/wrappers.h"
@@ -812,25 +813,50 @@ static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
     trace_free(trace);
 }
 
+static void be_of_cpp_library(struct trace_frame *frame) {
+    free(frame->file);
+    frame->file = memory_strdup("/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h");
+}
+
 static void calls_of_the_cpp_library_are_where_it_is_called(void **state) {
     (void)state;
     struct trace *trace = builder_new(2);
     int thread = builder_thread(trace, "main", -1);
     uint32_t put = builder_context(trace, "__gthread_mutex_lock", 749, "put", 20);
     uint32_t alone = builder_context(trace, "__gthread_create", 660, "_M_start_thread", 30);
-    static const char *const header = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h";
-    struct trace_frame *of_library[] = {&trace->contexts[put].frames[0],
-                                        &trace->contexts[alone].frames[0],
-                                        &trace->contexts[alone].frames[1]};
-    for (size_t i = 0; i < 3; i++) {
-        free(of_library[i]->file);
-        of_library[i]->file = memory_strdup(header);
-    }
+    be_of_cpp_library(&trace->contexts[put].frames[0]);
+    be_of_cpp_library(&trace->contexts[alone].frames[0]);
+    be_of_cpp_library(&trace->contexts[alone].frames[1]);
     builder_record(trace, thread, "pthread_mutex_lock", 1, 0, MUTEX, put, 0);
     builder_record(trace, thread, "pthread_mutex_lock", 2, 0, MUTEX, alone, 0);
     assert_string_equal(seen_as(trace, "__gthread_mutex_lock", 749, "put", 20), "put");
     assert_string_equal(seen_as(trace, "__gthread_create", 660, "_M_start_thread", 30),
                         "__gthread_create");
+    trace_free(trace);
+}
+
+static void threads_of_the_cpp_library_begin_in_the_program(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int worker = builder_thread(trace, "0xd4490", main_thread);
+    int silent = builder_thread(trace, "0xd4490", main_thread);
+    int other = builder_thread(trace, "0xd4490", main_thread);
+    int plain = builder_thread(trace, "serve", main_thread);
+    trace->threads[other].creation_context = builder_context(trace, "start", 7, "main", 9);
+    uint32_t work = builder_context(trace, "work", 20, "_M_run", 210);
+    uint32_t call = builder_context(trace, "call", 30, "serve", 40);
+    be_of_cpp_library(&trace->contexts[work].frames[1]);
+    builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, work, 0);
+    builder_record(trace, plain, "pthread_mutex_lock", 2, 0, MUTEX, call, 0);
+    struct view view = view_of(trace);
+    routines_of_program(&view);
+    assert_string_equal(view.trace.threads[main_thread].start_routine, "main");
+    assert_string_equal(view.trace.threads[worker].start_routine, "work");
+    assert_string_equal(view.trace.threads[silent].start_routine, "work"); /* created alike */
+    assert_string_equal(view.trace.threads[other].start_routine, "0xd4490");
+    assert_string_equal(view.trace.threads[plain].start_routine, "serve");
+    view_free(&view);
     trace_free(trace);
 }
 
@@ -840,6 +866,7 @@ int main(void) {
         cmocka_unit_test(the_job_before_tells_the_next_one),
         cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
         cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
+        cmocka_unit_test(threads_of_the_cpp_library_begin_in_the_program),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
         cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
         cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),

@@ -107,6 +107,8 @@ static int act(const char *name, const char *argument) {
         return use_disk(argument);
     else if (strcmp(name, "killed") == 0)
         lock_until_killed();
+    else if (strcmp(name, "exec") == 0)
+        execl("/proc/self/exe", "other", "locks", (char *)NULL);
     return 0;
 }
 
@@ -323,6 +325,24 @@ static void killed_program_leaves_an_incomplete_trace(void **state) {
     trace_free(trace);
 }
 
+static bool tells(const struct trace *trace, const char *text) {
+    bool found = false;
+    for (size_t i = 0; i < trace->meta.n_lacks; i++)
+        found |= strstr(trace->meta.lacks[i], text) != NULL;
+    return found;
+}
+
+static void what_a_program_becomes_is_said_to_be_missing(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("exec", NULL, 0);
+    assert_int_equal(trace->n_threads, 1);
+    assert_true(tells(trace, "after it became another one"));
+    trace_free(trace);
+    trace = trace_act("locks", NULL, 0);
+    assert_false(tells(trace, "another one"));
+    trace_free(trace);
+}
+
 static void plain_runs_are_measured_and_raw_files_deleted(void **state) {
     (void)state;
     struct trace *trace = trace_act("spin", NULL, 3);
@@ -382,6 +402,7 @@ int main(int n_args, char **args) {
         cmocka_unit_test(sleepers_wake_up_before_they_run),
         cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
         cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
+        cmocka_unit_test(what_a_program_becomes_is_said_to_be_missing),
         cmocka_unit_test(plain_runs_are_measured_and_raw_files_deleted),
         cmocka_unit_test(program_that_cannot_start_is_an_error_and_keeps_the_trace),
     };
