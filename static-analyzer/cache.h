@@ -26,8 +26,9 @@ class Cache {
     /* False if there is no entry that holds. */
     bool load(const Source &source, Unit &unit);
 
-    /* A cache that cannot be written is only slow. */
-    void save(const Source &source, const Unit &unit);
+    /* `text`: of the unit, as unit_write() gives it. A cache that cannot be written is only slow.
+     */
+    void save(const Source &source, const Unit &unit, const std::string &text);
 
     /* Removes entries that are too old or too many, if any was saved. */
     void tidy() const;

@@ -674,6 +674,34 @@ static void a_syntax_error_costs_one_file(void **state) {
     free(path);
 }
 
+/* More of them than there are ever processes: those that die are replaced. */
+static void a_crash_of_the_parser_costs_one_file(void **state) {
+    (void)state;
+    const size_t crashes = 20;
+    char *arguments = memory_format("%s", "");
+    for (size_t i = 0; i < crashes; i++) {
+        char *path = memory_format("%s/crash%zu.c", folder, i);
+        FILE *out = fopen(path, "w");
+        assert_non_null(out);
+        fputs("#pragma clang __debug crash\n", out);
+        fclose(out);
+        char *more = memory_format("%s %s", arguments, path);
+        free(arguments);
+        free(path);
+        arguments = more;
+    }
+    char *all = memory_format("%s %s/shared.c", arguments, sources);
+    struct facts *facts = analyse(all);
+    assert_int_equal(facts->n_problems, crashes);
+    for (size_t i = 0; i < crashes; i++)
+        assert_non_null(strstr(facts->problems[i], "the parser crashed on it"));
+    assert_int_equal(facts->n_files, 1);
+    check_marks("shared.c", facts, 15);
+    facts_free(facts);
+    free(arguments);
+    free(all);
+}
+
 /* Analyses a copy of share.c and a header of it with a cache; how many files were not taken from
  * there. */
 static int analysed_with_cache(void) {
@@ -862,6 +890,7 @@ int main(void) {
         cmocka_unit_test(a_program_without_debug_information_is_refused),
         cmocka_unit_test(a_missing_source_is_named),
         cmocka_unit_test(a_syntax_error_costs_one_file),
+        cmocka_unit_test(a_crash_of_the_parser_costs_one_file),
         cmocka_unit_test(an_unchanged_file_is_not_analysed_again),
         cmocka_unit_test(a_changed_header_has_its_files_analysed_again),
         cmocka_unit_test(a_corrupted_cache_is_redone),
