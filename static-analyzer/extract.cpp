@@ -11,6 +11,7 @@
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/FrontendAction.h"
+#include "clang/Lex/LexDiagnostic.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/SmallString.h"
@@ -786,10 +787,12 @@ class FirstError : public DiagnosticConsumer {
   public:
     std::string text;
     unsigned count = 0;
+    bool lacks_header = false;
 
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &diagnostic) override {
         if (level < DiagnosticsEngine::Error)
             return;
+        lacks_header |= diagnostic.getID() == diag::err_pp_file_not_found;
         if (count++ > 0)
             return;
         SmallString<128> message;
@@ -886,6 +889,7 @@ Unit extract_unit(const Source &source) {
     tool.run(&extractor);
     if (errors.count > 0)
         unit.problems.push_back(source.file + ": cannot be parsed completely: " + errors.text);
+    unit.lacks_header = errors.lacks_header;
     unit.parsed = errors.count == 0 || !unit.functions.empty();
     return unit;
 }

@@ -129,7 +129,7 @@ namespace {
 
 class Writer {
   public:
-    std::string out = "persik-ir 2\n";
+    std::string out = "persik-ir 3\n";
 
     void item(const std::string &text) {
         auto [position, fresh] = known.try_emplace(text, known.size());
@@ -176,7 +176,7 @@ class Writer {
 class Reader {
   public:
     explicit Reader(const std::string &text) : next(text.c_str()), end(next + text.size()) {
-        static const char head[] = "persik-ir 2\n";
+        static const char head[] = "persik-ir 3\n";
         good = text.compare(0, strlen(head), head) == 0;
         if (good)
             next += strlen(head);
@@ -276,7 +276,7 @@ template <typename A, typename T> void visit(A &a, const T &constant) {
         a.list(t.parameters), visit(a, t.body);
     } else {
         static_assert(std::is_same_v<T, Unit>);
-        a.item(t.file), a.item(t.parsed);
+        a.item(t.file), a.item(t.parsed), a.item(t.lacks_header);
         a.list(t.functions), a.list(t.initialisers), a.list(t.objects), a.list(t.problems);
         a.list(t.headers);
     }

@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+extern "C" {
+#include "base/log.h"
+}
 #include "static-analyzer/cache.h"
 
 namespace persik {
@@ -188,16 +191,25 @@ std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::str
         if (!cache.load(sources[i], units[i]))
             wanted.push_back(i);
     from_cache = sources.size() - wanted.size();
+    size_t extracted = 0;
+    auto show = [&] {
+        progress_show("analysing the source", (double)extracted / (double)wanted.size());
+    };
     Pool pool(sources, wanted, [&](size_t index, const std::string &text) {
         const Source &source = sources[index];
         Unit &unit = units[index];
         unit = Unit();
         if (!unit_read(text, unit))
             unit = crashed(source);
-        else if (unit.problems.empty())
+        else if (unit.parsed && !unit.lacks_header)
             cache.save(source, unit, text);
+        extracted++;
+        show();
     });
+    if (!wanted.empty())
+        show();
     pool.run();
+    progress_end();
     cache.tidy();
     return units;
 }

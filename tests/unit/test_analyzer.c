@@ -742,6 +742,44 @@ static void an_unchanged_file_is_not_analysed_again(void **state) {
     assert_int_equal(analysed_with_cache(), 0);
 }
 
+/* What an error says follows from what was read; a header that is not there may come. */
+static void what_cannot_be_parsed_is_kept_unless_a_header_is_missing(void **state) {
+    (void)state;
+    need_analyzer();
+    char message[1024];
+    char *command = memory_format("%s --verbose --cache %s/cache --output %s/static.json %s/copy.c",
+                                  analyzer, folder, folder, folder);
+    run_in_folder("rm -rf cache && printf 'int f(void) { return LOST; }\nint g(void);' > copy.c");
+    assert_int_equal(run(command, message), 0);
+    assert_non_null(strstr(message, "1 files analysed, 0 taken"));
+    assert_int_equal(run(command, message), 0);
+    assert_non_null(strstr(message, "0 files analysed, 1 taken"));
+    struct facts *facts = load_result();
+    assert_int_equal(facts->n_problems, 1);
+    facts_free(facts);
+    run_in_folder("printf '#include \"lost.h\"\nint f(void) { return 0; }\n' > copy.c");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(command, message), 0);
+        assert_non_null(strstr(message, "1 files analysed, 0 taken"));
+    }
+    free(command);
+}
+
+static void a_terminal_is_shown_progress(void **state) {
+    (void)state;
+    need_analyzer();
+    char message[1024];
+    char *command = memory_format("script -qec '%s --output %s/static.json %s/shared.c' /dev/null "
+                                  "</dev/null | grep 'analysing the source' >&2",
+                                  analyzer, folder, sources);
+    assert_int_equal(run(command, message), 0);
+    free(command);
+    command = memory_format("%s --output %s/static.json %s/shared.c", analyzer, folder, sources);
+    assert_int_equal(run(command, message), 0);
+    assert_string_equal(message, "");
+    free(command);
+}
+
 static void a_changed_header_has_its_files_analysed_again(void **state) {
     (void)state;
     write_copy();
@@ -892,6 +930,8 @@ int main(void) {
         cmocka_unit_test(a_syntax_error_costs_one_file),
         cmocka_unit_test(a_crash_of_the_parser_costs_one_file),
         cmocka_unit_test(an_unchanged_file_is_not_analysed_again),
+        cmocka_unit_test(what_cannot_be_parsed_is_kept_unless_a_header_is_missing),
+        cmocka_unit_test(a_terminal_is_shown_progress),
         cmocka_unit_test(a_changed_header_has_its_files_analysed_again),
         cmocka_unit_test(a_corrupted_cache_is_redone),
         cmocka_unit_test(the_cache_is_private),
