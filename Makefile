@@ -102,7 +102,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@echo "CXX   $<"
 	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/persik-analyze: $(ANALYZE_OBJ)
+$(B)/persik-analyze: $(ANALYZE_OBJ) $(B)/base/log.o
 	@echo "LINK  $@"
 	@$(CXX) $^ -o $@ $(CXXLIBS)
 

@@ -13,6 +13,10 @@ void log_set_level(enum log_level level) {
     current_level = level;
 }
 
+enum log_level log_get_level(void) {
+    return current_level;
+}
+
 static void print_line(const char *prefix, const char *format, va_list arguments) {
     progress_end();
     fputs(prefix, stderr);

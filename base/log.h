@@ -7,6 +7,7 @@ enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 /* Process-wide; LOG_NORMAL until set. */
 void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
 
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* normal */
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2))); /* always */

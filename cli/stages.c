@@ -129,6 +129,8 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
         argv[n++] = "--build-dir";
         argv[n++] = (char *)stage->build_directory;
     }
+    if (log_get_level() == LOG_QUIET)
+        argv[n++] = "--quiet";
     argv[n] = NULL;
     int status = programs_run(argv, NULL, error);
     if (status == 0)

@@ -129,13 +129,12 @@ bool Cache::load(const Source &source, Unit &unit) {
     return true;
 }
 
-void Cache::save(const Source &source, const Unit &unit) {
+void Cache::save(const Source &source, const Unit &unit, const std::string &body) {
     if (folder.empty())
         return;
     std::error_code ignored;
     fs::create_directories(fs::path(folder).parent_path(), ignored);
     mkdir(folder.c_str(), S_IRWXU);
-    std::string body = unit_write(unit);
     saved |= write_private(entry(source), dependencies(unit) + ' ' + digest(body) + '\n' + body);
 }
 

@@ -2,8 +2,9 @@
  *
  * An entry is found by the file's path, its options, this program and the parser's version, and
  * holds only as long as the file and every header it includes have the content they had. (A new
- * header in front of another of its name goes unseen.) What does not hold, or cannot be read, is as
- * if it were not there. Sources are private, so is what is kept of them: folder 0700, entries 0600.
+ * header in front of another of its name goes unseen; what lacks one is not kept at all.) What does
+ * not hold, or cannot be read, is as if it were not there. Sources are private, so is what is kept
+ * of them: folder 0700, entries 0600.
  *
  * Any number of analyses may use one folder at a time: an entry appears whole, by a rename. After
  * an analysis that added entries, those not used for 30 days go, and beyond 1 GiB those that were
@@ -26,8 +27,9 @@ class Cache {
     /* False if there is no entry that holds. */
     bool load(const Source &source, Unit &unit);
 
-    /* A cache that cannot be written is only slow. */
-    void save(const Source &source, const Unit &unit);
+    /* `text`: of the unit, as unit_write() gives it. A cache that cannot be written is only slow.
+     */
+    void save(const Source &source, const Unit &unit, const std::string &text);
 
     /* Removes entries that are too old or too many, if any was saved. */
     void tidy() const;

@@ -40,6 +40,35 @@ std::vector<bool> find_wrappers(const Program &program) {
     return wrappers;
 }
 
+bool takes_mutex(const api_info &info) {
+    bool mutex = info.object == ON_MUTEX || info.object == ON_SPIN;
+    return mutex && info.op >= OP_LOCK && info.op <= OP_TIMEDLOCK;
+}
+
+/* In which functions a section may begin: they take a mutex, or call a wrapper that does. Few of a
+ * large program's functions do, and a walk is long. */
+std::vector<bool> find_lockers(const Program &program, const std::vector<bool> &wrappers) {
+    std::vector<bool> lockers(program.flows.size(), false);
+    auto locks = [&](const CallSite &site) {
+        if (site.api >= 0)
+            return takes_mutex(catalog_info(site.api));
+        return std::any_of(site.callees.begin(), site.callees.end(), [&](int callee) {
+            return wrappers[(size_t)callee] && lockers[(size_t)callee];
+        });
+    };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t f = 1; f < program.flows.size(); f++) {
+            const std::vector<CallSite> &calls = program.flows[f].calls;
+            if (lockers[f] || !std::any_of(calls.begin(), calls.end(), locks))
+                continue;
+            lockers[f] = true;
+            changed = true;
+        }
+    }
+    return lockers;
+}
+
 /* Field or global pointer -> fields and globals whose address it gets. */
 using Pointees = std::map<std::string, std::set<std::string>>;
 
@@ -392,7 +421,7 @@ class SectionWalker {
         if (key.empty())
             return;
         bool mutex = info.object == ON_MUTEX || info.object == ON_SPIN;
-        if (mutex && info.op >= OP_LOCK && info.op <= OP_TIMEDLOCK)
+        if (takes_mutex(info))
             open_section(key, expr);
         else if (mutex && info.op == OP_UNLOCK)
             close_section(key);
@@ -815,9 +844,10 @@ std::vector<CriticalSection> find_critical_sections(const Program &program) {
     std::vector<CriticalSection> sections;
     std::vector<LooseSignal> loose;
     std::vector<bool> wrappers = find_wrappers(program);
+    std::vector<bool> lockers = find_lockers(program, wrappers);
     Pointees pointees = find_pointees(program);
     for (size_t f = 1; f < program.flows.size(); f++)
-        if (program.flows[f].reached && program.flows[f].has_fragments)
+        if (program.flows[f].reached && lockers[f])
             SectionWalker(program, wrappers, pointees, (int)f, sections, loose).walk_root();
     std::map<std::string, std::string> mutex_of; /* condition -> mutex */
     for (const CriticalSection &section : sections)

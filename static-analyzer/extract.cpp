@@ -8,8 +8,10 @@
 #include "static-analyzer/library.h"
 #include "static-analyzer/names.h"
 #include "static-analyzer/once.h"
+#include "clang/AST/ASTConsumer.h"
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "clang/Frontend/ASTUnit.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Lex/LexDiagnostic.h"
 #include "clang/Tooling/CompilationDatabase.h"
 #include "clang/Tooling/Tooling.h"
 #include "llvm/ADT/SmallString.h"
@@ -788,10 +790,12 @@ class FirstError : public DiagnosticConsumer {
   public:
     std::string text;
     unsigned count = 0;
+    bool lacks_header = false;
 
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &diagnostic) override {
         if (level < DiagnosticsEngine::Error)
             return;
+        lacks_header |= diagnostic.getID() == diag::err_pp_file_not_found;
         if (count++ > 0)
             return;
         SmallString<128> message;
@@ -827,6 +831,52 @@ void note_headers(const SourceManager &sources, const Source &source, Unit &unit
     std::sort(unit.headers.begin(), unit.headers.end());
 }
 
+/* What becomes of a file's syntax tree; only while it is parsed are its declarations there. */
+class Extraction : public ASTConsumer {
+  public:
+    Extraction(const Source &source, Unit &unit) : source(source), unit(unit) {
+    }
+
+    void HandleTranslationUnit(ASTContext &context) override {
+        Names names(context, source.directory);
+        Collector(names, unit).TraverseDecl(context.getTranslationUnitDecl());
+        note_headers(context.getSourceManager(), source, unit);
+    }
+
+  private:
+    const Source &source;
+    Unit &unit;
+};
+
+class ExtractionAction : public ASTFrontendAction {
+  public:
+    ExtractionAction(const Source &source, Unit &unit) : source(source), unit(unit) {
+    }
+
+    std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance & /*compiler*/,
+                                                   StringRef /*file*/) override {
+        return std::make_unique<Extraction>(source, unit);
+    }
+
+  private:
+    const Source &source;
+    Unit &unit;
+};
+
+class Extractor : public tooling::FrontendActionFactory {
+  public:
+    Extractor(const Source &source, Unit &unit) : source(source), unit(unit) {
+    }
+
+    std::unique_ptr<FrontendAction> create() override {
+        return std::make_unique<ExtractionAction>(source, unit);
+    }
+
+  private:
+    const Source &source;
+    Unit &unit;
+};
+
 } // namespace
 
 Unit extract_unit(const Source &source) {
@@ -838,16 +888,12 @@ Unit extract_unit(const Source &source) {
     tool.appendArgumentsAdjuster(tooling::getClangSyntaxOnlyAdjuster());
     FirstError errors;
     tool.setDiagnosticConsumer(&errors);
-    std::vector<std::unique_ptr<ASTUnit>> trees;
-    tool.buildASTs(trees);
+    Extractor extractor(source, unit);
+    tool.run(&extractor);
     if (errors.count > 0)
         unit.problems.push_back(source.file + ": cannot be parsed completely: " + errors.text);
-    for (const auto &tree : trees) {
-        Names names(tree->getASTContext(), source.directory);
-        Collector(names, unit).TraverseDecl(tree->getASTContext().getTranslationUnitDecl());
-        note_headers(tree->getSourceManager(), source, unit);
-        unit.parsed = errors.count == 0 || !unit.functions.empty();
-    }
+    unit.lacks_header = errors.lacks_header;
+    unit.parsed = errors.count == 0 || !unit.functions.empty();
     return unit;
 }
 

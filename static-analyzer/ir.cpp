@@ -276,7 +276,7 @@ template <typename A, typename T> void visit(A &a, const T &constant) {
         a.list(t.parameters), a.item(t.constructs), visit(a, t.body);
     } else {
         static_assert(std::is_same_v<T, Unit>);
-        a.item(t.file), a.item(t.parsed);
+        a.item(t.file), a.item(t.parsed), a.item(t.lacks_header);
         a.list(t.functions), a.list(t.initialisers), a.list(t.objects), a.list(t.problems);
         a.list(t.headers);
     }

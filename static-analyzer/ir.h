@@ -237,6 +237,7 @@ struct Unit {
     std::vector<std::string> problems;
     std::vector<std::string> headers; /* all that it includes, absolute */
     bool parsed = false;
+    bool lacks_header = false; /* one was not found: what is above may change when it is there */
 };
 
 /* Key without what follows '@'. */

@@ -20,6 +20,9 @@
 #include <getopt.h>
 #include <jansson.h>
 
+extern "C" {
+#include "base/log.h"
+}
 #include "static-analyzer/findings.h"
 #include "static-analyzer/sources.h"
 #include "static-analyzer/workers.h"
@@ -39,6 +42,7 @@ const char usage[] =
     "  --compile-commands FILE   that file itself\n"
     "  --functions FILE          start from these functions: one per line, or sample.json\n"
     "  --cache DIR               keep the results per file here\n"
+    "  --quiet                   no progress on a terminal\n"
     "  --verbose                 say how many files were analysed\n"
     "  --help                    show this text\n";
 
@@ -57,6 +61,7 @@ Options parse_command_line(int argc, char **argv) {
         {"compile-commands", required_argument, nullptr, 'c'},
         {"functions", required_argument, nullptr, 'f'},
         {"cache", required_argument, nullptr, 'k'},
+        {"quiet", no_argument, nullptr, 'q'},
         {"verbose", no_argument, nullptr, 'v'},
         {"help", no_argument, nullptr, 'h'},
         {},
@@ -81,6 +86,9 @@ Options parse_command_line(int argc, char **argv) {
             break;
         case 'k':
             options.cache = optarg;
+            break;
+        case 'q':
+            log_set_level(LOG_QUIET);
             break;
         case 'v':
             options.verbose = true;

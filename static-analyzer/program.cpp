@@ -47,7 +47,8 @@ void merge_units(std::vector<Unit> &units, Program &program) {
         for (Function &function : unit.functions)
             if (program.by_key.emplace(function.key, program.functions.size()).second)
                 program.functions.push_back(std::move(function));
-        unit = Unit{unit.file, {}, {}, {}, std::move(unit.problems), {}, unit.parsed};
+        unit = Unit{unit.file,        {}, {}, {}, std::move(unit.problems), {}, unit.parsed,
+                    unit.lacks_header};
     }
 }
 
@@ -196,8 +197,8 @@ void add_entry_locks(Program &program) {
 } // namespace
 
 int catalog_find(const std::string &name) {
-    static const std::map<std::string, int> index = [] {
-        std::map<std::string, int> names;
+    static const std::unordered_map<std::string, int> index = [] {
+        std::unordered_map<std::string, int> names;
         for (int i = 0; i < API_COUNT; i++)
             names[catalog[i].name] = i;
         return names;

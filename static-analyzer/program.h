@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "formats/catalog.h"
@@ -73,7 +74,7 @@ struct Program {
     std::vector<Function> functions; /* [0] holds the initialisers of globals */
     std::vector<Flow> flows;         /* same index */
     std::vector<StaticObject> objects;
-    std::map<std::string, int> by_key;
+    std::unordered_map<std::string, int> by_key;
     std::map<std::string, std::string> aliases; /* "*local:f.m" -> what that pointer always is */
 
     const Function *find(const std::string &key) const;

@@ -9,8 +9,8 @@
 
 namespace persik {
 
-/* Extracts every source, each in a process of its own: the memory of a syntax tree is gone
- * afterwards, and a crash of the parser costs one file, which then has a problem in its unit.
+/* Extracts every source, in processes that take one after another: a crash of the parser costs one
+ * file, which then has a problem in its unit.
  * `cache_folder`: for results that still hold (cache.h), empty for none; `from_cache`: how many
  * did. Order as in `sources`. */
 std::vector<Unit> extract_all(const std::vector<Source> &sources, const std::string &cache_folder,

@@ -679,6 +679,34 @@ static void a_syntax_error_costs_one_file(void **state) {
     free(path);
 }
 
+/* More of them than there are ever processes: those that die are replaced. */
+static void a_crash_of_the_parser_costs_one_file(void **state) {
+    (void)state;
+    const size_t crashes = 20;
+    char *arguments = memory_format("%s", "");
+    for (size_t i = 0; i < crashes; i++) {
+        char *path = memory_format("%s/crash%zu.c", folder, i);
+        FILE *out = fopen(path, "w");
+        assert_non_null(out);
+        fputs("#pragma clang __debug crash\n", out);
+        fclose(out);
+        char *more = memory_format("%s %s", arguments, path);
+        free(arguments);
+        free(path);
+        arguments = more;
+    }
+    char *all = memory_format("%s %s/shared.c", arguments, sources);
+    struct facts *facts = analyse(all);
+    assert_int_equal(facts->n_problems, crashes);
+    for (size_t i = 0; i < crashes; i++)
+        assert_non_null(strstr(facts->problems[i], "the parser crashed on it"));
+    assert_int_equal(facts->n_files, 1);
+    check_marks("shared.c", facts, 15);
+    facts_free(facts);
+    free(arguments);
+    free(all);
+}
+
 /* Analyses a copy of share.c and a header of it with a cache; how many files were not taken from
  * there. */
 static int analysed_with_cache(void) {
@@ -717,6 +745,44 @@ static void an_unchanged_file_is_not_analysed_again(void **state) {
     assert_int_equal(analysed_with_cache(), 0);
     run_in_folder("touch copy.c copy.h"); /* the content counts, not the time */
     assert_int_equal(analysed_with_cache(), 0);
+}
+
+/* What an error says follows from what was read; a header that is not there may come. */
+static void what_cannot_be_parsed_is_kept_unless_a_header_is_missing(void **state) {
+    (void)state;
+    need_analyzer();
+    char message[1024];
+    char *command = memory_format("%s --verbose --cache %s/cache --output %s/static.json %s/copy.c",
+                                  analyzer, folder, folder, folder);
+    run_in_folder("rm -rf cache && printf 'int f(void) { return LOST; }\nint g(void);' > copy.c");
+    assert_int_equal(run(command, message), 0);
+    assert_non_null(strstr(message, "1 files analysed, 0 taken"));
+    assert_int_equal(run(command, message), 0);
+    assert_non_null(strstr(message, "0 files analysed, 1 taken"));
+    struct facts *facts = load_result();
+    assert_int_equal(facts->n_problems, 1);
+    facts_free(facts);
+    run_in_folder("printf '#include \"lost.h\"\nint f(void) { return 0; }\n' > copy.c");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run(command, message), 0);
+        assert_non_null(strstr(message, "1 files analysed, 0 taken"));
+    }
+    free(command);
+}
+
+static void a_terminal_is_shown_progress(void **state) {
+    (void)state;
+    need_analyzer();
+    char message[1024];
+    char *command = memory_format("script -qec '%s --output %s/static.json %s/shared.c' /dev/null "
+                                  "</dev/null | grep 'analysing the source' >&2",
+                                  analyzer, folder, sources);
+    assert_int_equal(run(command, message), 0);
+    free(command);
+    command = memory_format("%s --output %s/static.json %s/shared.c", analyzer, folder, sources);
+    assert_int_equal(run(command, message), 0);
+    assert_string_equal(message, "");
+    free(command);
 }
 
 static void a_changed_header_has_its_files_analysed_again(void **state) {
@@ -868,7 +934,10 @@ int main(void) {
         cmocka_unit_test(a_program_without_debug_information_is_refused),
         cmocka_unit_test(a_missing_source_is_named),
         cmocka_unit_test(a_syntax_error_costs_one_file),
+        cmocka_unit_test(a_crash_of_the_parser_costs_one_file),
         cmocka_unit_test(an_unchanged_file_is_not_analysed_again),
+        cmocka_unit_test(what_cannot_be_parsed_is_kept_unless_a_header_is_missing),
+        cmocka_unit_test(a_terminal_is_shown_progress),
         cmocka_unit_test(a_changed_header_has_its_files_analysed_again),
         cmocka_unit_test(a_corrupted_cache_is_redone),
         cmocka_unit_test(the_cache_is_private),
