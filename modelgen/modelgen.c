@@ -17,6 +17,7 @@
 #include "modelgen/peg.h"
 #include "modelgen/pipes.h"
 #include "modelgen/signals.h"
+#include "modelgen/slots.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
 #include "modelgen/statements.h"
@@ -167,6 +168,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct view view = view_of(recorded);
     pipes_as_queues(&view);
     signals_as_permits(&view);
+    slots_as_commands(&view);
     struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);
     struct trace placed = *crews.trace; /* where calls are as the program's author sees it */
