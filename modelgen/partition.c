@@ -18,6 +18,9 @@ void partition_even_out(struct dist *stays, const struct scaling *scaling, int t
  * the pool's CPU on, that is said. */
 #define OUTSIDE_SHARE 0.05
 
+/* That a command for each thread is a part of a total: else more threads would do more work. */
+#define COMMANDS_CONFIDENCE 0.8
+
 /* ---- the pool's part of the graph ---- */
 
 struct graph {
@@ -39,11 +42,31 @@ static bool is_signalled_inside(const struct graph *graph, size_t n) {
     return false;
 }
 
+/* Is it a queue of commands: does who fills it count what is outstanding, and wait for that? */
+static bool is_for_commands(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->kind != NODE_RELEASE || node->count >= 0 || node->n_edges != 1)
+            continue;
+        const struct node *next = &model->nodes[node->edges[0].to];
+        if (next->kind == NODE_PUT && next->object == object)
+            return true;
+    }
+    return false;
+}
+
+static bool takes_command(const struct graph *graph, size_t n) {
+    const struct node *node = &graph->model->nodes[n];
+    return graph->is_own[n] && node->kind == NODE_GET &&
+           is_for_commands(graph->model, node->object);
+}
+
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
  * share. */
 static bool is_meeting(const struct graph *graph, size_t n) {
     enum node_kind kind = graph->model->nodes[n].kind;
-    return kind == NODE_BARRIER || (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
+    return kind == NODE_BARRIER || takes_command(graph, n) ||
+           (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
            (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
 }
 
@@ -516,7 +539,7 @@ static struct contents find_contents(struct model *model, int pool) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
             continue;
-        found.supply |= node->kind == NODE_GET ||
+        found.supply |= (node->kind == NODE_GET && !takes_command(&graph, n)) ||
                         (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
                         takes_by_statements(&graph, n);
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
@@ -586,6 +609,50 @@ static void own_items(struct graph *graph) {
             if (stays_in_loop(graph, n, &node->edges[e]))
                 make_no_share(&node->edges[e].cpu_scaling);
     }
+}
+
+/* ---- commands, one for each thread ---- */
+
+static bool is_scaled(const struct scaling *scaling) {
+    return scaling->share > 0 || scaling->growth > 0;
+}
+
+/* Does the number of rounds of a loop around the node follow the threads, or what is there to be
+ * taken? */
+static bool follows_already(const struct graph *graph, size_t n) {
+    if (graph->supplied[n])
+        return true;
+    for (size_t m = 0; m < graph->n; m++) {
+        const struct node *node = &graph->model->nodes[m];
+        if (!same_loop(graph->loops, graph->n, n, m))
+            continue;
+        if (is_scaled(&node->stays_scaling))
+            return true;
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (stays_in_loop(graph, m, &node->edges[e]) && is_scaled(&node->edges[e].runs_scaling))
+                return true;
+    }
+    return false;
+}
+
+/* Commands of which each thread gets one, however many threads there are, share out what a round is
+ * about: of what the source says nothing about, too, each is a part. True: there are such. */
+static bool split_commands(struct model *model, int pool) {
+    bool any = false;
+    struct graph graph = graph_make(model, pool);
+    for (size_t n = 0; n < graph.n; n++)
+        any |= takes_command(&graph, n) && may_follow_threads(&graph, model->nodes[n].object);
+    for (size_t n = 0; any && n < graph.n; n++) {
+        if (!graph.is_own[n] || follows_already(&graph, n))
+            continue;
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++) {
+            struct scaling *scaling = &model->nodes[n].edges[e].cpu_scaling;
+            if (!is_scaled(scaling))
+                make_share(scaling, pool, 0);
+        }
+    }
+    graph_free(&graph);
+    return any;
 }
 
 static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
@@ -702,9 +769,10 @@ static void decide(const struct trace *trace, const struct facts *facts,
         own_items(&graph);
         graph_free(&graph);
     }
+    bool commanded = split_commands(model, p);
     struct contents found = find_contents(model, p);
     bool told = from->team || has_source(trace, facts, from);
-    if (!told && !found.supply) {
+    if (!told && !found.supply && !commanded) {
         decide_from_trace(trace, timelines, from, evidence, model, p);
         return;
     }
@@ -724,7 +792,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
     const char *text = rule_texts[rule];
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";
-    set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
+    if (commanded)
+        set_rule(pool, rule, COMMANDS_CONFIDENCE,
+                 memory_format("%s (each round it is given one command for each thread)", text));
+    else
+        set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
 }
 
 void partition_decide(const struct trace *trace, const struct facts *facts,
