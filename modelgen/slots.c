@@ -70,52 +70,59 @@ struct group {
 
 /* The threads that use a mutex. */
 struct users {
-    int first, second; /* -1: none */
+    int thread[2]; /* -1: none */
+    bool waits[2]; /* that one, under the mutex */
     bool more;
 };
+
+static void note_user(struct users *users, const struct section *section) {
+    for (int i = 0; i < 2; i++) {
+        if (users->thread[i] >= 0 && users->thread[i] != section->thread)
+            continue;
+        users->thread[i] = section->thread;
+        users->waits[i] |= section->n_waits > 0;
+        return;
+    }
+    users->more = true;
+}
 
 static struct users *find_users(const struct sections *sections) {
     struct users *users = memory_alloc(sections->n_objects + 1, sizeof *users);
     for (size_t o = 0; o < sections->n_objects; o++)
-        users[o] = (struct users){-1, -1, false};
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        struct users *of = &users[sections->sections[s].mutex];
-        int thread = sections->sections[s].thread;
-        if (of->first < 0 || of->first == thread)
-            of->first = thread;
-        else if (of->second < 0 || of->second == thread)
-            of->second = thread;
-        else
-            of->more = true;
-    }
+        users[o] = (struct users){.thread = {-1, -1}};
+    for (size_t s = 0; s < sections->n_sections; s++)
+        note_user(&users[sections->sections[s].mutex], &sections->sections[s]);
     return users;
 }
 
-static bool is_between(const struct users *users, int creator, int thread) {
-    return !users->more && ((users->first == creator && users->second == thread) ||
-                            (users->first == thread && users->second == creator));
+/* Does the thread wait under the mutex, which only its creator uses besides? */
+static bool may_be_slot(const struct users *users, int thread, int creator) {
+    for (int i = 0; i < 2; i++)
+        if (users->thread[i] == thread && users->thread[1 - i] == creator)
+            return users->waits[i] && !users->more;
+    return false;
 }
 
-/* The first mutex that the thread shares with its creator alone, and waits under: until it has a
- * command it does nothing else. NO_SLOT: there is none. */
-static int slot_of(const struct trace *trace, const struct sections *sections,
-                   const struct users *users, size_t thread) {
-    int creator = trace->threads[thread].creator, found = NO_SLOT;
-    uint64_t found_ns = UINT64_MAX;
-    bool *waited = memory_alloc(sections->n_objects + 1, sizeof *waited);
-    for (size_t s = 0; s < sections->n_sections; s++)
-        if (sections->sections[s].thread == (int)thread)
-            waited[sections->sections[s].mutex] |= sections->sections[s].n_waits > 0;
+/* Per thread, the first mutex that may be its slot, as until it has a command it does nothing else;
+ * NO_SLOT: there is none. */
+static int *find_slots(const struct trace *trace, const struct sections *sections) {
+    struct users *users = find_users(sections);
+    int *slots = memory_alloc(trace->n_threads, sizeof *slots);
+    uint64_t *first_ns = memory_alloc(trace->n_threads, sizeof *first_ns);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        slots[t] = NO_SLOT;
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
-        if (section->thread != (int)thread || section->acquire_ns >= found_ns ||
-            !waited[section->mutex] || !is_between(&users[section->mutex], creator, (int)thread))
+        int thread = section->thread, creator = trace->threads[thread].creator;
+        if (creator < 0 || !may_be_slot(&users[section->mutex], thread, creator) ||
+            (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]))
             continue;
-        found = section->mutex;
-        found_ns = section->acquire_ns;
+        slots[thread] = section->mutex;
+        first_ns[thread] = section->acquire_ns;
     }
-    free(waited);
-    return found;
+    free(first_ns);
+    free(users);
+    return slots;
 }
 
 static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
@@ -284,9 +291,14 @@ static void replay(const struct trace *trace, const struct sections *sections,
 
 /* ---- what it comes to ---- */
 
-static int compare_edits(const void *a, const void *b) {
-    const struct edit *const *left = a, *const *right = b;
-    const struct edit *x = *left, *y = *right;
+/* A call of the creator on one of its slots. */
+struct creator_call {
+    size_t record;
+    struct edit *edit;
+};
+
+static int compare_calls(const void *a, const void *b) {
+    const struct creator_call *x = a, *y = b;
     return (x->record > y->record) - (x->record < y->record);
 }
 
@@ -295,22 +307,25 @@ static int compare_edits(const void *a, const void *b) {
  * of it. */
 static bool goes_in_rounds(const struct group *group) {
     struct {
-        struct edit **items;
+        struct creator_call *items;
         size_t count, capacity;
     } calls = {0};
     for (size_t i = 0; i < group->n_slots; i++)
-        for (size_t e = 0; e < group->slots[i].edits.count; e++)
-            if (group->slots[i].edits.items[e].thread == group->creator)
-                *VECTOR_ADD(&calls) = &group->slots[i].edits.items[e];
+        for (size_t e = 0; e < group->slots[i].edits.count; e++) {
+            struct edit *edit = &group->slots[i].edits.items[e];
+            if (edit->thread == group->creator)
+                *VECTOR_ADD(&calls) = (struct creator_call){edit->record, edit};
+        }
     if (calls.count)
-        qsort(calls.items, calls.count, sizeof *calls.items, compare_edits);
+        qsort(calls.items, calls.count, sizeof *calls.items, compare_calls);
     size_t outstanding = 0;
     bool waits = false, in_rounds = true;
     for (size_t c = 0; c < calls.count; c++) {
-        bool puts = calls.items[c]->role == ROLE_put;
+        struct edit *edit = calls.items[c].edit;
+        bool puts = edit->role == ROLE_put;
         in_rounds &= !puts || !waits || outstanding == 0;
         outstanding = puts ? outstanding + 1 : outstanding - 1;
-        calls.items[c]->waits_for_all = !puts && !waits;
+        edit->waits_for_all = !puts && !waits;
         waits = !puts;
     }
     free(calls.items);
@@ -378,77 +393,87 @@ static void show(struct view *view, const struct sections *sections, const struc
     }
 }
 
-/* The threads created like `thread`, each with its slot; no slots when one has none. */
-static struct group make_group(const struct trace *trace, const int *slots, size_t thread) {
+/* Of each thread that has a slot, what happened in it. */
+static struct moments *read_slots(const struct trace *trace, const struct sections *sections,
+                                  const int *slots) {
+    struct moments *moments = memory_alloc(trace->n_threads, sizeof *moments);
+    int *owner = memory_alloc(sections->n_objects + 1, sizeof *owner); /* thread + 1 */
+    for (size_t t = 0; t < trace->n_threads; t++)
+        if (slots[t] != NO_SLOT)
+            owner[slots[t]] = (int)t + 1;
+    for (size_t s = 0; s < sections->n_sections; s++)
+        if (owner[sections->sections[s].mutex] > 0)
+            read_section(trace, sections, s, &moments[owner[sections->sections[s].mutex] - 1]);
+    free(owner);
+    return moments;
+}
+
+/* The threads created like `thread`, each with its slot. Takes their moments over. */
+static struct group make_group(const struct trace *trace, struct moments *moments, size_t thread) {
     struct group group = {.creator = (size_t)trace->threads[thread].creator, .number = thread};
-    group.slots = memory_alloc(trace->n_threads, sizeof *group.slots);
-    for (size_t t = thread; t < trace->n_threads; t++) {
+    for (size_t t = 0; t < trace->n_threads; t++) {
         if (!are_alike(&trace->threads[t], &trace->threads[thread]))
             continue;
-        if (slots[t] == NO_SLOT) {
-            group.n_slots = 0;
-            return group;
-        }
+        group.slots = memory_resize(group.slots, group.n_slots + 1, sizeof *group.slots);
         group.slots[group.n_slots++] =
             (struct slot){.worker = t,
+                          .moments = moments[t],
+                          .users = {{.from = NO_RECORD}, {.from = NO_RECORD}},
+                          .is_wrong = moments[t].count == 0,
                           .put = NO_EDIT,
                           .taken = NO_EDIT,
-                          .told = NO_EDIT,
-                          .users = {{.from = NO_RECORD}, {.from = NO_RECORD}}};
+                          .told = NO_EDIT};
+        moments[t] = (struct moments){0};
     }
     return group;
 }
 
-static void show_group(struct view *view, const struct sections *sections, const int *slots,
-                       size_t thread, bool **dropped) {
-    const struct trace *trace = &view->trace;
-    struct group group = make_group(trace, slots, thread);
-    for (size_t s = 0; s < sections->n_sections; s++)
-        for (size_t i = 0; i < group.n_slots; i++)
-            if (sections->sections[s].mutex == slots[group.slots[i].worker])
-                read_section(trace, sections, s, &group.slots[i].moments);
-    for (size_t i = 0; i < group.n_slots; i++)
-        replay(trace, sections, &group, &group.slots[i]);
-    if (group.n_slots && is_believed(&group)) {
-        find_farewells(&group);
-        show(view, sections, &group, dropped);
+static void show_group(struct view *view, const struct sections *sections, struct group *group,
+                       bool **dropped) {
+    for (size_t i = 0; i < group->n_slots; i++)
+        replay(&view->trace, sections, group, &group->slots[i]);
+    if (is_believed(group)) {
+        find_farewells(group);
+        show(view, sections, group, dropped);
     }
-    for (size_t i = 0; i < group.n_slots; i++) {
-        free(group.slots[i].moments.items);
-        free(group.slots[i].edits.items);
+    for (size_t i = 0; i < group->n_slots; i++) {
+        free(group->slots[i].moments.items);
+        free(group->slots[i].edits.items);
     }
-    free(group.slots);
+    free(group->slots);
 }
 
-static bool is_first_alike(const struct trace *trace, size_t thread) {
-    for (size_t t = 0; t < thread; t++)
-        if (are_alike(&trace->threads[t], &trace->threads[thread]))
-            return false;
-    return true;
-}
-
-void slots_as_commands(struct view *view) {
+static void show_slots(struct view *view, const struct sections *sections, const int *slots) {
     const struct trace *trace = &view->trace;
-    size_t n_threads = trace->n_threads;
-    int *one_pool = memory_alloc(n_threads, sizeof *one_pool);
-    int *slots = memory_alloc(n_threads, sizeof *slots);
-    bool **dropped = memory_alloc(n_threads, sizeof *dropped);
-    struct sections sections = sections_find(trace, one_pool);
-    struct users *users = find_users(&sections);
-    for (size_t t = 0; t < n_threads; t++) {
-        slots[t] = trace->threads[t].creator < 0 ? NO_SLOT : slot_of(trace, &sections, users, t);
+    struct moments *moments = read_slots(trace, sections, slots);
+    bool **dropped = memory_alloc(trace->n_threads, sizeof *dropped);
+    for (size_t t = 0; t < trace->n_threads; t++)
         dropped[t] = memory_alloc(trace->threads[t].n_records + 1, sizeof **dropped);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        if (moments[t].count == 0)
+            continue;
+        struct group group = make_group(trace, moments, t);
+        show_group(view, sections, &group, dropped);
     }
-    for (size_t t = 0; t < n_threads; t++)
-        if (slots[t] != NO_SLOT && is_first_alike(trace, t))
-            show_group(view, &sections, slots, t, dropped);
-    sections_free(&sections, trace);
-    for (size_t t = 0; t < n_threads; t++) {
+    for (size_t t = 0; t < trace->n_threads; t++) {
         view_drop(view, t, dropped[t]);
         free(dropped[t]);
     }
     free(dropped);
-    free(users);
+    free(moments);
+}
+
+void slots_as_commands(struct view *view) {
+    const struct trace *trace = &view->trace;
+    int *one_pool = memory_alloc(trace->n_threads, sizeof *one_pool);
+    struct sections sections = sections_find(trace, one_pool);
+    int *slots = find_slots(trace, &sections);
+    bool any = false;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        any |= slots[t] != NO_SLOT;
+    if (any)
+        show_slots(view, &sections, slots);
+    sections_free(&sections, view->recorded);
     free(slots);
     free(one_pool);
 }
