@@ -9,7 +9,7 @@ corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 unbounded_heap semaphore_limit event_gate
-    completion_outstanding pool_ordered unbounded_exchange handover_wavefront
+    completion_outstanding pool_ordered pool_slots pool_commands unbounded_exchange handover_wavefront
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
