@@ -42,6 +42,36 @@ static bool is_signalled_inside(const struct graph *graph, size_t n) {
     return false;
 }
 
+static bool gives(const struct node *node, int object) {
+    return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
+}
+
+/* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
+ * smaller with every thread more. */
+static bool may_follow_threads(const struct graph *graph, int object) {
+    const struct model *model = graph->model;
+    if (model->objects[object].amount.n_terms > 0)
+        return true;
+    if (model->objects[object].items_in_all > 0)
+        return false;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        bool fills = false, goes_by_threads = model->pools[p].scales;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            if (!draft_node_in_pool(node, &model->pools[p]))
+                continue;
+            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
+            fills |= gives(node, object) || (acts && (int)p != graph->pool);
+            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
+            for (size_t e = 0; e < node->n_edges; e++)
+                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
+        }
+        if (fills && goes_by_threads)
+            return true;
+    }
+    return false;
+}
+
 /* Is it a queue of commands: does who fills it count what is outstanding, and wait for that? */
 static bool is_for_commands(const struct model *model, int object) {
     for (size_t n = 0; n < model->n_nodes; n++) {
@@ -55,10 +85,11 @@ static bool is_for_commands(const struct model *model, int object) {
     return false;
 }
 
+/* One of as many as there are threads, whatever their number. */
 static bool takes_command(const struct graph *graph, size_t n) {
     const struct node *node = &graph->model->nodes[n];
     return graph->is_own[n] && node->kind == NODE_GET &&
-           is_for_commands(graph->model, node->object);
+           is_for_commands(graph->model, node->object) && may_follow_threads(graph, node->object);
 }
 
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
@@ -88,10 +119,6 @@ static bool gives_back(const struct graph *graph, int object) {
             graph->model->nodes[m].object == object)
             return true;
     return false;
-}
-
-static bool gives(const struct node *node, int object) {
-    return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
 }
 
 static bool takes(const struct node *node, int object) {
@@ -557,32 +584,6 @@ static struct contents find_contents(struct model *model, int pool) {
 
 /* ---- what is no share after all ---- */
 
-/* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
- * smaller with every thread more. */
-static bool may_follow_threads(const struct graph *graph, int object) {
-    const struct model *model = graph->model;
-    if (model->objects[object].amount.n_terms > 0)
-        return true;
-    if (model->objects[object].items_in_all > 0)
-        return false;
-    for (size_t p = 0; p < model->n_pools; p++) {
-        bool fills = false, goes_by_threads = model->pools[p].scales;
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            const struct node *node = &model->nodes[n];
-            if (!draft_node_in_pool(node, &model->pools[p]))
-                continue;
-            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
-            fills |= gives(node, object) || (acts && (int)p != graph->pool);
-            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
-            for (size_t e = 0; e < node->n_edges; e++)
-                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
-        }
-        if (fills && goes_by_threads)
-            return true;
-    }
-    return false;
-}
-
 /* The supply that the node's loop takes from; MODEL_NONE when it may follow the threads. */
 static int steady_supply(const struct graph *graph, size_t n) {
     const struct model *model = graph->model;
@@ -641,7 +642,7 @@ static bool split_commands(struct model *model, int pool) {
     bool any = false;
     struct graph graph = graph_make(model, pool);
     for (size_t n = 0; n < graph.n; n++)
-        any |= takes_command(&graph, n) && may_follow_threads(&graph, model->nodes[n].object);
+        any |= takes_command(&graph, n);
     for (size_t n = 0; any && n < graph.n; n++) {
         if (!graph.is_own[n] || follows_already(&graph, n))
             continue;
