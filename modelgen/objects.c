@@ -162,6 +162,11 @@ static int completion_tokens(struct writer *writer, int index) {
         draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "completion"));
     writer->model->objects[result].amount = draft_constant(1);
     writer->model->objects[result].condition = true;
+    draft_note(
+        writer->model,
+        "%s: the workers' slots are modelled as one queue of commands; which worker a command "
+        "is for is left out",
+        writer->model->objects[result].name);
     writer->model->objects[result].evidence = memory_strdup(
         "each worker has a slot of its own for a command and for the news that it is done");
     return result;

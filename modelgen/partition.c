@@ -639,7 +639,7 @@ static bool follows_already(const struct graph *graph, size_t n) {
 /* Commands of which each thread gets one, however many threads there are, share out what a round is
  * about: of what the source says nothing about, too, each is a part. True: there are such. */
 static bool split_commands(struct model *model, int pool) {
-    bool any = false;
+    bool any = false, guessed = false;
     struct graph graph = graph_make(model, pool);
     for (size_t n = 0; n < graph.n; n++)
         any |= takes_command(&graph, n);
@@ -648,11 +648,19 @@ static bool split_commands(struct model *model, int pool) {
             continue;
         for (size_t e = 0; e < model->nodes[n].n_edges; e++) {
             struct scaling *scaling = &model->nodes[n].edges[e].cpu_scaling;
-            if (!is_scaled(scaling))
-                make_share(scaling, pool, 0);
+            if (is_scaled(scaling))
+                continue;
+            guessed |= dist_mean(&model->nodes[n].edges[e].cpu_ns) > 0;
+            make_share(scaling, pool, 0);
         }
     }
     graph_free(&graph);
+    if (guessed)
+        draft_note(
+            model,
+            "%s: each round there is a command for each thread; what the source does not say "
+            "of their computation is taken as a part of the round's total",
+            model->pools[pool].name);
     return any;
 }
 
