@@ -248,17 +248,28 @@ static void find_last_join(const struct trace *trace, struct crew *crew) {
     }
 }
 
+/* Does the creator carry out commands while all of the members are there? */
+static bool find_pieces(const struct trace *trace, const struct sample *sample, struct crew *crew,
+                        size_t from, size_t to) {
+    struct pieces *pieces = &crew->pieces;
+    *pieces = pieces_find(trace, sample, crew->creator, crew->members, crew->n_members);
+    if (pieces->count > 0 &&
+        (pieces->items[0].first < from || pieces->items[pieces->count - 1].last > to))
+        pieces->count = 0;
+    if (pieces->count == 0)
+        return false;
+    crew->begin_ns = end_of(&trace->threads[crew->creator].records[from - 1]);
+    find_last_join(trace, crew);
+    return true;
+}
+
 static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t from = 0, to = 0;
     if (!find_stay(trace, crew, &from, &to))
         return;
-    crew->pieces = pieces_find(trace, sample, crew->creator, crew->members, crew->n_members);
-    if (crew->pieces.count > 0) {
-        crew->begin_ns = end_of(&creator->records[from - 1]);
-        find_last_join(trace, crew);
+    if (find_pieces(trace, sample, crew, from, to))
         return;
-    }
     const char *function = NULL;
     bool found = false;
     for (size_t depth = 0; !found && (function = common_function(trace, crew, depth)); depth++)

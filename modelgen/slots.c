@@ -280,7 +280,9 @@ static void end_waiting(const struct trace *trace, struct slot *slot) {
 
 static void replay(const struct trace *trace, const struct sections *sections,
                    const struct group *group, struct slot *slot) {
-    qsort(slot->moments.items, slot->moments.count, sizeof *slot->moments.items, compare_moments);
+    if (slot->moments.count)
+        qsort(slot->moments.items, slot->moments.count, sizeof *slot->moments.items,
+              compare_moments);
     for (size_t m = 0; m < slot->moments.count && !slot->is_wrong; m++) {
         const struct moment *moment = &slot->moments.items[m];
         bool is_worker = sections->sections[moment->section].thread == (int)slot->worker;
