@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/pieces.h"
 #include "modelgen/timeline.h"
 
 /* So many of the threads' calls are made below the function that is their work: the last ones of
@@ -20,6 +21,8 @@ struct crew {
     const char *function; /* their work, which the creator does too; NULL: it does not */
     size_t first, last;   /* records of the creator in its part: [first, last), may be none */
     uint64_t begin_ns, end_ns;
+    struct pieces
+        pieces; /* of that work, where the creator does it command by command; else none */
 };
 
 struct crew_list {
@@ -231,10 +234,41 @@ static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
     return (double)(crew->end_ns - crew->begin_ns) >= PART_SHARE * lives / (double)crew->n_members;
 }
 
+/* The creator's part ends with the last of the members; `last` is where it is joined. */
+static void find_last_join(const struct trace *trace, struct crew *crew) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    crew->last = creator->n_records;
+    crew->end_ns = creator->end_ns;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (op_of(record) != OP_JOIN || !is_member(crew, record->value))
+            continue;
+        crew->last = r;
+        crew->end_ns = end_of(record);
+    }
+}
+
+/* Does the creator carry out commands while all of the members are there? */
+static bool find_pieces(const struct trace *trace, const struct sample *sample, struct crew *crew,
+                        size_t from, size_t to) {
+    struct pieces *pieces = &crew->pieces;
+    *pieces = pieces_find(trace, sample, crew->creator, crew->members, crew->n_members);
+    if (pieces->count > 0 &&
+        (pieces->items[0].first < from || pieces->items[pieces->count - 1].last > to))
+        pieces->count = 0;
+    if (pieces->count == 0)
+        return false;
+    crew->begin_ns = end_of(&trace->threads[crew->creator].records[from - 1]);
+    find_last_join(trace, crew);
+    return true;
+}
+
 static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t from = 0, to = 0;
     if (!find_stay(trace, crew, &from, &to))
+        return;
+    if (find_pieces(trace, sample, crew, from, to))
         return;
     const char *function = NULL;
     bool found = false;
@@ -336,13 +370,10 @@ static void cut_contexts(struct trace *made, const struct trace_thread *thread,
     }
 }
 
-/* The creator's part becomes one more thread, which the creator waits for. */
-static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
-    struct trace *made = unfolder->crews->made;
-    size_t index = made->n_threads++;
-    struct trace_thread *creator = own_records(unfolder, crew->creator, 1);
+/* A thread for the creator's part, as yet without records and slices. */
+static void start_part(struct trace *made, const struct crew *crew, size_t index) {
     struct trace_thread *part = &made->threads[index];
-    *part = *creator;
+    *part = made->threads[crew->creator];
     part->index = (int)index;
     part->creator = (int)crew->creator;
     part->start_routine = made->threads[crew->members[0]].start_routine;
@@ -351,11 +382,22 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     part->end_ns = crew->end_ns;
     part->end_seen = true;
     part->lost_records = 0;
+    part->records = NULL;
+    part->n_records = 0;
+    part->slices = NULL;
+    part->n_slices = 0;
+}
+
+/* The creator's part becomes one more thread, which the creator waits for. */
+static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 1);
+    struct trace_thread *part = &made->threads[index];
+    start_part(made, crew, index);
     part->n_records = crew->last - crew->first;
     part->records = memory_alloc(part->n_records, sizeof *part->records);
     memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
-    part->slices = NULL;
-    part->n_slices = 0;
     timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
     cut_contexts(made, part, crew->function);
     unfolder->crews->is_own[index] = true;
@@ -378,6 +420,114 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
                               .context = rest.records[crew->first - 1].context,
                               .value = (int32_t)index};
     *creator = rest;
+}
+
+/* ---- the creator's pieces ---- */
+
+/* The functions that carry out a command become the outermost ones of its calls. */
+static void cut_piecewise(struct trace *made, const struct trace_thread *thread,
+                          const struct pieces *pieces) {
+    for (size_t r = 0; r < thread->n_records; r++) {
+        if (thread->records[r].context == TRACE_NO_CONTEXT)
+            continue;
+        struct trace_context *calls = &made->contexts[thread->records[r].context];
+        size_t f = calls->n_frames;
+        while (f > 0 && !pieces_are_in(pieces, &calls->frames[f - 1]))
+            f--;
+        calls->n_frames = f > 0 ? f : calls->n_frames;
+    }
+}
+
+struct record_list {
+    struct trace_record *items;
+    size_t count, capacity;
+};
+
+static void add_like(struct record_list *list, const struct trace_record *like, uint64_t start_ns,
+                     uint64_t end_ns) {
+    struct trace_record *record = VECTOR_ADD(list);
+    *record = *like;
+    record->start_ns = start_ns;
+    record->duration_ns = end_ns - start_ns;
+}
+
+/* What the thread that does the pieces does: as the others it takes commands, and has carried them
+ * out, until no more come. */
+static void write_part(const struct crew *crew, const struct trace_thread *creator,
+                       struct record_list *list) {
+    const struct pieces *pieces = &crew->pieces;
+    uint64_t since_ns = crew->begin_ns;
+    for (size_t p = 0; p < pieces->count; p++) {
+        const struct piece *piece = &pieces->items[p];
+        add_like(list, pieces->take, since_ns, piece->begin_ns);
+        for (size_t r = piece->first; r < piece->last; r++)
+            *VECTOR_ADD(list) = creator->records[r];
+        add_like(list, pieces->done, piece->end_ns, piece->end_ns);
+        since_ns = piece->end_ns;
+    }
+    if (pieces->end)
+        add_like(list, pieces->end, since_ns, crew->end_ns);
+}
+
+/* What remains of the creator: it gives one more command, waits for that, and joins the thread that
+ * does it behind the last one. */
+static void write_rest(const struct crew *crew, const struct trace_thread *creator, size_t part,
+                       struct record_list *list) {
+    const struct pieces *pieces = &crew->pieces;
+    size_t next = 0;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        if (next < pieces->count && r == pieces->items[next].first) {
+            const struct piece *piece = &pieces->items[next++];
+            const struct trace_record *waits = &creator->records[piece->last];
+            add_like(list, &creator->records[r - 1], piece->begin_ns, piece->begin_ns);
+            add_like(list, waits, piece->begin_ns, end_of(waits));
+            r = piece->last;
+            continue;
+        }
+        *VECTOR_ADD(list) = creator->records[r];
+        if (r == crew->last) {
+            struct trace_record *joins = VECTOR_ADD(list);
+            *joins = creator->records[r];
+            joins->start_ns = end_of(&creator->records[r]);
+            joins->duration_ns = 0;
+            joins->value = (int32_t)part;
+        }
+    }
+}
+
+static void split_pieces(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 0);
+    struct trace_thread *part = &made->threads[index];
+    const struct pieces *pieces = &crew->pieces;
+    struct record_list part_records = {0}, rest_records = {0};
+    write_part(crew, creator, &part_records);
+    write_rest(crew, creator, index, &rest_records);
+    start_part(made, crew, index);
+    part->records = part_records.items;
+    part->n_records = part_records.count;
+    unfolder->crews->is_own[index] = true;
+
+    struct trace_thread rest = *creator;
+    rest.slices = NULL;
+    rest.n_slices = 0;
+    uint64_t since_ns = 0;
+    for (size_t p = 0; p < pieces->count; p++) {
+        const struct piece *piece = &pieces->items[p];
+        timeline_copy_slices(creator, piece->begin_ns, piece->end_ns, part);
+        timeline_copy_slices(creator, since_ns, piece->begin_ns, &rest);
+        since_ns = piece->end_ns;
+    }
+    timeline_copy_slices(creator, since_ns, UINT64_MAX, &rest);
+    free(creator->slices);
+    free(creator->records);
+    rest.records = rest_records.items;
+    rest.n_records = rest_records.count;
+    *creator = rest;
+    cut_piecewise(made, part, pieces);
+    for (size_t m = 0; m < crew->n_members; m++)
+        cut_piecewise(made, &made->threads[crew->members[m]], pieces);
 }
 
 static struct trace *copy_for(const struct trace *trace, size_t more) {
@@ -405,7 +555,11 @@ static void unfold(struct unfolder *unfolder) {
     crews->is_own = memory_alloc(most, sizeof *crews->is_own);
     for (size_t i = 0; i < unfolder->list.count; i++) {
         const struct crew *crew = &unfolder->list.items[i];
-        if (crew->function && !grown_from(unfolder, crew) && !is_split(unfolder, crew->creator))
+        if (is_split(unfolder, crew->creator))
+            continue;
+        if (crew->pieces.count > 0)
+            split_pieces(unfolder, crew);
+        else if (crew->function && !grown_from(unfolder, crew))
             split_creator(unfolder, crew);
     }
     for (size_t i = 0; i < unfolder->list.count; i++) {
@@ -425,12 +579,14 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
         find_work(trace, sample, &unfolder.list.items[i]);
-        any |= unfolder.list.items[i].function != NULL;
+        any |= unfolder.list.items[i].function != NULL || unfolder.list.items[i].pieces.count > 0;
     }
     if (any)
         unfold(&unfolder);
-    for (size_t i = 0; i < unfolder.list.count; i++)
+    for (size_t i = 0; i < unfolder.list.count; i++) {
         free(unfolder.list.items[i].members);
+        pieces_free(&unfolder.list.items[i].pieces);
+    }
     free(unfolder.list.items);
     return crews;
 }

@@ -11,6 +11,7 @@
 #include "modelgen/names.h"
 #include "modelgen/patterns.h"
 #include "modelgen/search.h"
+#include "modelgen/slots.h"
 #include "modelgen/statements.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
@@ -727,6 +728,65 @@ static void write_proposed(const struct stream_input *input, const struct propos
     add_monitor(model, monitor);
 }
 
+/* ---- command slots ---- */
+
+/* What the records on the slots say; those that stand for the creator's own part of the work do not
+ * count. */
+static void write_slot_records(const struct stream_input *input, uint64_t address, double *waited,
+                               struct hand_made *monitor) {
+    const struct trace *trace = input->trace;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        bool is_part = thread->creator >= 0 && trace->threads[thread->creator].tid == thread->tid;
+        for (size_t r = 0; r < thread->n_records && !is_part; r++) {
+            const struct trace_record *record = &thread->records[r];
+            enum api_op op = api_catalog[record->api].op;
+            if (record->object != address || record->context == TRACE_NO_CONTEXT ||
+                (op != OP_PUT && op != OP_GET && op != OP_ACQUIRE))
+                continue;
+            enum hand_made_role as = op == OP_PUT ? AS_SUBMIT : op == OP_GET ? AS_RUN : AS_WAIT;
+            add_operation(monitor, as, trace->contexts[record->context].frames[0].function);
+            monitor->replayed += op != OP_PUT;
+            *waited += op != OP_PUT && record->duration_ns > 0;
+        }
+    }
+}
+
+static int object_named(const struct model *model, const char *name) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (strcmp(model->objects[o].name, name) == 0)
+            return (int)o;
+    return MODEL_NONE;
+}
+
+/* The threads with their slots are a pool that carries out commands. */
+static void write_slots(const struct stream_input *input, struct model *model) {
+    const struct sections *sections = input->sections;
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        if (!slots_are_object(sections->objects[o].address) ||
+            sections->objects[o].kind != ON_ITEMS)
+            continue;
+        struct hand_made monitor = {.kind = HAND_MADE_THREAD_POOL, .how = MODELLED_EXACTLY};
+        double waited = 0;
+        monitor.name =
+            name_of_object(input, (int)o, hand_made_kind_name(HAND_MADE_THREAD_POOL), NULL);
+        write_slot_records(input, sections->objects[o].address, &waited, &monitor);
+        monitor.confidence = confidence_of(monitor.replayed, waited, 0, false);
+        for (size_t other = 0; other < sections->n_objects; other++) {
+            if (sections->objects[other].address != sections->objects[o].address)
+                continue;
+            const char *what = other == o ? "queue" : "completion";
+            char *name = name_of_object(input, (int)other, what, NULL);
+            add_part(&monitor, object_named(model, name));
+            free(name);
+        }
+        monitor.why = memory_strdup(
+            "each thread has a mutex of its own, under which its creator leaves it a command and "
+            "waits until it is done; the traced run followed that step by step");
+        add_monitor(model, monitor);
+    }
+}
+
 /* ---- all of them ---- */
 
 /* Of two sides, the one with nothing there at the start is the items. */
@@ -776,6 +836,7 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (!guard_done[g] && monitors->guards[g].kind != GUARD_FIRST)
             write_with_other_sides(input, g, guard_done, model);
+    write_slots(input, model);
     free(guard_done);
     free(pattern_done);
 }

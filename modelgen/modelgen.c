@@ -19,6 +19,7 @@
 #include "modelgen/pipes.h"
 #include "modelgen/routines.h"
 #include "modelgen/signals.h"
+#include "modelgen/slots.h"
 #include "modelgen/source.h"
 #include "modelgen/spins.h"
 #include "modelgen/statements.h"
@@ -171,6 +172,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     routines_of_program(&view);
     pipes_as_queues(&view);
     signals_as_permits(&view);
+    slots_as_commands(&view);
     struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);
     struct trace placed = *crews.trace; /* where calls are as the program's author sees it */

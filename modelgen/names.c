@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/slots.h"
 #include "modelgen/source.h"
 
 static const struct trace_context no_calls;
@@ -86,12 +87,20 @@ static char *telling_users(const struct stream_input *input, int object) {
     return text;
 }
 
+/* What the calls on it were in the program: to tell of a command, and to look at its slot. */
+static const char *path_of_slot(const struct stream_input *input, const struct sync_object *slot) {
+    const char *path = source_path(input->trace, input->facts, slot->context, ON_CONDITION);
+    return path ? path : source_path(input->trace, input->facts, slot->context, ON_MUTEX);
+}
+
 char *name_of_object(const struct stream_input *input, int object, const char *what,
                      const char *path) {
     const struct sync_object *is = &input->sections->objects[object];
     char *place = source_place(input->trace, is->context);
     if (!path)
-        path = source_path(input->trace, input->facts, is->context, is->kind);
+        path = slots_are_object(is->address)
+                   ? path_of_slot(input, is)
+                   : source_path(input->trace, input->facts, is->context, is->kind);
     char *telling = NULL;
     if (has_namesake(input, object)) {
         const char *caller = telling_caller(input, object, true);

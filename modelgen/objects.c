@@ -9,6 +9,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/names.h"
 #include "modelgen/signals.h"
+#include "modelgen/slots.h"
 #include "modelgen/source.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -156,9 +157,29 @@ static int signal_tokens(struct writer *writer, int index) {
     return result;
 }
 
+/* There while nothing is outstanding: who gives a command takes one away, who has done it brings it
+ * back. */
+static int completion_tokens(struct writer *writer, int index) {
+    int result =
+        draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "completion"));
+    writer->model->objects[result].amount = draft_constant(1);
+    writer->model->objects[result].condition = true;
+    draft_note(
+        writer->model,
+        "%s: the workers' slots are modelled as one queue of commands; which worker a command "
+        "is for is left out",
+        writer->model->objects[result].name);
+    writer->model->objects[result].evidence = memory_strdup(
+        "each worker has a slot of its own for a command and for the news that it is done");
+    return result;
+}
+
 int objects_semaphore(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED &&
-        signals_are_object(writer->in->sections->objects[index].address)) {
+        slots_are_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = completion_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED &&
+               signals_are_object(writer->in->sections->objects[index].address)) {
         writer->object_of[index] = signal_tokens(writer, index);
     } else if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];

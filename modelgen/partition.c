@@ -18,6 +18,9 @@ void partition_even_out(struct dist *stays, const struct scaling *scaling, int t
  * the pool's CPU on, that is said. */
 #define OUTSIDE_SHARE 0.05
 
+/* That a command for each thread is a part of a total: else more threads would do more work. */
+#define COMMANDS_CONFIDENCE 0.8
+
 /* ---- the pool's part of the graph ---- */
 
 struct graph {
@@ -39,11 +42,62 @@ static bool is_signalled_inside(const struct graph *graph, size_t n) {
     return false;
 }
 
+static bool gives(const struct node *node, int object) {
+    return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
+}
+
+/* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
+ * smaller with every thread more. */
+static bool may_follow_threads(const struct graph *graph, int object) {
+    const struct model *model = graph->model;
+    if (model->objects[object].amount.n_terms > 0)
+        return true;
+    if (model->objects[object].items_in_all > 0)
+        return false;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        bool fills = false, goes_by_threads = model->pools[p].scales;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            if (!draft_node_in_pool(node, &model->pools[p]))
+                continue;
+            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
+            fills |= gives(node, object) || (acts && (int)p != graph->pool);
+            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
+            for (size_t e = 0; e < node->n_edges; e++)
+                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
+        }
+        if (fills && goes_by_threads)
+            return true;
+    }
+    return false;
+}
+
+/* Is it a queue of commands: does who fills it count what is outstanding, and wait for that? */
+static bool is_for_commands(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (node->kind != NODE_RELEASE || node->count >= 0 || node->n_edges != 1)
+            continue;
+        const struct node *next = &model->nodes[node->edges[0].to];
+        if (next->kind == NODE_PUT && next->object == object)
+            return true;
+    }
+    return false;
+}
+
+/* One of as many as there are threads, whatever their number. */
+static bool takes_command(const struct graph *graph, size_t n) {
+    const struct node *node = &graph->model->nodes[n];
+    return graph->is_own[n] && node->kind == NODE_GET &&
+           is_for_commands(graph->model, node->object) && may_follow_threads(graph, node->object);
+}
+
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
  * share. */
 static bool is_meeting(const struct graph *graph, size_t n) {
     enum node_kind kind = graph->model->nodes[n].kind;
-    return kind == NODE_BARRIER || (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
+    return kind == NODE_BARRIER || takes_command(graph, n) ||
+           (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
            (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
 }
 
@@ -65,10 +119,6 @@ static bool gives_back(const struct graph *graph, int object) {
             graph->model->nodes[m].object == object)
             return true;
     return false;
-}
-
-static bool gives(const struct node *node, int object) {
-    return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
 }
 
 static bool takes(const struct node *node, int object) {
@@ -516,7 +566,7 @@ static struct contents find_contents(struct model *model, int pool) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
             continue;
-        found.supply |= node->kind == NODE_GET ||
+        found.supply |= (node->kind == NODE_GET && !takes_command(&graph, n)) ||
                         (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
                         takes_by_statements(&graph, n);
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
@@ -533,32 +583,6 @@ static struct contents find_contents(struct model *model, int pool) {
 }
 
 /* ---- what is no share after all ---- */
-
-/* Are there as many items of this supply as threads ask for, perhaps? Only then can an item become
- * smaller with every thread more. */
-static bool may_follow_threads(const struct graph *graph, int object) {
-    const struct model *model = graph->model;
-    if (model->objects[object].amount.n_terms > 0)
-        return true;
-    if (model->objects[object].items_in_all > 0)
-        return false;
-    for (size_t p = 0; p < model->n_pools; p++) {
-        bool fills = false, goes_by_threads = model->pools[p].scales;
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            const struct node *node = &model->nodes[n];
-            if (!draft_node_in_pool(node, &model->pools[p]))
-                continue;
-            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
-            fills |= gives(node, object) || (acts && (int)p != graph->pool);
-            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
-            for (size_t e = 0; e < node->n_edges; e++)
-                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
-        }
-        if (fills && goes_by_threads)
-            return true;
-    }
-    return false;
-}
 
 /* The supply that the node's loop takes from; MODEL_NONE when it may follow the threads. */
 static int steady_supply(const struct graph *graph, size_t n) {
@@ -586,6 +610,58 @@ static void own_items(struct graph *graph) {
             if (stays_in_loop(graph, n, &node->edges[e]))
                 make_no_share(&node->edges[e].cpu_scaling);
     }
+}
+
+/* ---- commands, one for each thread ---- */
+
+static bool is_scaled(const struct scaling *scaling) {
+    return scaling->share > 0 || scaling->growth > 0;
+}
+
+/* Does the number of rounds of a loop around the node follow the threads, or what is there to be
+ * taken? */
+static bool follows_already(const struct graph *graph, size_t n) {
+    if (graph->supplied[n])
+        return true;
+    for (size_t m = 0; m < graph->n; m++) {
+        const struct node *node = &graph->model->nodes[m];
+        if (!same_loop(graph->loops, graph->n, n, m))
+            continue;
+        if (is_scaled(&node->stays_scaling))
+            return true;
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (stays_in_loop(graph, m, &node->edges[e]) && is_scaled(&node->edges[e].runs_scaling))
+                return true;
+    }
+    return false;
+}
+
+/* Commands of which each thread gets one, however many threads there are, share out what a round is
+ * about: of what the source says nothing about, too, each is a part. True: there are such. */
+static bool split_commands(struct model *model, int pool) {
+    bool any = false, guessed = false;
+    struct graph graph = graph_make(model, pool);
+    for (size_t n = 0; n < graph.n; n++)
+        any |= takes_command(&graph, n);
+    for (size_t n = 0; any && n < graph.n; n++) {
+        if (!graph.is_own[n] || follows_already(&graph, n))
+            continue;
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++) {
+            struct scaling *scaling = &model->nodes[n].edges[e].cpu_scaling;
+            if (is_scaled(scaling))
+                continue;
+            guessed |= dist_mean(&model->nodes[n].edges[e].cpu_ns) > 0;
+            make_share(scaling, pool, 0);
+        }
+    }
+    graph_free(&graph);
+    if (guessed)
+        draft_note(
+            model,
+            "%s: each round there is a command for each thread; what the source does not say "
+            "of their computation is taken as a part of the round's total",
+            model->pools[pool].name);
+    return any;
 }
 
 static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
@@ -702,9 +778,10 @@ static void decide(const struct trace *trace, const struct facts *facts,
         own_items(&graph);
         graph_free(&graph);
     }
+    bool commanded = split_commands(model, p);
     struct contents found = find_contents(model, p);
     bool told = from->team || has_source(trace, facts, from);
-    if (!told && !found.supply) {
+    if (!told && !found.supply && !commanded) {
         decide_from_trace(trace, timelines, from, evidence, model, p);
         return;
     }
@@ -724,7 +801,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
     const char *text = rule_texts[rule];
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";
-    set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
+    if (commanded)
+        set_rule(pool, rule, COMMANDS_CONFIDENCE,
+                 memory_format("%s (each round it is given one command for each thread)", text));
+    else
+        set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
 }
 
 void partition_decide(const struct trace *trace, const struct facts *facts,

@@ -5,10 +5,13 @@
 #include "base/memory.h"
 #include "modelgen/names.h"
 #include "modelgen/patterns.h"
+#include "modelgen/slots.h"
 #include "modelgen/statements.h"
 
-static const char *kind_of(enum api_object kind) {
-    switch (kind) {
+static const char *kind_of(const struct sync_object *object) {
+    if (slots_are_object(object->address) && object->kind == ON_SEMAPHORE)
+        return "completion";
+    switch (object->kind) {
     case ON_MUTEX:
         return "mutex";
     case ON_CONDITION:
@@ -115,8 +118,8 @@ void shares_write(const struct stream_input *input, const int *object_of, const 
         for (enum modelled how = MODELLED_EXACTLY; how <= MODELLED_NOT; how++)
             if (wait_ns[o][how] > 0)
                 add_share(model,
-                          name_of_object(input, (int)o, kind_of(sections->objects[o].kind), NULL),
-                          how, wait_ns[o][how]);
+                          name_of_object(input, (int)o, kind_of(&sections->objects[o]), NULL), how,
+                          wait_ns[o][how]);
     if (ends_ns > 0)
         add_share(model, memory_strdup("ends of threads"), MODELLED_EXACTLY, ends_ns);
     if (model->n_waiting)

@@ -9,6 +9,7 @@
 #include "modelgen/objects.h"
 #include "modelgen/patterns.h"
 #include "modelgen/shares.h"
+#include "modelgen/slots.h"
 #include "modelgen/source.h"
 #include "modelgen/statements.h"
 #include "modelgen/work.h"
@@ -610,6 +611,43 @@ static void write_object_call(struct writer *writer, size_t index,
         step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
 }
 
+/* ---- commands that a creator gives and waits for ---- */
+
+/* One more that is outstanding, or one less: the sum is what the creator looks at. */
+static void write_command(struct writer *writer, size_t index, const struct trace_record *record,
+                          int done) {
+    struct trace_record completion = {.api = ROLE_release, .object = record->object};
+    int object = sections_object(writer->in->sections, &completion);
+    struct step *step = add_step(writer, NODE_RELEASE, index, record->start_ns, record->start_ns);
+    step->object = objects_semaphore(writer, object);
+    step->count = done;
+}
+
+/* Who has waited until all is done leaves it as it was. */
+static void write_completion(struct writer *writer, size_t index, const struct trace_record *record,
+                             int completion) {
+    if (record->value == 0)
+        return;
+    uint64_t end = record->start_ns + record->duration_ns;
+    int object = objects_semaphore(writer, completion);
+    add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = object;
+    add_step(writer, NODE_RELEASE, index, end, end)->object = object;
+}
+
+/* True: the record was one of a creator that waits for what it gave, or of a worker that has done
+ * it. */
+static bool write_slot_call(struct writer *writer, size_t index, const struct trace_record *record,
+                            int sync_object) {
+    const struct api_info *info = &api_catalog[record->api];
+    if (info->object != ON_SEMAPHORE || !slots_are_object(record->object))
+        return false;
+    if (info->op == OP_ACQUIRE)
+        write_completion(writer, index, record, sync_object);
+    else
+        write_command(writer, index, record, 1);
+    return true;
+}
+
 /* ---- calls that the user or the source named ---- */
 
 static void write_items(struct writer *writer, size_t index, const struct trace_record *record,
@@ -627,6 +665,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
         !takes && !failed && writer->items.queues[sync_object].feeds_tasks && !does_tasks(writer);
     if (born)
         add_step(writer, NODE_TASK_BEGIN, index, record->start_ns, record->start_ns);
+    if (slots_are_object(record->object) && op == OP_PUT)
+        write_command(writer, index, record, -1);
     bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
     struct step *step = add_step(writer, takes ? NODE_GET : NODE_PUT, index,
                                  poll ? poll->start_ns : record->start_ns, end);
@@ -680,7 +720,8 @@ static void write_record(struct writer *writer, size_t index, const struct trace
     const struct api_info *info = &api_catalog[record->api];
     int object = sections_object(writer->in->sections, record);
     uint64_t end = record->start_ns + record->duration_ns;
-    if (write_named_call(writer, index, record, object))
+    if (write_named_call(writer, index, record, object) ||
+        write_slot_call(writer, index, record, object))
         return;
     switch (info->op) {
     case OP_LOCK:

@@ -29,6 +29,20 @@ struct trace_record *view_record(struct view *view, size_t thread, size_t record
     return &to->records[record];
 }
 
+void view_drop(struct view *view, size_t thread, const bool *dropped) {
+    size_t n_records = view->trace.threads[thread].n_records, kept = 0;
+    bool any = false;
+    for (size_t r = 0; r < n_records; r++)
+        any |= dropped[r];
+    if (!any)
+        return;
+    struct trace_record *records = view_record(view, thread, 0);
+    for (size_t r = 0; r < n_records; r++)
+        if (!dropped[r])
+            records[kept++] = records[r];
+    view->trace.threads[thread].n_records = kept;
+}
+
 void view_free(struct view *view) {
     const struct trace *recorded = view->recorded;
     if (view->trace.threads == recorded->threads)

@@ -3,6 +3,7 @@
 #ifndef PERSIK_MODELGEN_VIEW_H
 #define PERSIK_MODELGEN_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "formats/trace.h"
@@ -10,6 +11,7 @@
 /* Addresses of objects that only the view has: a record's 48 bits hold more than user space. */
 #define VIEW_PIPES   0xf00000000000
 #define VIEW_SIGNALS 0xf10000000000
+#define VIEW_SLOTS   0xf20000000000
 
 struct view {
     struct trace trace; /* what is shown */
@@ -24,6 +26,10 @@ struct trace_thread *view_thread(struct view *view, size_t thread);
 
 /* A thread's record, to be changed. Its thread's records are the view's own from now on. */
 struct trace_record *view_record(struct view *view, size_t thread, size_t record);
+
+/* Shows the thread without these of its records, one flag for each. Their numbers are others from
+ * now on: view_record() must not be called for it again. */
+void view_drop(struct view *view, size_t thread, const bool *dropped);
 
 void view_free(struct view *view);
 

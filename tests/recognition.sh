@@ -8,9 +8,9 @@
 corpus=$root/tests/monitors
 
 # One of each kind, in different styles.
-programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap semaphore_limit
-    event_gate completion_outstanding pool_ordered unbounded_exchange handover_wavefront
-    none_overwriting_ring none_histogram none_filled_list"
+programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
+    semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands
+    unbounded_exchange handover_wavefront none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
     "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \

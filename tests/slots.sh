@@ -1,0 +1,44 @@
+#!/bin/sh
+# Workers with a slot each, for a command and for the news that it is done: one whose creator takes a
+# share of each round itself, one whose creator only waits. However many threads, the work is the same.
+# Usage: tests/slots.sh BUILD-FOLDER. Prints TAP.
+
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$scratch" || exit 1
+
+# tells PROGRAM FILTER: what jq says of its model is true.
+tells() { jq -e "$2" "$1/model.json"; }
+
+# With one core, the running time is the CPU time of all threads.
+seconds() { awk -F, -v threads="$1" 'NR > 1 && $1 == threads {print $3}' predicted.csv; }
+same_work() {
+    "$persik" predict -i "$1" --threads 1,8 --cores 1 --format=csv >predicted.csv 2>log || return 1
+    cat predicted.csv log
+    ! grep "waited for nothing" log &&
+        awk -v one="$(seconds 1)" -v eight="$(seconds 8)" \
+            'BEGIN {exit !(one > 0 && eight > 0.9 * one && eight < 1.1 * one)}'
+}
+
+${MAKE:-make} -s -C "$root" "B=$build" monitors >log 2>&1 || exit 1
+for program in pool_slots pool_commands; do
+    "$persik" profile -q --plain-runs 0 --no-block-io -o $program -- \
+        "$build/monitors/$program" --threads 3 >profile.log 2>&1 || {
+        cat profile.log >&2
+        exit 1
+    }
+    check "$program: a model is built" "$persik" build-model -q -i $program
+    check "$program: the slots are one queue and its completion" tells $program \
+        '[.objects[].kind] | sort == ["queue", "tokens"]'
+    check "$program: three threads share the work" tells $program \
+        '.pools[] | select(.scales) | .profiled_threads == 3 and .partition == "fixed"'
+    check "$program: all waiting is modelled exactly" tells $program \
+        '.waiting | length > 0 and all(.how == "exact")'
+    check "$program: eight threads do as much as one" same_work $program
+done
+check "one of the three is who created the others" tells pool_slots \
+    '.pools[] | select(.scales) | .origin | contains("one of them is the creator itself")'
+check "a creator that only waits is not one of them" tells pool_commands \
+    '.pools[] | select(.scales) | .origin | contains("creator itself") | not'
+
+finish
