@@ -68,45 +68,45 @@ struct group {
 
 /* ---- which mutexes may be slots ---- */
 
-/* The threads that use a mutex. */
-struct users {
+/* The threads that lock a mutex. */
+struct visitors {
     int thread[2]; /* -1: none */
     bool waits[2]; /* that one, under the mutex */
     bool more;
 };
 
-static void note_user(struct users *users, const struct section *section) {
+static void note_visitor(struct visitors *visitors, const struct section *section) {
     for (int i = 0; i < 2; i++) {
-        if (users->thread[i] >= 0 && users->thread[i] != section->thread)
+        if (visitors->thread[i] >= 0 && visitors->thread[i] != section->thread)
             continue;
-        users->thread[i] = section->thread;
-        users->waits[i] |= section->n_waits > 0;
+        visitors->thread[i] = section->thread;
+        visitors->waits[i] |= section->n_waits > 0;
         return;
     }
-    users->more = true;
+    visitors->more = true;
 }
 
-static struct users *find_users(const struct sections *sections) {
-    struct users *users = memory_alloc(sections->n_objects + 1, sizeof *users);
+static struct visitors *find_visitors(const struct sections *sections) {
+    struct visitors *visitors = memory_alloc(sections->n_objects + 1, sizeof *visitors);
     for (size_t o = 0; o < sections->n_objects; o++)
-        users[o] = (struct users){.thread = {-1, -1}};
+        visitors[o] = (struct visitors){.thread = {-1, -1}};
     for (size_t s = 0; s < sections->n_sections; s++)
-        note_user(&users[sections->sections[s].mutex], &sections->sections[s]);
-    return users;
+        note_visitor(&visitors[sections->sections[s].mutex], &sections->sections[s]);
+    return visitors;
 }
 
 /* Does the thread wait under the mutex, which only its creator uses besides? */
-static bool may_be_slot(const struct users *users, int thread, int creator) {
+static bool may_be_slot(const struct visitors *visitors, int thread, int creator) {
     for (int i = 0; i < 2; i++)
-        if (users->thread[i] == thread && users->thread[1 - i] == creator)
-            return users->waits[i] && !users->more;
+        if (visitors->thread[i] == thread && visitors->thread[1 - i] == creator)
+            return visitors->waits[i] && !visitors->more;
     return false;
 }
 
 /* Per thread, the first mutex that may be its slot, as until it has a command it does nothing else;
  * NO_SLOT: there is none. */
 static int *find_slots(const struct trace *trace, const struct sections *sections) {
-    struct users *users = find_users(sections);
+    struct visitors *visitors = find_visitors(sections);
     int *slots = memory_alloc(trace->n_threads, sizeof *slots);
     uint64_t *first_ns = memory_alloc(trace->n_threads, sizeof *first_ns);
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -114,14 +114,14 @@ static int *find_slots(const struct trace *trace, const struct sections *section
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
         int thread = section->thread, creator = trace->threads[thread].creator;
-        if (creator < 0 || !may_be_slot(&users[section->mutex], thread, creator) ||
+        if (creator < 0 || !may_be_slot(&visitors[section->mutex], thread, creator) ||
             (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]))
             continue;
         slots[thread] = section->mutex;
         first_ns[thread] = section->acquire_ns;
     }
     free(first_ns);
-    free(users);
+    free(visitors);
     return slots;
 }
 
