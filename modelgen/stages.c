@@ -117,19 +117,41 @@ static struct uses keep_common(const struct uses *uses, const int *group_of, siz
 
 /* ---- who could be a stage ---- */
 
+/* Per pool and site: does a thread use several objects there? Then it goes from one to another. */
+static bool *find_unsettled(const struct uses *uses, const int *pool_of, size_t n_threads,
+                            size_t n_pools) {
+    size_t n_sites = (size_t)uses->n_sites;
+    bool *seen = memory_alloc(n_threads * n_sites + 1, sizeof *seen);
+    bool *unsettled = memory_alloc(n_pools * n_sites + 1, sizeof *unsettled);
+    for (size_t u = 0; u < uses->count; u++) {
+        const struct use *use = &uses->items[u];
+        bool *before = &seen[(size_t)use->thread * n_sites + (size_t)use->site];
+        unsettled[(size_t)pool_of[use->thread] * n_sites + (size_t)use->site] |= *before;
+        *before = true;
+    }
+    free(seen);
+    return unsettled;
+}
+
 /* Per thread: the number of those of its pool with the same objects at the sites that all of the
- * pool come to. */
+ * pool come to, and where each of them stays with one. */
 static int *find_crowds(const struct uses *uses, const int *pool_of, size_t n_threads,
-                        int *n_crowds) {
+                        size_t n_pools, int *n_crowds) {
     uint64_t *holdings = memory_alloc(n_threads + 1, sizeof *holdings);
     int *crowd_of = memory_alloc(n_threads + 1, sizeof *crowd_of);
+    bool *unsettled = find_unsettled(uses, pool_of, n_threads, n_pools);
     struct map numbers = MAP_EMPTY;
-    for (size_t u = 0; u < uses->count; u++)
-        holdings[uses->items[u].thread] +=
-            map_mix(map_mix(5, (uint64_t)uses->items[u].object), (uint64_t)uses->items[u].site);
+    for (size_t u = 0; u < uses->count; u++) {
+        const struct use *use = &uses->items[u];
+        size_t pool = (size_t)pool_of[use->thread];
+        if (!unsettled[pool * (size_t)uses->n_sites + (size_t)use->site])
+            holdings[use->thread] +=
+                map_mix(map_mix(5, (uint64_t)use->object), (uint64_t)use->site);
+    }
     for (size_t t = 0; t < n_threads; t++)
         crowd_of[t] = number_of(&numbers, map_mix(holdings[t], (uint64_t)pool_of[t]), n_crowds);
     map_free(&numbers);
+    free(unsettled);
     free(holdings);
     return crowd_of;
 }
@@ -223,7 +245,7 @@ int *stages_find(const struct trace *trace, const uint32_t *places, const int *p
     struct uses all = find_uses(trace, places);
     struct uses of_pools = keep_common(&all, pool_of, n, n_pools);
     int n_crowds = 0;
-    int *crowd_of = find_crowds(&of_pools, pool_of, n, &n_crowds);
+    int *crowd_of = find_crowds(&of_pools, pool_of, n, n_pools, &n_crowds);
     struct uses of_crowds = keep_common(&all, crowd_of, n, (size_t)n_crowds);
     struct roles roles = find_roles(&of_crowds, pool_of, n);
     for (size_t p = 0; p < n_pools; p++)

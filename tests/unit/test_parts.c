@@ -48,6 +48,13 @@ static const struct sync_object *mutex_of_thread(const struct sections *sections
     return mutex_in(sections, thread == FIRST ? ITEMS : ITEMS + ITEMS / 2);
 }
 
+/* What the thread waits for. */
+static const struct sync_object *condition_of_thread(const struct sections *sections, int thread) {
+    const struct section *section =
+        &sections->sections[thread == FIRST ? ITEMS : ITEMS + ITEMS / 2];
+    return &sections->objects[sections->waits[section->first_wait].condition];
+}
+
 static const int own_pools[N_THREADS] = {0, 1, 2};
 static const int one_pool[N_THREADS] = {0, 1, 1};
 
@@ -92,6 +99,8 @@ static void a_mutex_of_two_monitors_has_parts(void **state) {
     assert_int_equal(second->own_pool, 2);
     assert_ptr_equal(mutex_of_turn(&sections, 4), first);
     assert_ptr_equal(mutex_of_turn(&sections, 5), second);
+    assert_int_not_equal(condition_of_thread(&sections, FIRST)->class_id,
+                         condition_of_thread(&sections, SECOND)->class_id);
     sections_free(&sections, trace);
     trace_free(trace);
 }
@@ -113,6 +122,8 @@ static void a_mutex_with_many_silent_sections_is_one(void **state) {
     struct trace *trace = dispatch((struct queue[]){{0x10, 0x11}, {0x10, 0x21}}, 4);
     struct sections sections = sections_find(trace, own_pools);
     assert_ptr_equal(mutex_of_thread(&sections, FIRST), mutex_of_thread(&sections, SECOND));
+    assert_int_equal(condition_of_thread(&sections, FIRST)->class_id,
+                     condition_of_thread(&sections, SECOND)->class_id);
     sections_free(&sections, trace);
     trace_free(trace);
 }

@@ -16,9 +16,9 @@
 
 enum { ROUNDS = 4, NONE = 0 };
 
-/* What a worker takes from and what it fills: addresses of mutexes. */
+/* What a worker takes from, by turns if it is two, and what it fills: addresses of mutexes. */
 struct worker {
-    uint64_t from, to;
+    uint64_t from, to, by_turns;
 };
 
 /* The stages of `n` workers, all of one pool, which main serves: one line a worker. */
@@ -34,8 +34,8 @@ static int *stages_of(const struct worker *workers, int n, const uint64_t *fille
             builder_section(trace, 0, "put", 10, filled[f], now + 10 * (uint64_t)f,
                             "pthread_cond_signal", filled[f] + 1, 0, 0);
         for (int w = 0; w < n; w++) {
-            builder_section(trace, w + 1, "get", 20, workers[w].from, now, NULL, 0,
-                            workers[w].from + 1, now + 100);
+            uint64_t from = workers[w].by_turns && i % 2 ? workers[w].by_turns : workers[w].from;
+            builder_section(trace, w + 1, "get", 20, from, now, NULL, 0, from + 1, now + 100);
             if (workers[w].to != NONE)
                 builder_section(trace, w + 1, "put", 10, workers[w].to, now + 300,
                                 "pthread_cond_signal", workers[w].to + 1, 0, 0);
@@ -57,41 +57,54 @@ static void assert_stages(int *stages, const int *expected, int n) {
 
 static void a_pipeline_has_stages(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, 0x20}, {0x10, 0x20}, {0x20, 0x30},
-                                     {0x20, 0x30}, {0x30, 0x40}, {0x30, 0x40}};
+    const struct worker workers[] = {{0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x20, 0x30, NONE},
+                                     {0x20, 0x30, NONE}, {0x30, 0x40, NONE}, {0x30, 0x40, NONE}};
     assert_stages(stages_of(workers, 6, (uint64_t[]){0x10}, 1), (int[]){0, 0, 1, 1, 2, 2}, 6);
 }
 
 static void some_stages_may_have_one_thread(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, 0x20}, {0x20, 0x30}, {0x20, 0x30}, {0x30, NONE}};
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x20, 0x30, NONE}, {0x20, 0x30, NONE}, {0x30, NONE, NONE}};
     assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 1, 1, 2}, 4);
 }
 
 static void workers_of_one_queue_have_none(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, 0x20}, {0x10, 0x20}, {0x10, 0x20}, {0x10, 0x20}};
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x10, 0x20, NONE}};
     assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
 }
 
 static void mailboxes_are_no_stages(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, NONE}, {0x20, NONE}, {0x30, NONE}, {0x40, NONE}};
+    const struct worker workers[] = {
+        {0x10, NONE, NONE}, {0x20, NONE, NONE}, {0x30, NONE, NONE}, {0x40, NONE, NONE}};
     assert_stages(stages_of(workers, 4, (uint64_t[]){0x10, 0x20, 0x30, 0x40}, 4),
                   (int[]){0, 0, 0, 0}, 4);
+}
+
+/* Which of many objects a thread works on is no part of its own, such as frames of a video. */
+static void workers_that_go_round_have_none(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, 0x50, 0x20}, {0x10, 0x50, 0x20}, {0x20, 0x50, 0x30}, {0x20, 0x50, 0x30}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
 }
 
 /* With more threads there would be more pairs. */
 static void pairs_that_are_alike_are_no_stages(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, NONE}, {0x10, NONE}, {0x20, NONE}, {0x20, NONE}};
-    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10, 0x20}, 2), (int[]){0, 0, 0, 0}, 4);
+    const struct worker workers[] = {
+        {0x10, NONE, NONE}, {0x10, NONE, NONE}, {0x20, NONE, NONE}, {0x20, NONE, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10, 0x20, NONE}, 2), (int[]){0, 0, 0, 0}, 4);
 }
 
 /* Each follows the one before it: with more threads the chain would be longer. */
 static void a_chain_of_threads_has_none(void **state) {
     (void)state;
-    const struct worker workers[] = {{0x10, 0x20}, {0x20, 0x30}, {0x30, 0x40}, {0x40, 0x50}};
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x20, 0x30, NONE}, {0x30, 0x40, NONE}, {0x40, 0x50, NONE}};
     assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
 }
 
@@ -146,6 +159,7 @@ int main(void) {
         cmocka_unit_test(some_stages_may_have_one_thread),
         cmocka_unit_test(workers_of_one_queue_have_none),
         cmocka_unit_test(mailboxes_are_no_stages),
+        cmocka_unit_test(workers_that_go_round_have_none),
         cmocka_unit_test(pairs_that_are_alike_are_no_stages),
         cmocka_unit_test(a_chain_of_threads_has_none),
         cmocka_unit_test(the_last_of_a_pool_closes_what_it_fills),
