@@ -606,7 +606,9 @@ class Converter {
         if (const auto *choice = dyn_cast<IfStmt>(node)) {
             if (auto always = constant_value(choice->getCond())) /* as of pthread_cleanup_pop() */
                 return convert_statement(*always != 0 ? choice->getThen() : choice->getElse());
-            Stmt stmt = statement(StmtKind::If, {convert(choice->getCond())});
+            Stmt stmt =
+                statement(StmtKind::If,
+                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
             stmt.children.push_back(convert_statement(choice->getThen()));
             stmt.children.push_back(convert_statement(choice->getElse()));
             return stmt;
@@ -614,15 +616,18 @@ class Converter {
         if (const auto *loop = dyn_cast<ForStmt>(node)) {
             if (auto once = runs_once(loop, names.context))
                 return convert_once(*once, loop);
-            return make_loop("for", loop->getInit(), loop->getCond(), loop->getInc(),
-                             loop->getBody());
+            return make_loop("for", loop->getInit(), loop->getConditionVariable(), loop->getCond(),
+                             loop->getInc(), loop->getBody());
         }
         if (const auto *loop = dyn_cast<WhileStmt>(node))
-            return make_loop("while", nullptr, loop->getCond(), nullptr, loop->getBody());
+            return make_loop("while", nullptr, loop->getConditionVariable(), loop->getCond(),
+                             nullptr, loop->getBody());
         if (const auto *loop = dyn_cast<DoStmt>(node))
-            return make_loop("do", nullptr, loop->getCond(), nullptr, loop->getBody());
+            return make_loop("do", nullptr, nullptr, loop->getCond(), nullptr, loop->getBody());
         if (const auto *choice = dyn_cast<SwitchStmt>(node)) {
-            Stmt stmt = statement(StmtKind::Switch, {convert(choice->getCond())});
+            Stmt stmt =
+                statement(StmtKind::Switch,
+                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
             loop_guards.push_back(library.guards.size());
             stmt.children.push_back(convert_statement(choice->getBody()));
             loop_guards.pop_back();
@@ -679,8 +684,8 @@ class Converter {
         return block;
     }
 
-    Stmt make_loop(const char *text, const clang::Stmt *before, const clang::Expr *condition,
-                   const clang::Expr *step, const clang::Stmt *body) {
+    Stmt make_loop(const char *text, const clang::Stmt *before, const VarDecl *declared,
+                   const clang::Expr *condition, const clang::Expr *step, const clang::Stmt *body) {
         auto always = condition ? constant_value(condition) : std::optional<double>(1);
         if (always && *always == 0 && strcmp(text, "do") == 0) { /* do ... while (0) of a macro */
             Stmt once = statement(StmtKind::Switch, {constant(0)});
@@ -691,12 +696,24 @@ class Converter {
         loop.text = text;
         loop.children.push_back(convert_statement(before));
         if (condition && (!always || *always == 0))
-            loop.exprs.push_back(convert(condition));
+            loop.exprs.push_back(convert_condition(declared, condition));
         loop_guards.push_back(library.guards.size());
         loop.children.push_back(convert_statement(body));
         loop_guards.pop_back();
         loop.children.push_back(convert_statement(step));
         return loop;
+    }
+
+    /* A variable that the condition declares, or NULL, is set each time before it is looked at. */
+    Expr convert_condition(const VarDecl *declared, const clang::Expr *condition) {
+        if (!declared || !declared->getInit())
+            return convert(condition);
+        TypeKind type = type_kind(declared->getType());
+        Expr set = make(ExprKind::Assign, type, "=",
+                        {make(ExprKind::Variable, type, names.variable(declared)),
+                         convert(declared->getInit())});
+        return make(ExprKind::Operator, type_kind(condition->getType()), ",",
+                    {std::move(set), convert(condition)});
     }
 
     Stmt convert_declarations(const DeclStmt *declarations) {

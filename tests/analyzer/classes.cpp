@@ -37,8 +37,10 @@ template <typename T> class Channel {
 int main() {
     Channel<int> channel(5);
     std::thread reader([&channel] {
-        while (channel.receive() > 0)
-            ;
+        int sum = 0;
+        while (int item = channel.receive())
+            sum += item;
+        return sum;
     });
     for (int i = 9; i >= 0; i--)
         channel.send(i);
