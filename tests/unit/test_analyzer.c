@@ -77,6 +77,16 @@ static struct facts *analyse(const char *arguments) {
     return load_result();
 }
 
+/* A file of the test's own; gives its path, which the caller frees. */
+static char *write_file(const char *name, const char *text) {
+    char *path = memory_format("%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+    return path;
+}
+
 static struct facts *analyse_program(const char *name) {
     char *arguments = memory_format("%s/%s", sources, name);
     struct facts *facts = analyse(arguments);
@@ -429,11 +439,7 @@ static void objects_are_told_apart_by_who_moves_what(void **state) {
  */
 static void classes_of_the_library_are_known(void **state) {
     (void)state;
-    char *list = memory_format("%s/sampled", folder);
-    FILE *out = fopen(list, "w");
-    assert_non_null(out);
-    fputs("main\n", out);
-    fclose(out);
+    char *list = write_file("sampled", "main\n");
     char *arguments = memory_format("--functions %s %s/classes.cpp", list, sources);
     struct facts *facts = analyse(arguments);
     free(arguments);
@@ -591,12 +597,8 @@ static void macros_keep_their_use_and_their_text(void **state) {
 /* Only what is called from the reached functions counts, but all of that. */
 static void analysis_starts_from_the_reached_functions(void **state) {
     (void)state;
-    char *arguments = memory_format("--functions %s/roots %s/monitors.c", folder, sources);
-    char *path = memory_format("%s/roots", folder);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs("countdown_wait\ncountdown_done\n", out);
-    fclose(out);
+    char *path = write_file("roots", "countdown_wait\ncountdown_done\n");
+    char *arguments = memory_format("--functions %s %s/monitors.c", path, sources);
     struct facts *facts = analyse(arguments);
     assert_int_equal(facts->n_monitors, 1);
     assert_string_equal(facts->monitors[0].name, "struct countdown");
@@ -610,19 +612,14 @@ static char *build_program(const char *options) {
     need_analyzer();
     char message[1024];
     char *program = memory_format("%s/program", folder);
-    char *source = memory_format("%s/program.c", folder);
-    FILE *out = fopen(source, "w");
-    assert_non_null(out);
-    fputs("#include <pthread.h>\n"
-          "static pthread_mutex_t lock;\n"
-          "int main(void) {\n"
-          "#ifdef PARALLEL\n"
-          "    pthread_mutex_lock(&lock);\n"
-          "#endif\n"
-          "    return 0;\n"
-          "}\n",
-          out);
-    fclose(out);
+    char *source = write_file("program.c", "#include <pthread.h>\n"
+                                           "static pthread_mutex_t lock;\n"
+                                           "int main(void) {\n"
+                                           "#ifdef PARALLEL\n"
+                                           "    pthread_mutex_lock(&lock);\n"
+                                           "#endif\n"
+                                           "    return 0;\n"
+                                           "}\n");
     char *command = memory_format("cc %s -o %s %s -lpthread", options, program, source);
     if (run(command, message) != 0)
         fail_msg("%s", message);
@@ -672,11 +669,7 @@ static void a_missing_source_is_named(void **state) {
 
 static void a_syntax_error_costs_one_file(void **state) {
     (void)state;
-    char *path = memory_format("%s/broken.c", folder);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs("int f( {\n", out);
-    fclose(out);
+    char *path = write_file("broken.c", "int f( {\n");
     char *arguments = memory_format("%s %s/shared.c", path, sources);
     struct facts *facts = analyse(arguments);
     assert_int_equal(facts->n_problems, 1);
@@ -695,11 +688,9 @@ static void a_crash_of_the_parser_costs_one_file(void **state) {
     const size_t crashes = 20;
     char *arguments = memory_format("%s", "");
     for (size_t i = 0; i < crashes; i++) {
-        char *path = memory_format("%s/crash%zu.c", folder, i);
-        FILE *out = fopen(path, "w");
-        assert_non_null(out);
-        fputs("#pragma clang __debug crash\n", out);
-        fclose(out);
+        char *name = memory_format("crash%zu.c", i);
+        char *path = write_file(name, "#pragma clang __debug crash\n");
+        free(name);
         char *more = memory_format("%s %s", arguments, path);
         free(arguments);
         free(path);
@@ -865,11 +856,7 @@ static void a_folder_that_was_there_keeps_its_permissions(void **state) {
 }
 
 static void refuse_facts(const char *text, const char *expected) {
-    char *path = memory_format("%s/facts.json", folder);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
+    char *path = write_file("facts.json", text);
     struct error error = {""};
     assert_null(facts_load(path, &error));
     if (!strstr(error.text, expected))
