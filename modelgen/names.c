@@ -56,13 +56,9 @@ static bool has_namesake(const struct stream_input *input, int object) {
     return false;
 }
 
-static bool has_user(const struct users *users, int object, size_t pool) {
-    return (size_t)object < users->n_things && users->uses[(size_t)object * users->n_pools + pool];
-}
-
 static bool same_users(const struct users *users, int a, int b) {
-    for (size_t p = 0; p < users->n_pools; p++)
-        if (has_user(users, a, p) != has_user(users, b, p))
+    for (int p = 0; p < (int)users->n_pools; p++)
+        if (users_has(users, a, p) != users_has(users, b, p))
             return false;
     return true;
 }
@@ -76,8 +72,8 @@ static char *telling_users(const struct stream_input *input, int object) {
     for (size_t o = 0; o < input->sections->n_objects && own < 0; o++)
         if (is_namesake(input, object, (int)o) && same_users(users, object, (int)o))
             return text;
-    for (size_t p = 0; p < users->n_pools; p++) {
-        if (own >= 0 ? own != (int)p : !has_user(users, object, p))
+    for (int p = 0; p < (int)users->n_pools; p++) {
+        if (own >= 0 ? own != p : !users_has(users, object, p))
             continue;
         char *longer =
             memory_format("%s%s%s", text, *text ? " and " : ", of ", input->pools->pools[p].name);

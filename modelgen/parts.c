@@ -120,8 +120,7 @@ static int *find_owners(const struct splitter *splitter, const int *told, size_t
         all[section->mutex]++;
         untold[section->mutex] += told_by(splitter, section) < 0;
         if (told[s] >= 0)
-            users.uses[(size_t)told[s] * n_pools + (size_t)splitter->pool_of[section->thread]] =
-                true;
+            users_note(&users, told[s], splitter->pool_of[section->thread]);
     }
     for (size_t o = 0; o < n; o++)
         class_of[o] = is_first(splitter, o) ? splitter->mutex_of[o] : (int)n; /* n: all the rest */
@@ -144,11 +143,9 @@ static int *find_owners(const struct splitter *splitter, const int *told, size_t
 static int add_part(const struct trace *trace, struct sections *sections,
                     const struct section *first, int own_pool) {
     size_t n = sections->n_objects;
-    struct sync_object *objects = memory_alloc(n + 1, sizeof *objects);
-    for (size_t o = 0; o < n; o++)
-        objects[o] = sections->objects[o];
-    const struct sync_object *mutex = &objects[first->mutex];
-    objects[n] = (struct sync_object){
+    sections->objects = memory_resize(sections->objects, n + 1, sizeof *sections->objects);
+    const struct sync_object *mutex = &sections->objects[first->mutex];
+    sections->objects[n] = (struct sync_object){
         .kind = mutex->kind,
         .address = mutex->address,
         .of_libc = mutex->of_libc,
@@ -160,10 +157,35 @@ static int add_part(const struct trace *trace, struct sections *sections,
         .used_context = trace->threads[first->thread].records[first->lock_record].context,
         .parties = -1,
     };
-    free(sections->objects);
-    sections->objects = objects;
     sections->n_objects = n + 1;
     return (int)n;
+}
+
+/* Of each class, the conditions of monitors that are told apart become classes of their own. */
+static void part_conditions(struct sections *sections) {
+    int *monitor_of = memory_alloc(sections->n_objects + 1, sizeof *monitor_of);
+    struct map first_of = MAP_EMPTY;
+    for (size_t o = 0; o < sections->n_objects; o++)
+        monitor_of[o] = -1;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (sections->objects[section->mutex].own_pool < 0)
+            continue;
+        for (size_t i = 0; i < n_conditions(section); i++)
+            monitor_of[condition_at(sections, section, i)] = section->mutex;
+    }
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        struct sync_object *object = &sections->objects[o];
+        if (monitor_of[o] < 0)
+            continue;
+        uint64_t key = map_mix(map_mix(6, (uint64_t)object->class_id), (uint64_t)monitor_of[o]);
+        int first = map_get(&first_of, key, (int)o);
+        map_put(&first_of, key, first);
+        object->class_id = first;
+        object->own_pool = sections->objects[monitor_of[o]].own_pool;
+    }
+    map_free(&first_of);
+    free(monitor_of);
 }
 
 void parts_split(const struct trace *trace, const int *pool_of, size_t n_pools,
@@ -190,4 +212,5 @@ void parts_split(const struct trace *trace, const int *pool_of, size_t n_pools,
     free(told);
     free(splitter.joined);
     free(splitter.mutex_of);
+    part_conditions(sections);
 }

@@ -5,8 +5,9 @@
 
 #include "modelgen/sections.h"
 
-/* The sections of such a mutex get objects of their own, parts of the mutex that all of them lock.
- */
+/* The sections of such a mutex get objects of their own, parts of the mutex that all of them lock;
+ * conditions are told apart as their mutexes or these parts are. Needs the objects' classes, and
+ * which are alone. */
 void parts_split(const struct trace *trace, const int *pool_of, size_t n_pools,
                  struct sections *sections);
 

@@ -267,7 +267,8 @@ static void find_classes(const struct trace *trace, const int *pool_of, size_t n
             int object = sections_object(sections, record);
             if (object < 0 || info->op == OP_INIT || info->op == OP_DESTROY)
                 continue;
-            sections->users.uses[(size_t)object * n_pools + (size_t)pool_of[t]] = awaited[object];
+            if (awaited[object])
+                users_note(&sections->users, object, pool_of[t]);
             uint64_t site =
                 map_mix(map_mix(map_mix(2, record->context), record->api), (uint64_t)pool_of[t]);
             int first = map_get(&first_of_site, site, -1);
@@ -294,42 +295,6 @@ static void find_classes(const struct trace *trace, const int *pool_of, size_t n
     free(awaited);
     free(own);
     free(roots);
-}
-
-/* The condition is used in a section of this mutex. */
-static void note_monitor(const struct sections *sections, int mutex, int condition,
-                         int *monitor_of) {
-    if (sections->objects[mutex].own_pool >= 0)
-        monitor_of[condition] = mutex;
-}
-
-/* Conditions are told apart by their mutexes, or the parts of one. */
-static void part_conditions(struct sections *sections) {
-    int *monitor_of = memory_alloc(sections->n_objects + 1, sizeof *monitor_of);
-    struct map first_of = MAP_EMPTY;
-    for (size_t o = 0; o < sections->n_objects; o++)
-        monitor_of[o] = -1;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        for (size_t i = 0; i < section->n_waits; i++)
-            note_monitor(sections, section->mutex,
-                         sections->waits[section->first_wait + i].condition, monitor_of);
-        for (size_t i = 0; i < section->n_signals; i++)
-            note_monitor(sections, section->mutex,
-                         sections->signals[section->first_signal + i].condition, monitor_of);
-    }
-    for (size_t o = 0; o < sections->n_objects; o++) {
-        struct sync_object *object = &sections->objects[o];
-        if (monitor_of[o] < 0)
-            continue;
-        uint64_t key = map_mix(map_mix(6, (uint64_t)object->class_id), (uint64_t)monitor_of[o]);
-        int first = map_get(&first_of, key, (int)o);
-        map_put(&first_of, key, first);
-        object->class_id = first;
-        object->own_pool = sections->objects[monitor_of[o]].own_pool;
-    }
-    map_free(&first_of);
-    free(monitor_of);
 }
 
 /* Which objects are the only ones of their classes. */
@@ -368,7 +333,6 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
     find_classes(trace, pool_of, n_pools, &sections);
     find_alone(&sections);
     parts_split(trace, pool_of, n_pools, &sections);
-    part_conditions(&sections);
     find_alone(&sections);
     return sections;
 }

@@ -12,6 +12,15 @@ void users_free(struct users *users) {
     free(users->uses);
 }
 
+void users_note(struct users *users, int thing, int pool) {
+    users->uses[(size_t)thing * users->n_pools + (size_t)pool] = true;
+}
+
+bool users_has(const struct users *users, int thing, int pool) {
+    return (size_t)thing < users->n_things &&
+           users->uses[(size_t)thing * users->n_pools + (size_t)pool];
+}
+
 int *users_tell_apart(const struct users *users, const int *class_of, size_t n_classes) {
     size_t n_pools = users->n_pools;
     int *used = memory_alloc(n_classes * n_pools + 1, sizeof *used); /* of the class, by the pool */

@@ -18,6 +18,11 @@ struct users {
 struct users users_of(size_t n_things, size_t n_pools);
 void users_free(struct users *users);
 
+void users_note(struct users *users, int thing, int pool);
+
+/* False for things behind the last one. */
+bool users_has(const struct users *users, int thing, int pool);
+
 /* Per thing: the first pool that uses it and no other one of its class; -1 where it is the only
  * one, or not each of the class has such a pool. `class_of`: each thing's, below n_classes. The
  * caller frees. */
