@@ -542,17 +542,39 @@ static bool is_on_way(const struct builder *builder, const struct draft_edge *dr
     return inside;
 }
 
+static const struct facts_loop *common_loop(const struct builder *builder,
+                                            const struct draft_edge *draft, size_t *index);
+
+/* If the edge leads from one number of an ordered hand-over to the next: the loop whose rounds are the
+ * steps of one number. It contains both ends, but the edge leads out of it and in again. NULL: none. */
+static const struct facts_loop *loop_of_steps(const struct builder *builder,
+                                              const struct draft_edge *draft) {
+    const struct node *nodes = builder->model->nodes;
+    if (nodes[draft->from].kind != NODE_PASS || nodes[draft->to].kind != NODE_DRAW)
+        return NULL;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *step = &builder->edges.items[e];
+        size_t index;
+        if (nodes[step->from].kind == NODE_ADVANCE &&
+            nodes[step->from].object == nodes[draft->from].object &&
+            nodes[step->to].kind != NODE_PASS)
+            return common_loop(builder, step, &index);
+    }
+    return NULL;
+}
+
 /* The innermost loop of the source that the edge stays in; NULL none. A loop of a function that the
  * other loop calls is further in, however many lines either has. */
 static const struct facts_loop *common_loop(const struct builder *builder,
                                             const struct draft_edge *draft, size_t *index) {
+    const struct facts_loop *steps = loop_of_steps(builder, draft);
     uint32_t from = builder->nodes.items[draft->from].context;
     const struct facts *facts = builder->in->facts;
     const struct facts_loop *best = NULL;
     int best_calls = 0;
     for (size_t l = 0; facts && l < facts->n_loops; l++) {
         const struct facts_loop *loop = &facts->loops[l];
-        if (!is_on_way(builder, draft, loop))
+        if (!is_on_way(builder, draft, loop) || loop == steps)
             continue;
         int calls = source_calls_from_loop(builder->in->trace, from, loop);
         bool smaller = !best || calls < best_calls ||
