@@ -34,7 +34,7 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base formats sampler modelgen simulator tracer
+STAGES    := base formats sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)

@@ -13,7 +13,7 @@
 #include "cli/workspace.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/timeline.h"
+#include "modelgen/run/timeline.h"
 
 enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
 

@@ -6,7 +6,7 @@
 
 #include "formats/facts.h"
 #include "formats/model.h"
-#include "modelgen/pools.h"
+#include "modelgen/pools/pools.h"
 
 /* Appends and gives the index. `name` is taken over (freed with the model). */
 int draft_object(struct model *model, enum object_kind kind, char *name);

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "modelgen/commands.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/monitors/commands.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK_LINE = 10, UNLOCK_LINE = 20 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/correction.h"
+#include "modelgen/run/correction.h"
 #include "tests/unit/trace_builder.h"
 
 enum { THREAD_CPU = 1000, OUTSIDE = 100, PROBE = 10, RECORDS = 20, DEMAND = 800 };

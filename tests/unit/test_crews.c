@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "modelgen/crews.h"
-#include "modelgen/handbacks.h"
+#include "modelgen/graph/handbacks.h"
+#include "modelgen/pools/crews.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "modelgen/disks.h"
+#include "modelgen/run/disks.h"
 
 #define US 1000u
 enum { REQUESTS = 2000 };

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "modelgen/instances.h"
+#include "modelgen/graph/instances.h"
 #include "tests/unit/model_builder.h"
 
 enum { LOCKS = 20 };

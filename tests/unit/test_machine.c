@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/machine.h"
+#include "modelgen/run/machine.h"
 #include "tests/unit/trace_builder.h"
 
 #define US 1000ULL

@@ -8,11 +8,11 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors.h"
-#include "modelgen/routines.h"
-#include "modelgen/sections.h"
-#include "modelgen/timeline.h"
-#include "modelgen/wrappers.h"
+#include "modelgen/monitors/monitors.h"
+#include "modelgen/pools/routines.h"
+#include "modelgen/run/sections.h"
+#include "modelgen/run/timeline.h"
+#include "modelgen/run/wrappers.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/trace_builder.h"
 

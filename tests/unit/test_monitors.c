@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "modelgen/graph/names.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors.h"
-#include "modelgen/names.h"
+#include "modelgen/monitors/monitors.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, OTHER_MUTEX = 0x3000 };

@@ -14,7 +14,7 @@
 #include "cli/repartition.h"
 #include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/rounds.h"
+#include "modelgen/scaling/rounds.h"
 #include "simulator/simulator.h"
 #include "tests/unit/trace_builder.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/parts.h"
+#include "modelgen/run/parts.h"
 #include "tests/unit/trace_builder.h"
 
 enum { DISPATCHER, FIRST, SECOND, N_THREADS, ITEMS = 20 };

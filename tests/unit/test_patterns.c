@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/patterns.h"
+#include "modelgen/monitors/patterns.h"
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors.h"
+#include "modelgen/monitors/monitors.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, EMPTY = 0x2000, FULL = 0x3000, NOBODY = 0, ROUNDS = 10 };

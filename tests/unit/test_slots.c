@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "modelgen/crews.h"
-#include "modelgen/slots.h"
-#include "modelgen/view.h"
+#include "modelgen/pools/crews.h"
+#include "modelgen/pools/slots.h"
+#include "modelgen/run/view.h"
 #include "tests/unit/trace_builder.h"
 
 enum { WORKERS = 2, ROUNDS = 6, ROUND_NS = 100000, SLOT = 0x1000, CONDITION = 0x2000 };

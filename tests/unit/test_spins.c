@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "modelgen/spins.h"
+#include "modelgen/run/spins.h"
 
 static char *changers[] = {"run", "main"};
 static struct facts_spin loops[] = {

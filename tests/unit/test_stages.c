@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "modelgen/closings.h"
-#include "modelgen/source.h"
-#include "modelgen/stages.h"
+#include "modelgen/graph/closings.h"
+#include "modelgen/pools/stages.h"
+#include "modelgen/scaling/source.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
 

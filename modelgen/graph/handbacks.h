@@ -1,0 +1,14 @@
+/* Tokens that whoever happens to be the last one to need them gives back.
+ *
+ * A buffer with a count of its users comes back where that count falls to zero: with most items
+ * here, with some there. In the graph that is a choice at each of those places, made by each thread
+ * on its own; but of one item's choices exactly one says "give back", and where that is forgotten,
+ * tokens run out for a while, or for ever. So all are given back at the place where most are. */
+#ifndef PERSIK_MODELGEN_GRAPH_HANDBACKS_H
+#define PERSIK_MODELGEN_GRAPH_HANDBACKS_H
+
+#include "formats/model.h"
+
+void handbacks_settle(struct model *model);
+
+#endif

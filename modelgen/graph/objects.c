@@ -1,0 +1,662 @@
+#include "modelgen/graph/objects.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/path.h"
+#include "modelgen/draft.h"
+#include "modelgen/graph/names.h"
+#include "modelgen/pools/slots.h"
+#include "modelgen/run/signals.h"
+#include "modelgen/scaling/source.h"
+
+/* A lock is kept when waiting for it costs this share of all threads' time... */
+#define WAIT_SHARE 0.001
+/* ... or when threads that --threads multiplies hold it for this share of the run: 16 times as many
+ * would make it matter ... */
+#define HOLD_SHARE 0.002
+/* ... or others do for this share: their number stays, so contention hardly grows. */
+#define FIXED_HOLD_SHARE 0.1
+/* Waits whose predicate is unknown are kept from this share of all threads' time on. */
+#define FLAG_SHARE 0.005
+/* Fewer broadcasts may only tell the end. */
+#define BROADCASTS 3
+
+static double ns(uint64_t value) {
+    return (double)value;
+}
+
+static char *object_name(const struct writer *writer, int index, const char *what) {
+    return name_of_object(writer->in, index, what, NULL);
+}
+
+static bool worth_keeping(const struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    double run_ns = ns(writer->in->trace->meta.run_ns);
+    bool waited = object->wait_ns > WAIT_SHARE * writer->life_ns;
+    if (!object->alone)
+        return writer->is_instance[index] && writer->is_shared[index];
+    double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
+    return writer->is_shared[index] &&
+           (waited || statements_of(writer->in->monitors, index) ||
+            object->hold_ns > limit * run_ns || writer->is_met_at[index]);
+}
+
+/* Of an object among those of its class, from 1. */
+static int number_of(const struct writer *writer, int index) {
+    const struct sync_object *objects = writer->in->sections->objects;
+    int number = 1;
+    for (int o = 0; o < index; o++)
+        number += objects[o].class_id == objects[index].class_id;
+    return number;
+}
+
+int objects_lock(struct writer *writer, int index) {
+    if (index < 0)
+        return MODEL_NONE;
+    if (writer->object_of[index] != UNDECIDED)
+        return writer->object_of[index];
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    if (object->whole != index)
+        return objects_lock(writer, object->whole);
+    int result = MODEL_NONE;
+    if (worth_keeping(writer, index)) {
+        enum object_kind kind = object->kind == ON_MUTEX  ? OBJECT_MUTEX
+                                : object->kind == ON_SPIN ? OBJECT_SPIN
+                                                          : OBJECT_RWLOCK;
+        const char *what = kind == OBJECT_MUTEX  ? "mutex"
+                           : kind == OBJECT_SPIN ? "spin lock"
+                                                 : "rwlock";
+        char *name = object_name(writer, index, what);
+        if (!object->alone) {
+            char *class_name = name;
+            name = memory_format("%s, number %d", class_name, number_of(writer, index));
+            free(class_name);
+        }
+        result = draft_object(writer->model, kind, name);
+        writer->model->objects[result].evidence =
+            memory_format("%.0f operations, %.0f waited, held %.3g s", object->operations,
+                          object->waits, object->hold_ns / 1e9);
+    }
+    writer->object_of[index] = result;
+    return result;
+}
+
+/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
+ * are parties; the rest of the parties is constant. */
+static struct linear parties_of_pools(const struct writer *writer, const int *met, int parties) {
+    const struct thread_pools *pools = writer->in->pools;
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools->pools[p].team && met[p]) /* a team meets alone */
+            return pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
+                                          : draft_constant(pools->pools[p].size);
+    struct linear amount = draft_constant(parties);
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        if (!pools->pools[p].scales || met[p] != pools->pools[p].size || met[p] > amount.base)
+            continue;
+        amount.base -= met[p];
+        draft_add_per_thread(&amount, (int)p, 1);
+    }
+    return amount;
+}
+
+static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
+    const struct trace *trace = writer->in->trace;
+    const struct thread_pools *pools = writer->in->pools;
+    int *met = memory_alloc(pools->n_pools, sizeof(int));
+    int total = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].op == OP_BARRIER &&
+                sections_object(writer->in->sections, record) == index) {
+                met[pools->pool_of[t]]++;
+                total++;
+                break;
+            }
+        }
+    struct linear result = parties_of_pools(writer, met, parties > 0 ? parties : total);
+    free(met);
+    return result;
+}
+
+int objects_barrier(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_BARRIER, object_name(writer, index, "barrier"));
+        writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
+        writer->model->objects[result].evidence =
+            memory_format("%d parties, %.0f waits", object->parties, object->waits);
+        writer->model->objects[result].spins = object->spins;
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+/* Whom the signal wakes. */
+static const char *waiter_of(const struct writer *writer, int index) {
+    const struct trace *trace = writer->in->trace;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            if (trace->threads[t].records[r].api == ROLE_acquire &&
+                sections_object(writer->in->sections, &trace->threads[t].records[r]) == index)
+                return trace->threads[t].start_routine;
+    return "?";
+}
+
+static int signal_tokens(struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    char *what = memory_format("signal to %s", waiter_of(writer, index));
+    int result = draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, what));
+    writer->model->objects[result].evidence =
+        memory_format("%.0f waits for a signal that another thread sent", object->operations);
+    free(what);
+    return result;
+}
+
+/* There while nothing is outstanding: who gives a command takes one away, who has done it brings it
+ * back. */
+static int completion_tokens(struct writer *writer, int index) {
+    int result =
+        draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "completion"));
+    writer->model->objects[result].amount = draft_constant(1);
+    writer->model->objects[result].condition = true;
+    draft_note(
+        writer->model,
+        "%s: the workers' slots are modelled as one queue of commands; which worker a command "
+        "is for is left out",
+        writer->model->objects[result].name);
+    writer->model->objects[result].evidence = memory_strdup(
+        "each worker has a slot of its own for a command and for the news that it is done");
+    return result;
+}
+
+int objects_semaphore(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED &&
+        slots_are_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = completion_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED &&
+               signals_are_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = signal_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED) {
+        const struct sync_object *object = &writer->in->sections->objects[index];
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "semaphore"));
+        writer->model->objects[result].amount =
+            draft_constant(object->parties > 0 ? object->parties : 0);
+        if (object->parties < 0)
+            draft_note(writer->model, "%s: its initial value was not seen, taken as 0",
+                       writer->model->objects[result].name);
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_flag(struct writer *writer, int condition) {
+    const struct sync_object *object = &writer->in->sections->objects[condition];
+    int root = object->class_id;
+    if (writer->object_of[root] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_FLAG, object_name(writer, root, "condition"));
+        writer->model->objects[result].condition = object->of_libc;
+        writer->model->objects[result].evidence =
+            memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
+        draft_note(writer->model,
+                   "%s: predicate not recognised, modelled as a flag that "
+                   "each signal sets and each wait clears",
+                   writer->model->objects[result].name);
+        writer->object_of[root] = result;
+    }
+    return writer->object_of[root];
+}
+
+void objects_find_flags(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    double *wait_ns = memory_alloc(sections->n_objects, sizeof(double));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            if (!writer->in->monitors->condition_explained[wait->condition] &&
+                !monitors_explain(writer->in->monitors, s))
+                wait_ns[sections->objects[wait->condition].class_id] +=
+                    ns(wait->end_ns - wait->start_ns);
+        }
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        writer->is_flag[o] = wait_ns[sections->objects[o].class_id] > FLAG_SHARE * writer->life_ns;
+    free(wait_ns);
+}
+
+/* How those who wait are told that they may go on. */
+struct told {
+    int broadcasts, signals;
+};
+
+/* Adds what the section tells the condition; MODEL_NONE: any. */
+static void count_told(const struct sections *sections, const struct section *section,
+                       int condition, struct told *told) {
+    for (size_t i = 0; i < section->n_signals; i++) {
+        const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        if (condition == MODEL_NONE ||
+            sections_first_like(sections, signal->condition) == condition)
+            *(signal->broadcast ? &told->broadcasts : &told->signals) += 1;
+    }
+}
+
+void objects_find_meetings(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    struct {
+        double wait_ns;
+        struct told told;
+    } *seen = memory_alloc(sections->n_objects, sizeof *seen);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++)
+            seen[section->mutex].wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
+                                               sections->waits[section->first_wait + w].start_ns);
+        count_told(sections, section, MODEL_NONE, &seen[section->mutex].told);
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        writer->is_met_at[o] = seen[o].wait_ns > FLAG_SHARE * writer->life_ns &&
+                               seen[o].told.broadcasts >= BROADCASTS &&
+                               seen[o].told.broadcasts > seen[o].told.signals;
+    free(seen);
+}
+
+int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
+    const struct thread_pools *pools = writer->in->pools;
+    const struct sections *sections = writer->in->sections;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int class_index = writer->in->monitors->class_of[s];
+        int pool = pools->pool_of[sections->sections[s].thread];
+        if (sections->sections[s].mutex == guard->mutex && guard->weight[class_index] > 0 &&
+            pools->pools[pool].scales && pools->pools[pool].size == (int)amount)
+            return pool;
+    }
+    return MODEL_NONE;
+}
+
+static char *guard_name(const struct writer *writer, const struct guard *guard) {
+    const char *what = guard->take > 1               ? "completion of a batch"
+                       : guard->kind == GUARD_QUEUE  ? "queue"
+                       : guard->kind == GUARD_TOKENS ? "free slots"
+                       : guard->kind == GUARD_FIRST  ? "first to come"
+                                                     : "level";
+    if (guard->proposal && guard->proposal->name) {
+        char *name = object_name(writer, guard->mutex, what);
+        char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
+        free(name);
+        return with_type;
+    }
+    return object_name(writer, guard->mutex, what);
+}
+
+/* Is `amount` what the trace shows? Up to `missing` of it may be gone before the replay counts. */
+static bool amount_fits(const struct writer *writer, const struct guard *guard,
+                        const struct facts_amount *amount, double missing, struct linear *result) {
+    const struct thread_pools *pools = writer->in->pools;
+    double observed = guard->initial;
+    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
+        const struct thread_pool *pool = &pools->pools[p];
+        double more = amount->factor * pool->size + amount->offset - observed;
+        bool unused = guard->waited == 0 && more > 0;
+        if (!pools_follows(pools, p) ||
+            !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
+            continue;
+        *result = draft_per_thread(amount->offset - (unused ? 0 : more), (int)p, amount->factor);
+        return true;
+    }
+    if (amount->constant && fabs(amount->offset - observed) < 0.5) {
+        *result = draft_constant(observed);
+        return true;
+    }
+    return false;
+}
+
+static bool is_context_in(const struct writer *writer, uint32_t index,
+                          const struct facts_place *place) {
+    if (index == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *context = &writer->in->trace->contexts[index];
+    for (size_t f = 0; f < context->n_frames; f++)
+        if (context->frames[f].line == place->line &&
+            strcmp(context->frames[f].function, place->function) == 0)
+            return true;
+    return false;
+}
+
+/* Is the guard's object made by the call at `place`? Of several under one mutex, each with a
+ * condition, each is made with its own. */
+static bool is_made_at(const struct writer *writer, const struct guard *guard,
+                       const struct facts_place *place) {
+    const struct sync_object *objects = writer->in->sections->objects;
+    return is_context_in(writer, objects[guard->mutex].context, place) ||
+           (guard->condition >= 0 &&
+            is_context_in(writer, objects[guard->condition].context, place));
+}
+
+/* The choices that are said of this very object, then those of any; of what fits, that which
+ * follows the threads: another number of them shows a limit that does not. */
+static bool choice_fits(const struct writer *writer, const struct guard *guard,
+                        const struct facts_amount *amount, struct linear *result) {
+    const double held_for_good = 2; /* by who takes it once, before the threads are there */
+    for (int rank = 0; rank < 4; rank++)
+        for (size_t c = 0; c < amount->n_choices; c++) {
+            const struct facts_choice *choice = &amount->choices[c];
+            bool placed = choice->place.file != NULL;
+            int own_rank = (placed ? 0 : 2) + (choice->amount.follows_threads ? 0 : 1);
+            if (own_rank != rank || (placed && !is_made_at(writer, guard, &choice->place)))
+                continue;
+            if (amount_fits(writer, guard, &choice->amount, placed ? held_for_good : 0, result))
+                return true;
+        }
+    return false;
+}
+
+/* What the source says the amount is made of, when that is what the trace shows; or what a
+ * variable starts with which the object's operations ask. */
+static bool amount_of_source(const struct writer *writer, const struct guard *guard,
+                             struct linear *result) {
+    const struct facts_monitor *proposal = guard->proposal;
+    if (!proposal)
+        return false;
+    if (choice_fits(writer, guard, &proposal->amount, result) ||
+        amount_fits(writer, guard, &proposal->amount, 0, result))
+        return true;
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        if (choice_fits(writer, guard, &proposal->variables[v].initial, result))
+            return true;
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        if (proposal->variables[v].initial.follows_threads &&
+            amount_fits(writer, guard, &proposal->variables[v].initial, 0, result))
+            return true;
+    return false;
+}
+
+/* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
+static bool added_by_broadcast(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    struct told told = {0};
+    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++)
+        if (guard->weight[writer->in->monitors->class_of[s]] > 0)
+            count_told(sections, &sections->sections[s], guard->condition, &told);
+    return told.broadcasts > told.signals;
+}
+
+int objects_guard(struct writer *writer, struct guard *guard) {
+    if (guard->object != -1)
+        return guard->object;
+    enum object_kind kind = guard->kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
+    int result = draft_object(writer->model, kind, guard_name(writer, guard));
+    struct object *object = &writer->model->objects[result];
+    object->evidence = memory_format(
+        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
+        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
+        amount_of_source(writer, guard, &object->amount)) {
+        /* told */
+    } else if (guard->kind == GUARD_TOKENS) {
+        int pool =
+            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        object->amount =
+            pool == MODEL_NONE ? draft_constant(guard->initial) : draft_per_thread(0, pool, 1);
+    } else if (guard->kind == GUARD_LEVEL) {
+        /* initial = 1 - level: one round per thread of a pool, when it is as many; or as many
+         * are there at the start, as idle threads */
+        int rounds = objects_pool_of_amount(writer, guard, 1 - guard->initial);
+        int idle =
+            guard->initial > 0 ? objects_pool_of_amount(writer, guard, guard->initial) : MODEL_NONE;
+        object->amount = rounds != MODEL_NONE ? draft_per_thread(1, rounds, -1)
+                         : idle != MODEL_NONE ? draft_per_thread(0, idle, 1)
+                                              : draft_constant(guard->initial);
+    } else if (guard->kind == GUARD_FIRST) {
+        object->amount = draft_constant(1);
+    }
+    object->items_in_all = writer->refills[guard - writer->in->monitors->guards];
+    if (object->items_in_all > 0)
+        draft_note(
+            writer->model,
+            "%s: its takers fill it again; in all %.0f items are taken, which of them leads to "
+            "which is not known",
+            object->name, object->items_in_all);
+    int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
+    object->condition = writer->in->sections->objects[waited_on].of_libc;
+    object->wakes_all = added_by_broadcast(writer, guard);
+    guard->object = result;
+    return result;
+}
+
+static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
+    const struct thread_pools *pools = writer->in->pools;
+    int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
+        seen[pools->pool_of[t]] +=
+            pattern_first(writer->in->monitors, pattern, t, ACT_ARRIVE) != PATTERN_NO_SECTION;
+    struct linear result = parties_of_pools(writer, seen, pattern->parties);
+    free(seen);
+    return result;
+}
+
+/* Is whoever passes heard by all who wait, by a broadcast on the one condition that they share? */
+static bool passes_by_broadcast(const struct writer *writer, const struct pattern *pattern) {
+    const struct sections *sections = writer->in->sections;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (!(pattern->acts[s] & ACT_PASS))
+            continue;
+        for (size_t i = 0; i < section->n_signals; i++) {
+            const struct section_signal *signal = &sections->signals[section->first_signal + i];
+            if (signal->broadcast && sections->objects[signal->condition].alone)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The pool whose threads passed first in the order of their creation, all of them and nobody else:
+ * the program has numbered them. MODEL_NONE: there is none. */
+static int dealt_pool(const struct writer *writer, const struct pattern *pattern) {
+    const struct thread_pools *pools = writer->in->pools;
+    int pool = MODEL_NONE, passed = 0;
+    uint64_t last_ns = 0;
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++) {
+        size_t first = pattern_first(writer->in->monitors, pattern, t, ACT_PASS);
+        if (first == PATTERN_NO_SECTION)
+            continue;
+        uint64_t pass_ns = writer->in->sections->sections[first].release_ns;
+        if (pass_ns < last_ns || (pool != MODEL_NONE && pools->pool_of[t] != pool))
+            return MODEL_NONE;
+        pool = pools->pool_of[t];
+        last_ns = pass_ns;
+        passed++;
+    }
+    return passed > 1 && passed == pools->pools[pool].size ? pool : MODEL_NONE;
+}
+
+int objects_pattern(struct writer *writer, struct pattern *pattern) {
+    if (pattern->object != MODEL_NONE)
+        return pattern->object;
+    enum object_kind kind = pattern->kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
+                            : pattern->kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
+                                                                : OBJECT_ORDER;
+    pattern->object =
+        draft_object(writer->model, kind,
+                     object_name(writer, pattern->mutex, hand_made_kind_name(pattern->kind)));
+    struct object *object = &writer->model->objects[pattern->object];
+    if (kind == OBJECT_BARRIER)
+        object->amount = pattern_amount(writer, pattern);
+    object->writers_first = pattern->writers_first;
+    object->in_steps = pattern->in_steps;
+    object->distance = pattern->distance;
+    object->lead = pattern->lead;
+    if (pattern->draws_when_passing)
+        object->dealt_to = dealt_pool(writer, pattern);
+    object->condition = /* each number's own one in an order in steps: few wait on it */
+        kind != OBJECT_RWLOCK && !pattern->in_steps &&
+        writer->in->sections->objects[pattern->mutex].of_libc;
+    object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
+    object->evidence =
+        memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
+                      pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);
+    return pattern->object;
+}
+
+/* ---- statements ---- */
+
+static struct expression copy_expression(const struct facts_expression *from) {
+    return (struct expression){memory_strdup(from->text), memory_strdup(from->postfix)};
+}
+
+static struct expression new_value(const struct facts_monitor *proposal,
+                                   const struct facts_step *step) {
+    if (step->change == CHANGE_OTHER)
+        return copy_expression(&step->value);
+    const char *name = proposal->variables[step->variable].name;
+    if (step->change == CHANGE_SET)
+        return (struct expression){step->value.text ? memory_strdup(step->value.text)
+                                                    : memory_format("%.15g", step->by),
+                                   memory_format("%.15g", step->by)};
+    return (struct expression){step->value.text ? memory_strdup(step->value.text)
+                                                : memory_format("%s + %.15g", name, step->by),
+                               memory_format("$%zu %.15g +", step->variable, step->by)};
+}
+
+static int condition_number(struct object *object, const char *path) {
+    for (size_t i = 0; i < object->n_conditions; i++)
+        if (strcmp(object->conditions[i], path) == 0)
+            return (int)i;
+    object->conditions =
+        memory_resize(object->conditions, object->n_conditions + 1, sizeof *object->conditions);
+    object->conditions[object->n_conditions] = memory_strdup(path);
+    return (int)object->n_conditions++;
+}
+
+static struct statement make_statement(const struct facts_monitor *proposal,
+                                       const struct facts_step *step, struct object *object) {
+    static const enum statement_kind kinds[] = {[STEP_UPDATE] = STATEMENT_UPDATE,
+                                                [STEP_WAIT] = STATEMENT_WAIT,
+                                                [STEP_SIGNAL] = STATEMENT_SIGNAL,
+                                                [STEP_BROADCAST] = STATEMENT_BROADCAST};
+    struct statement made = {
+        .kind = kinds[step->kind], .variable = MODEL_NONE, .condition = MODEL_NONE};
+    if (step->guard.text)
+        made.guard = copy_expression(&step->guard);
+    if (step->kind == STEP_UPDATE) {
+        made.variable = (int)step->variable;
+        made.value = new_value(proposal, step);
+        return made;
+    }
+    made.condition = condition_number(object, step->condition);
+    if (step->kind == STEP_WAIT)
+        made.predicate = copy_expression(&step->value);
+    return made;
+}
+
+static void write_section(const struct statements *statements, size_t index,
+                          struct object *object) {
+    int number = statements->number[index];
+    if (number == MODEL_NONE)
+        return; /* the run never came there */
+    object->n_sections++;
+    const struct facts_section *from = &statements->proposal->sections[index];
+    struct statement_section *section = &object->sections[number];
+    section->name =
+        memory_format("%s (%s:%d)", from->place.function,
+                      from->place.file ? path_name(from->place.file) : "?", from->place.line);
+    section->statements = memory_alloc(from->n_steps, sizeof *section->statements);
+    for (size_t i = 0; i < from->n_steps; i++) {
+        if (!statements_matter(statements, &from->steps[i]))
+            continue;
+        struct statement *made = &section->statements[section->n_statements++];
+        *made = make_statement(statements->proposal, &from->steps[i], object);
+        made->answers = statements->answer[index] == (int)i;
+    }
+}
+
+int objects_statements(struct writer *writer, struct statements *statements) {
+    if (statements->object != MODEL_NONE)
+        return statements->object;
+    const struct facts_monitor *proposal = statements->proposal;
+    const struct commands_verdict *verdict = &statements->verdict;
+    char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
+    statements->object = draft_object(writer->model, OBJECT_MONITOR, name);
+    struct object *object = &writer->model->objects[statements->object];
+    object->condition = writer->in->sections->objects[statements->mutex].of_libc;
+    object->n_variables = proposal->n_variables;
+    object->variables = memory_alloc(proposal->n_variables, sizeof *object->variables);
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        object->variables[v] = (struct monitor_variable){
+            .name = memory_strdup(proposal->variables[v].name),
+            .initial = draft_said(&proposal->variables[v].initial, writer->in->pools),
+            .per_thread = proposal->variables[v].local};
+    object->sections = memory_alloc(proposal->n_sections, sizeof *object->sections);
+    for (size_t s = 0; s < proposal->n_sections; s++)
+        write_section(statements, s, object);
+    object->evidence =
+        memory_format("source statements replayed: %.0f decisions, %.0f waits, %.0f violations",
+                      verdict->decisions, verdict->waited, verdict->violations + verdict->untold);
+    return statements->object;
+}
+
+int objects_disk(struct writer *writer, uint32_t device) {
+    int object = map_get(&writer->disk_of, device, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    object = draft_object(writer->model, OBJECT_DISK,
+                          memory_format("disk %u:%u", device >> 20, device & 0xfffff));
+    struct disk_speed speed = disks_speed(writer->in->disks, device);
+    writer->model->objects[object].service_ns = speed.service_ns;
+    writer->model->objects[object].servers = speed.servers;
+    writer->model->objects[object].evidence = speed.evidence;
+    map_put(&writer->disk_of, device, object);
+    return object;
+}
+
+int objects_items(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        const struct items_queue *queue = &writer->items.queues[index];
+        int result = draft_object(writer->model, OBJECT_QUEUE, object_name(writer, index, "queue"));
+        struct object *object = &writer->model->objects[result];
+        object->bounded = queue->capacity > 0;
+        if (object->bounded)
+            object->amount = draft_constant(queue->capacity);
+        object->initial_items = queue->initial;
+        object->spins = queue->spins;
+        object->evidence = memory_format("as its calls say: %.0f put, %.0f taken, at most %.0f at "
+                                         "once, %.0f attempts in vain%s",
+                                         queue->puts, queue->gets, queue->most, queue->failures,
+                                         queue->spins ? "; waiting burns CPU" : "");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_event(struct writer *writer, int index) {
+    if (writer->object_of[index] == UNDECIDED) {
+        int result =
+            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "event"));
+        writer->model->objects[result].spins = writer->in->sections->objects[index].spins;
+        writer->model->objects[result].evidence =
+            memory_strdup("happens once and stays, by the user's or the source's word");
+        writer->object_of[index] = result;
+    }
+    return writer->object_of[index];
+}
+
+int objects_share(struct writer *writer, const struct trace_record *record) {
+    int object = map_get(&writer->share_of, record->object, MODEL_NONE);
+    if (object != MODEL_NONE)
+        return object;
+    char *place = source_place(writer->in->trace, record->context);
+    object = draft_object(writer->model, OBJECT_TOKENS,
+                          memory_format("work shared by the team, %s", place));
+    free(place);
+    writer->model->objects[object].evidence =
+        memory_strdup("handed out by libgomp: each region gets as much as on average");
+    map_put(&writer->share_of, record->object, object);
+    return object;
+}

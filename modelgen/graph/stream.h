@@ -1,0 +1,71 @@
+/* The trace of a thread turned into the steps that the model will walk.
+ *
+ * Records become steps of the model's own kinds: a critical section that waits for work becomes a
+ * GET, its conditions vanish; locks that nobody waits for vanish, their computation joins what
+ * is around; the creations of a pool become one CREATE. What vanishes is what the paper calls
+ * insignificant (section 3.3), plus what a guard expresses better. */
+#ifndef PERSIK_MODELGEN_GRAPH_STREAM_H
+#define PERSIK_MODELGEN_GRAPH_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/model.h"
+#include "modelgen/monitors/monitors.h"
+#include "modelgen/pools/pools.h"
+#include "modelgen/run/disks.h"
+#include "modelgen/run/timeline.h"
+
+struct step {
+    uint64_t start_ns, end_ns; /* inside the call or calls */
+    enum node_kind kind;
+    int object, mutex; /* model objects or MODEL_NONE */
+    int target_pool;
+    int section; /* STATEMENTS: of its monitor */
+    double count, timeout_ns;
+    bool count_per_thread; /* count is one part per thread of the pools' threads */
+    uint32_t context;
+    enum outcome outcome;
+    enum outcome within; /* the answer that the section around it got: keeps the ways out apart */
+    bool retrying;       /* the thread's last attempt that can fail did, and is not made good yet */
+    bool settles;        /* puts what a successful attempt that can fail was for */
+    uint64_t held;  /* which of the locks used at the same place the thread has: a hash; 0: none */
+    double cpu_ns;  /* inside the call, when the model shall spend it */
+    double wait_ns; /* SLEEP, IO */
+    double operations; /* IO on a disk */
+    size_t records;    /* probes since the step before, for their cost */
+};
+
+struct stream {
+    size_t n_steps;
+    struct step *steps; /* owned; START first, END last when the end was seen */
+};
+
+struct stream_input {
+    const struct trace *trace;
+    const struct facts *facts;        /* NULL without source */
+    const struct facts *thread_facts; /* also NULL when it does not show how threads are created */
+    const struct thread_pools *pools;
+    const struct sections *sections;
+    struct monitors *monitors; /* guards get their model objects */
+    const struct timeline *timelines;
+    const struct disks *disks;
+    const uint32_t *places;     /* per context: see source_places */
+    double insignificant_share; /* of the run */
+};
+
+/* What building the streams found out besides. */
+struct stream_result {
+    struct stream *streams; /* one per thread */
+    /* facts loops (by index) whose rounds became tokens of shared work */
+    bool *loop_is_tokens;
+    /* facts loops whose end an object's answer decides: a queue that is closed and empty */
+    bool *loop_has_answer;
+};
+
+/* Appends the objects that the steps need, and notes on what is not exact, to `model`. */
+struct stream_result streams_make(const struct stream_input *input, struct model *model);
+void streams_free(struct stream_result *result, size_t n_threads);
+
+#endif

@@ -1,0 +1,81 @@
+/* What writes the streams, shared by the modules that know one kind of thing: objects.c, work.c and
+ * stream.c itself. */
+#ifndef PERSIK_MODELGEN_GRAPH_WRITER_H
+#define PERSIK_MODELGEN_GRAPH_WRITER_H
+
+#include "base/map.h"
+#include "modelgen/graph/farewells.h"
+#include "modelgen/graph/instances.h"
+#include "modelgen/graph/items.h"
+#include "modelgen/graph/refills.h"
+#include "modelgen/graph/stream.h"
+
+#define UNDECIDED  (-2)
+#define OPEN_LIMIT 16
+
+struct step_list {
+    struct step *items;
+    size_t count, capacity;
+};
+
+/* A section that the thread is in. */
+struct open_section {
+    int section;
+    enum outcome answer; /* of the guard evaluated in it */
+    bool is_told;        /* what it changes has been written, with its first signal */
+};
+
+/* The call after which a thread enters a loop that is entered again and again, or passes it by. */
+struct work_entrance {
+    uint32_t place; /* TRACE_NO_CONTEXT: none */
+    enum api api;
+};
+
+struct writer {
+    const struct stream_input *in;
+    struct model *model;
+    double life_ns;           /* of all threads */
+    int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
+    bool *is_shared;          /* per sync object: used by several threads */
+    bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
+    bool *is_instance;        /* per sync object: see instances_find() */
+    bool *is_flag;            /* per sync object: a condition modelled as a flag */
+    bool *is_met_at;          /* per sync object: a mutex whose waiters are woken all at once */
+    int **section_of_unlock;  /* per thread and record */
+    int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
+    uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
+    bool *works_at_last;      /* per facts loop: its last round is work like the others */
+    struct work_entrance *entrance_of_loop; /* per facts loop */
+    struct map kept_sites;                  /* (context, api) of timed calls worth keeping */
+    struct map device_of_site;              /* of those that reached a block device */
+    struct map disk_of;                     /* device -> model object */
+    struct map share_of;                    /* supply of a team -> model object */
+    bool *feeds_tasks;                      /* per guard: the task pool takes from it */
+    struct items items;                     /* queues that functions of the program's own work on */
+    struct farewells farewells;
+    double *refills;       /* per guard: refills_total() */
+    int *created, *joined; /* per pool, to find the first of each generation */
+    int *join_standing;    /* per pool: which join of the generation stands for all */
+    size_t *creation;      /* per pool: the step in `list` that creates the present generation */
+    int task_pool;
+    /* the thread being written */
+    size_t thread;
+    struct step_list list;
+    size_t last_step_record; /* records before this one belong to earlier steps */
+    struct open_section open[OPEN_LIMIT];
+    int n_open;
+    uint64_t held; /* see struct step */
+    bool in_task;
+    bool retrying;    /* see struct step */
+    bool succeeded;   /* in an attempt that can fail, with nothing put since */
+    int pending_work; /* loop whose decision follows the unlock being written; -1 */
+};
+
+/* Where the call is, numbered. */
+static inline uint32_t writer_place(const struct writer *writer,
+                                    const struct trace_record *record) {
+    return record->context == TRACE_NO_CONTEXT ? TRACE_NO_CONTEXT
+                                               : writer->in->places[record->context];
+}
+
+#endif

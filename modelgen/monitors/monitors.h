@@ -1,0 +1,131 @@
+/* What a mutex with condition variables is: queue, semaphore, completion count.
+ *
+ * A guard is the predicate of a wait loop, seen as a counter: critical sections of some classes add
+ * to it or take from it, and a waiting class goes on only while it is positive. The weights
+ * are found by replaying the trace: a hypothesis stands when the real threads waited exactly
+ * when the counter says so. This covers bounded and unbounded queues (items, free
+ * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
+ * the program uses. Where the traced run never had to wait, what the source proposes
+ * (facts_monitor) is tried. */
+#ifndef PERSIK_MODELGEN_MONITORS_MONITORS_H
+#define PERSIK_MODELGEN_MONITORS_MONITORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "formats/trace.h"
+#include "modelgen/run/sections.h"
+
+/* Sections of one mutex that start at the same call site and signal the same conditions. */
+struct section_class {
+    int mutex;
+    int entry;            /* classes of one call site, whatever they signal, share an entry */
+    uint32_t context;     /* of the first one's lock */
+    const char *function; /* that locks; belongs to the trace */
+    int line;
+    double count;
+    uint64_t first_ns; /* acquire time of the first one */
+    double waits;      /* sections that waited */
+    int waits_on;      /* condition object of the first wait; -1 none */
+    bool mixed_waits;  /* waits on several conditions */
+    size_t n_signals;
+    int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
+    bool early[4];  /* ... before the section waited, or would have by the source's word; */
+    bool late[4];   /* ... after it had waited */
+    bool broadcasts;
+};
+
+enum guard_kind {
+    GUARD_QUEUE,  /* takes one; nothing there at the start: items */
+    GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
+    GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
+    GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
+};
+
+#define CONTRADICTIONS_SHOWN 3
+
+/* An evaluation that the guard does not explain. */
+struct contradiction {
+    uint64_t time_ns;
+    size_t section; /* index into sections */
+    bool waited;    /* although it need not have; else it went on although it should not */
+    double counter;
+};
+
+struct guard {
+    enum guard_kind kind;
+    int mutex;
+    int condition;   /* that waiters wait on; -1: nobody did, they only tried, or never had to */
+    bool tries;      /* the waiters do not wait, they fail */
+    bool together;   /* with another guard that must let them go on as well */
+    bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
+    double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double initial;  /* tokens at the start */
+    int *weight;     /* per class (index into monitors.classes): what a section adds */
+    bool *early;     /* per class: it does so before it waits for something else itself */
+    bool *waits;     /* per class: evaluates the guard */
+    int close_class; /* closes it for good; -1 none */
+    const struct facts_monitor *proposal; /* NULL: found in the trace alone */
+    double evaluations, waited, violations;
+    double most;             /* that the counter reached */
+    size_t n_contradictions; /* those that are kept, the first ones */
+    struct contradiction contradictions[CONTRADICTIONS_SHOWN];
+    enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
+    int object;            /* model object; filled by the stream */
+};
+
+struct pattern;    /* modelgen/monitors/patterns.h */
+struct statements; /* modelgen/monitors/statements.h */
+
+struct monitors {
+    const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
+    size_t n_classes;
+    struct section_class *classes;
+    int *class_of; /* per section */
+    size_t n_entries;
+    size_t n_guards;
+    struct guard *guards;
+    const struct facts_monitor *
+        *proposal_of; /* per sync object: what the source takes a mutex for */
+    bool *unproposed; /* ... its source was read and proposes nothing */
+    size_t n_patterns;
+    struct pattern *patterns;
+    size_t n_statements;
+    struct statements *statements; /* one for each mutex modelled by its statements */
+    size_t *first_of_thread;       /* per thread and one more: its first section */
+    bool
+        *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
+    bool *condition_explained; /* ... a guard or a pattern does */
+};
+
+/* `facts` may be NULL. `doubted` tells of each sync object whether to find nothing there, as it led
+ * to a wrong model; NULL: none. monitors_free() ends it; all arguments must outlive it. */
+struct monitors monitors_find(const struct trace *trace, const struct sections *sections,
+                              const struct facts *facts, const bool *doubted);
+
+/* Do waits that began or ended so often prove what they were found to follow? More is asked for
+ * where the source was read and says nothing of the kind, and much would fit. */
+bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
+
+/* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
+bool monitors_ignore(const struct monitors *monitors, int mutex);
+/* Are so many contradictions more than clocks and races make? */
+bool monitors_doubt(double against, double decisions);
+
+/* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
+ * not the truth. */
+bool guard_is_doubtful(const struct guard *guard);
+
+/* Does a guard say what the sections of a class wait for? */
+bool monitors_guard(const struct monitors *monitors, size_t class_index);
+
+/* Forgets the guards and patterns of the mutex. */
+void monitors_forget(struct monitors *monitors, int mutex);
+
+/* Does a guard, a pattern or the source's statements say why this section waited or did not? */
+bool monitors_explain(const struct monitors *monitors, size_t section);
+void monitors_free(struct monitors *monitors);
+
+#endif

@@ -1,0 +1,67 @@
+/* What the sections of a mutex are together where no counter tells: a barrier, a read-write lock,
+ * threads that take turns, results that are fetched in order. Like the guards these are found by
+ * replaying the trace: the threads must have waited exactly when such an object makes them wait. */
+#ifndef PERSIK_MODELGEN_MONITORS_PATTERNS_H
+#define PERSIK_MODELGEN_MONITORS_PATTERNS_H
+
+#include <stdint.h>
+
+#include "formats/model.h"
+#include "modelgen/monitors/monitors.h"
+
+/* What a section does with the pattern's object. Bits: it may wait first and pass at its end. */
+enum pattern_act {
+    ACT_ARRIVE = 1, /* barrier */
+    ACT_READ = 2,   /* rwlock */
+    ACT_WRITE = 4,
+    ACT_UNLOCK = 8,
+    ACT_TURN = 16, /* waits for its turn */
+    ACT_PASS = 32, /* lets the next one */
+    ACT_DRAW = 64, /* the order of the turns is decided here */
+    ACT_COLLECT = 128,
+    ACT_ADVANCE = 256, /* in_steps: has made one more */
+};
+
+struct pattern {
+    enum hand_made_kind kind; /* BARRIER, RWLOCK, HAND_OVER, or EVENT: results fetched in order */
+    int mutex;                /* one of them, when there are several */
+    size_t n_objects;         /* mutexes */
+    unsigned short *acts;     /* per section: of enum pattern_act */
+    int parties;              /* barrier */
+    bool writers_first;       /* rwlock */
+    bool in_steps;            /* hand-over: each number follows the `distance`-th before it, which
+                               * must be `lead` steps ahead, see modelgen/monitors/progress.h */
+    int distance, lead;
+    bool is_proposed; /* nobody ever waited: the source says what it is */
+    bool
+        draws_when_passing; /* a thread has its next number when it is started and when it passed */
+    const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */
+    struct tally_of_replay {
+        double replayed, waited, violations;
+        double wrong_waits; /* among the violations */
+        size_t n_contradictions;
+        struct contradiction contradictions[CONTRADICTIONS_SHOWN];
+    } tally;
+    int object; /* model object; filled by the stream */
+};
+
+/* Finds the patterns of all mutexes and marks the conditions that they explain. Barriers and
+ * rwlocks cannot be mistaken and come before the guards; turns are sought where no guard explains
+ * the waits.
+ */
+void patterns_find(const struct trace *trace, const struct sections *sections,
+                   struct monitors *monitors, bool before_guards);
+void patterns_free(struct monitors *monitors);
+
+void patterns_drop(struct monitors *monitors, size_t index);
+
+/* Forgets those of the mutex. */
+void patterns_forget(struct monitors *monitors, int mutex);
+
+#define PATTERN_NO_SECTION SIZE_MAX
+
+/* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */
+size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
+                     enum pattern_act act);
+
+#endif

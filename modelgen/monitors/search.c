@@ -1,0 +1,703 @@
+#include "modelgen/monitors/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "modelgen/monitors/classes.h"
+
+#define LEFT_OVER   0.1   /* of what was added may never be taken */
+#define CLOSE_LIMIT 4     /* candidates for what closes an object */
+#define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
+#define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
+#define SUPPLIES    3     /* batches added at once, to be taken for such */
+#define SLIPS       0.005 /* of the passes may be at a counter that nobody passes at when empty */
+#define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
+#define REACHED     0.25 /* ... that a level is reached at the start */
+#define STOCK       1.25 /* ... and that there is something to take, which no section put there */
+
+/* ---- the history of one mutex ---- */
+
+/* Within one moment a thread's events are in the order of their kinds. */
+static int compare_events(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+struct history history_of(const struct sections *sections, const struct monitors *monitors,
+                          int mutex) {
+    struct history history = {0};
+    struct map instance_of = MAP_EMPTY;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (sections_first_like(sections, section->mutex) != mutex)
+            continue;
+        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
+        if (instance < 0) {
+            instance = (int)history.n_instances++;
+            map_put(&instance_of, (uint64_t)section->mutex, instance);
+        }
+        int class_index = monitors->class_of[s];
+        struct event event = {section->acquire_ns, EVENT_EARLY_EFFECT, class_index, s,
+                              (size_t)instance};
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_WAITS;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(&history) = event;
+            event.time_ns = sections->waits[section->first_wait + w].end_ns;
+        }
+        if (section->cut)
+            continue;
+        event.kind = EVENT_PASSES;
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_EFFECT;
+        *VECTOR_ADD(&history) = event;
+    }
+    map_free(&instance_of);
+    if (history.count)
+        qsort(history.items, history.count, sizeof *history.items, compare_events);
+    return history;
+}
+
+/* ---- hypotheses ---- */
+
+static bool judges(const struct search *search, size_t index) {
+    const struct event *event = &search->history->items[index];
+    const struct hypothesis *current = &search->current;
+    return event_decides(event) && event->time_ns < current->closed_ns &&
+           search->monitors->classes[event->class_index].entry == current->waiter_entry &&
+           !(search->excused && search->excused[index]);
+}
+
+/* Where the class stands in what was found; -1: it takes no part. */
+static int slot_of(const struct search *search, int class_index) {
+    for (int slot = 0; slot < search->n_classes; slot++)
+        if (search->classes[slot] == class_index)
+            return slot;
+    return -1;
+}
+
+/* Empties the histograms for a new replay. */
+static void replay_begin(const struct history *history, struct replay_table *table) {
+    for (long c = table->low; c <= table->high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        table->waited[at] = table->passed[at] = 0;
+    }
+    memset(table->counters, 0, history->n_instances * sizeof *table->counters);
+    table->next = 0;
+    table->turns = 0;
+    table->last_waited = false;
+    table->highest_later = -(long)table->size;
+    table->low = (long)table->size;
+    table->high = -(long)table->size;
+}
+
+/* Goes on to event number `end` of those that matter. */
+static void replay_until(const struct hypothesis *hypothesis, const struct replay_event *events,
+                         size_t end, struct replay_table *table) {
+    for (; table->next < end; table->next++) {
+        const struct replay_event *event = &events[table->next];
+        int weight = event->slot < 0 ? 0 : hypothesis->weight[event->slot];
+        long *counter = &table->counters[event->instance];
+        if (event->decides) {
+            bool waits = event->waits || (hypothesis->tries && weight == 0);
+            (waits ? table->waited : table->passed)[(size_t)(*counter + (long)table->offset)]++;
+            table->low = *counter < table->low ? *counter : table->low;
+            table->high = *counter > table->high ? *counter : table->high;
+            table->turns += waits != table->last_waited;
+            table->last_waited = waits;
+        } else {
+            *counter += weight;
+        }
+        if (table->turns > 0 && *counter > table->highest_later)
+            table->highest_later = *counter;
+    }
+}
+
+bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *hypothesis) {
+    for (int i = 0; i < hypothesis->n_classes; i++)
+        if (monitors->classes[hypothesis->classes[i]].entry == hypothesis->waiter_entry &&
+            hypothesis->weight[i] < 0)
+            return true;
+    return false;
+}
+
+/* The best threshold for the histograms. Where several are equally good: a guard that takes was one
+ * short when somebody waited (the lowest one, but `natural` if that is possible: nothing there at
+ * the start); a level was just reached when somebody passed (the highest one). */
+static struct verdict best_threshold(const struct replay_table *table, bool taking, long natural) {
+    struct verdict best = {.wrong_waits = 1e300};
+    double waits = 0, passes = 0;
+    for (long c = table->low; c <= table->high; c++) {
+        waits += table->waited[(size_t)(c + (long)table->offset)];
+        passes += table->passed[(size_t)(c + (long)table->offset)];
+    }
+    double waits_below = 0, passes_below = 0;
+    for (long c = table->low; c <= table->high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        waits_below += table->waited[at];
+        passes_below += table->passed[at];
+        double wrong = waits - waits_below + passes_below;
+        double known = verdict_wrong(&best);
+        if (wrong < known || (wrong == known && (taking ? c == natural : true)))
+            best = (struct verdict){.waits = waits,
+                                    .passes = passes,
+                                    .wrong_waits = waits - waits_below,
+                                    .wrong_passes = passes_below,
+                                    .threshold = c,
+                                    .turns = table->turns};
+    }
+    return best;
+}
+
+/* The highest threshold at which (nearly) nobody passed. */
+static struct verdict strict_threshold(const struct replay_table *table) {
+    struct verdict strict = {.threshold = table->low - 1, .turns = table->turns};
+    for (long c = table->low; c <= table->high; c++)
+        strict.passes += table->passed[(size_t)(c + (long)table->offset)];
+    double passes_below = 0, explained = 0;
+    for (long c = table->low; c <= table->high; c++) {
+        size_t at = (size_t)(c + (long)table->offset);
+        strict.waits += table->waited[at];
+        passes_below += table->passed[at];
+        if (passes_below <= SLIPS * strict.passes + 0.5) {
+            strict.threshold = c;
+            strict.wrong_passes = passes_below;
+            explained += table->waited[at];
+        }
+    }
+    strict.wrong_waits = strict.waits - explained;
+    return strict;
+}
+
+static bool acceptable(const struct verdict *verdict) {
+    return verdict->waits > 0 && verdict->passes > 0 &&
+           violations_are_few(verdict_wrong(verdict), verdict->waits + verdict->passes) &&
+           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
+           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
+}
+
+/* ---- search ---- */
+
+/* Does any class of this entry signal the condition? */
+static bool entry_signals(const struct search *search, int entry) {
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (class->entry == entry &&
+            (search->condition < 0 ? class->n_signals > 0
+                                   : class_signals(class, search->condition)))
+            return true;
+    }
+    return false;
+}
+
+/* What was there at the start and runs out once fits any history: that somebody waited just then
+ * proves nothing. A stock is believed in when much of it came back after somebody had waited, or
+ * when threads waited for it time and again. */
+static bool is_stock_proven(const struct replay_table *table, double stock) {
+    return table->turns >= CONVINCING_TURNS || stock + (double)table->highest_later >= stock / 2;
+}
+
+/* Is there a threshold that may become acceptable, and no worse than the best one so far? What is
+ * wrong by a threshold after some of the events will be so after all of them. */
+static bool may_become_good(const struct search *search) {
+    const struct replay_table *table = &search->table;
+    double wrong_waits = 0, wrong_passes = 0;
+    double decisions = search->waits + search->passes;
+    if (table->low > table->high)
+        return true; /* nothing was judged yet */
+    for (long c = table->low; c <= table->high; c++)
+        wrong_waits += table->waited[(size_t)(c + (long)table->offset)];
+    for (long c = table->low - 1; c <= table->high; c++) {
+        if (c >= table->low) {
+            wrong_waits -= table->waited[(size_t)(c + (long)table->offset)];
+            wrong_passes += table->passed[(size_t)(c + (long)table->offset)];
+        }
+        double wrong = wrong_waits + wrong_passes;
+        if (violations_are_few(wrong, decisions) &&
+            (search->current.tries || (wrong_waits <= (1 - RECALL) * search->waits &&
+                                       wrong_passes <= (1 - RECALL) * search->passes)) &&
+            !(search->found && wrong > verdict_wrong(&search->best_verdict)))
+            return true;
+    }
+    return false;
+}
+
+/* False: it was given up. */
+static bool replay_all(struct search *search) {
+    replay_begin(search->history, &search->table);
+    for (size_t end = search->partial ? search->n_events : GLANCE; end < search->n_events;
+         end *= 2) {
+        replay_until(&search->current, search->events, end, &search->table);
+        if (!may_become_good(search))
+            return false;
+    }
+    replay_until(&search->current, search->events, search->n_events, &search->table);
+    return true;
+}
+
+static void judge_current(struct search *search, double complexity) {
+    struct hypothesis *current = &search->current;
+    bool taking = hypothesis_takes(search->monitors, current);
+    if (!replay_all(search))
+        return;
+    struct verdict verdict =
+        search->partial ? strict_threshold(&search->table)
+                        : best_threshold(&search->table, taking, taking ? current->take - 1 : 0);
+    bool owes = taking && verdict.threshold > current->take - 1;
+    bool has_stock = verdict.threshold < current->take - 1;
+    double stock = (double)(current->take - 1 - verdict.threshold);
+    if (has_stock && !is_stock_proven(&search->table, stock))
+        return;
+    /* more classes may explain it without */
+    complexity += owes ? DEBT : !has_stock ? 0 : taking ? STOCK : REACHED;
+    double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
+    bool better =
+        !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
+    if (verdict.waits + verdict.passes > 0 && better) {
+        search->found = true;
+        search->best = *current;
+        search->best_verdict = verdict;
+        search->best_complexity = complexity;
+    }
+}
+
+/* How often sections added under the chosen weights, and how often the waiter passed. */
+struct traffic {
+    double added, passes;
+};
+
+static struct traffic count_traffic(const struct search *search) {
+    struct traffic traffic = {0};
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        if (search->current.weight[i] > 0)
+            traffic.added += class->count;
+        else if (class->entry == search->current.waiter_entry)
+            traffic.passes += class->count;
+    }
+    return traffic;
+}
+
+/* Whether about as much is taken as is added, and would not be without the waiters: what they take
+ * is then no coincidence. */
+static bool is_balanced(const struct search *search) {
+    double added = 0, taken = 0, by_waiters = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *class = &search->monitors->classes[search->classes[i]];
+        double amount = search->current.weight[i] * class->count;
+        *(amount > 0 ? &added : &taken) += fabs(amount);
+        if (class->entry == search->current.waiter_entry)
+            by_waiters += fabs(amount);
+    }
+    double left = fabs(added - taken);
+    return left <= LEFT_OVER * added && left < fabs(added - (taken - by_waiters));
+}
+
+/* Judges the chosen weights with those that add adding `supply` at once. */
+static void judge_supply(struct search *search, long supply, double complexity) {
+    struct hypothesis *current = &search->current, single = *current;
+    for (int i = 0; i < search->n_classes; i++)
+        if (current->weight[i] > 0)
+            current->weight[i] = (int)supply;
+    judge_current(search, complexity);
+    *current = single;
+}
+
+/* Judges the chosen weights, then the same with the waiter taking a whole batch, or with a batch
+ * being added at once. */
+static void judge_weights(struct search *search) {
+    struct hypothesis *current = &search->current;
+    int complexity = 0, producers = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        const struct section_class *classes = search->monitors->classes;
+        bool counted = false; /* the operation, by another class of it */
+        for (int j = 0; j < i; j++)
+            counted |=
+                current->weight[j] != 0 &&
+                class_is_same_operation(&classes[search->classes[j]], &classes[search->classes[i]]);
+        complexity += current->weight[i] != 0 && !counted;
+        producers += current->weight[i] > 0;
+    }
+    if (producers == 0)
+        return;
+    current->take = 1;
+    if (search->partial) { /* much would say why some waited: only what is passed on and used up */
+        if (hypothesis_takes(search->monitors, current) && is_balanced(search))
+            judge_current(search, complexity);
+        return;
+    }
+    /* Of two equally good ones: whoever waits for something usually takes it. That it does is one
+     * more thing to believe only when nothing else speaks for it. */
+    if (!hypothesis_takes(search->monitors, current))
+        judge_current(search, complexity + 0.25);
+    else
+        judge_current(search, complexity - (is_balanced(search) ? 1 : 0));
+    if (current->tries || !hypothesis_takes(search->monitors, current))
+        return;
+    /* What is taken or added at once if nothing is ever left over. */
+    struct traffic traffic = count_traffic(search);
+    long batch = traffic.passes > 0 ? lround(traffic.added / traffic.passes) : 0;
+    long supply = traffic.added >= SUPPLIES ? lround(traffic.passes / traffic.added) : 0;
+    if (supply >= 2)
+        judge_supply(search, supply, complexity + 0.5);
+    if (batch < 2)
+        return;
+    struct hypothesis single = *current;
+    current->take = batch;
+    for (int i = 0; i < search->n_classes; i++)
+        if (search->monitors->classes[search->classes[i]].entry == current->waiter_entry)
+            current->weight[i] *= (int)batch;
+    judge_current(search, complexity + 0.5);
+    *current = single;
+}
+
+/* Tries every allowed weight of class number `at` and of all after it. */
+static void enumerate(struct search *search, int at) {
+    if (at == (search->uniform ? search->n_classes : search->n_free)) {
+        judge_weights(search);
+        return;
+    }
+    const struct section_class *class = &search->monitors->classes[search->classes[at]];
+    int *weight = &search->current.weight[at];
+    bool waiter = class->entry == search->current.waiter_entry;
+    if (waiter && search->current.tries) {
+        bool succeeds =
+            search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;
+        *weight = succeeds ? -1 : 0;
+        enumerate(search, at + 1);
+        return;
+    }
+    for (int i = 0; search->uniform && i < at; i++)
+        if (search->monitors->classes[search->classes[i]].entry == class->entry ||
+            (search->tied && search->alike[i][at])) {
+            *weight = search->current.weight[i];
+            enumerate(search, at + 1);
+            return;
+        }
+    *weight = 0;
+    enumerate(search, at + 1);
+    if (waiter || !entry_signals(search, class->entry)) {
+        *weight = -1;
+        enumerate(search, at + 1);
+    } else {
+        *weight = 1;
+        enumerate(search, at + 1);
+    }
+    *weight = 0;
+}
+
+/* What a hypothesis cannot do without comes first: who waits and who wakes; then the most frequent.
+ */
+struct class_order {
+    const struct section_class *classes;
+    int waiter_entry, condition;
+};
+
+static int compare_classes(const void *a, const void *b, void *context) {
+    const struct class_order *order = context;
+    const struct section_class *x = &order->classes[*(const int *)a];
+    const struct section_class *y = &order->classes[*(const int *)b];
+    bool needs_x = x->entry == order->waiter_entry || class_signals(x, order->condition);
+    bool needs_y = y->entry == order->waiter_entry || class_signals(y, order->condition);
+    if (needs_x != needs_y)
+        return needs_x ? -1 : 1;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+/* The condition that sections of this entry wait for; -1: they do not wait, or for several. */
+static int waited_for(const struct monitors *monitors, int entry) {
+    int condition = -1;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->entry != entry || class->waits == 0)
+            continue;
+        if (class->mixed_waits || (condition >= 0 && class->waits_on != condition))
+            return -1;
+        condition = class->waits_on;
+    }
+    return condition;
+}
+
+/* A loop may lock before it begins and again in each round: what waits for the same in the same
+ * function is one operation. */
+static bool are_alike(const struct monitors *monitors, int a, int b) {
+    const struct section_class *x = &monitors->classes[a], *y = &monitors->classes[b];
+    if (x->entry == y->entry || strcmp(x->function, y->function) != 0)
+        return x->entry == y->entry;
+    int condition = waited_for(monitors, x->entry);
+    return condition >= 0 && condition == waited_for(monitors, y->entry);
+}
+
+/* Is one of them of the same operation? */
+static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class) {
+    for (int i = 0; i < n; i++)
+        if (are_alike(monitors, classes[i], class))
+            return true;
+    return false;
+}
+
+/* The classes of the mutex that may take part, the closing class left out: as many call sites as
+ * can have a weight of their own, with all that is signalled there. */
+static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
+                          int condition, int close_class, int chosen[CLASS_LIMIT]) {
+    struct {
+        int *items;
+        size_t count, capacity;
+    } all = {0};
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->classes[c].mutex == mutex && (int)c != close_class)
+            *VECTOR_ADD(&all) = (int)c;
+    struct class_order order = {monitors->classes, waiter_entry, condition};
+    if (all.count)
+        qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
+    int n = 0, entries = 0;
+    for (size_t i = 0; n < CLASS_LIMIT && i < all.count; i++) {
+        bool known = has_alike(monitors, chosen, n, all.items[i]);
+        if (!known && entries == FREE_LIMIT)
+            continue;
+        entries += !known;
+        chosen[n++] = all.items[i];
+    }
+    free(all.items);
+    return n;
+}
+
+/* Classes that may end the condition's life: they broadcast to its waiters, and run once. The last
+ * ones, the very last first. */
+static int find_close_classes(const struct monitors *monitors, int mutex, int condition,
+                              int found[CLOSE_LIMIT]) {
+    int n = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
+            !class_signals(class, condition))
+            continue;
+        int at = n < CLOSE_LIMIT ? n++ : CLOSE_LIMIT;
+        for (; at > 0 && monitors->classes[found[at - 1]].first_ns < class->first_ns; at--)
+            if (at < CLOSE_LIMIT)
+                found[at] = found[at - 1];
+        if (at < CLOSE_LIMIT)
+            found[at] = (int)c;
+    }
+    return n;
+}
+
+/* Do enough of the waits follow the counter, to think of it as more than an accident? */
+static bool tells_much(const struct verdict *verdict) {
+    return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
+}
+
+/* Whether a section signals may be the consequence of the very state we look for ("the last one
+ * signals"), so hypotheses that do not need to know it come first. */
+static bool search_weights(struct search *search) {
+    search->uniform = search->tied = !search->current.tries;
+    enumerate(search, 0);
+    bool good = search->found && acceptable(&search->best_verdict);
+    if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
+        search->tied = false;
+        memset(search->current.weight, 0, sizeof search->current.weight);
+        enumerate(search, 0);
+    }
+    if (search->partial)
+        return search->found && tells_much(&search->best_verdict);
+    if (search->excused) /* one of two: that whole operations count is all that is believed */
+        return good;
+    memset(search->current.weight, 0, sizeof search->current.weight);
+    if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
+        search->uniform = false;
+        enumerate(search, 0);
+    }
+    return search->found && acceptable(&search->best_verdict);
+}
+
+/* What hypotheses on the chosen classes can change or contradict. */
+static void choose_events(struct search *search) {
+    const struct history *history = search->history;
+    const struct hypothesis *current = &search->current;
+    size_t n = history->count < EVENT_LIMIT ? history->count : EVENT_LIMIT;
+    search->events = memory_alloc(n, sizeof *search->events);
+    search->n_events = 0;
+    search->waits = search->passes = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct event *event = &history->items[i];
+        int slot = search->table.slot[event->class_index];
+        bool changes = slot >= 0 && event_changes(event, current->early[slot]);
+        bool decides = judges(search, i);
+        bool waits = event->kind == EVENT_WAITS;
+        if (decides)
+            *(waits ? &search->waits : &search->passes) += 1;
+        if (changes || decides)
+            search->events[search->n_events++] =
+                (struct replay_event){slot, event->instance, decides, waits};
+    }
+}
+
+static bool search_run(struct search *search, const struct history *history, int mutex,
+                       int waiter_entry, int condition, int close_class, bool tries) {
+    const struct monitors *monitors = search->monitors;
+    search->history = history;
+    search->condition = condition;
+    search->found = false;
+    search->n_classes =
+        choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+    search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
+    search->current = (struct hypothesis){
+        .classes = search->classes,
+        .n_classes = search->n_classes,
+        .waiter_entry = waiter_entry,
+        .tries = tries,
+        .closed_ns = close_class >= 0 ? monitors->classes[close_class].first_ns : UINT64_MAX};
+    search->table.size = 2 * history->count + 1;
+    search->table.offset = history->count;
+    search->table.waited = memory_alloc(search->table.size, sizeof(double));
+    search->table.passed = memory_alloc(search->table.size, sizeof(double));
+    search->table.counters = memory_alloc(history->n_instances, sizeof(long));
+    search->table.slot = memory_alloc(monitors->n_classes, sizeof(int));
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        search->table.slot[c] = -1;
+    for (int i = 0; i < search->n_classes; i++) {
+        int entry = monitors->classes[search->classes[i]].entry;
+        search->table.slot[search->classes[i]] = i;
+        search->current.early[i] =
+            entry != waiter_entry && entry_signals_early(monitors, entry, condition);
+    }
+    search->any_alike = false;
+    for (int i = 0; i < search->n_classes; i++)
+        for (int j = 0; j < i; j++) {
+            search->alike[j][i] = are_alike(monitors, search->classes[j], search->classes[i]);
+            search->any_alike |=
+                search->alike[j][i] && monitors->classes[search->classes[j]].entry !=
+                                           monitors->classes[search->classes[i]].entry;
+        }
+    choose_events(search);
+    search->table.low = 0;
+    search->table.high = -1;
+    bool good = search_weights(search);
+    free(search->events);
+    free(search->table.waited);
+    free(search->table.passed);
+    free(search->table.counters);
+    free(search->table.slot);
+    return good;
+}
+
+/* The same operation, called at another place, waits for the same: does what was found say when it
+ * does there as well? */
+static bool holds_elsewhere(const struct search *search, const struct history *history,
+                            const struct section_class *class) {
+    const struct monitors *monitors = search->monitors;
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    double wrong = verdict_wrong(&search->best_verdict);
+    double all = search->best_verdict.waits + search->best_verdict.passes;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        const struct section_class *other = &monitors->classes[event->class_index];
+        int slot = slot_of(search, event->class_index);
+        if (event_changes(event, slot >= 0 && search->best.early[slot])) {
+            counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
+        } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
+                   other->entry != class->entry && class_is_same_operation(other, class)) {
+            bool lacks = counters[event->instance] <= search->best_verdict.threshold;
+            all++;
+            wrong += lacks != (event->kind == EVENT_WAITS);
+        }
+    }
+    free(counters);
+    return violations_are_few(wrong, all);
+}
+
+/* A program may wake its waiters for the last time at several places, and only one of them made
+ * them go: the one that contradicts least. Of equals, whoever waits takes something. */
+static bool better_found(const struct search *a, const struct search *b) {
+    double wrong_a = verdict_wrong(&a->best_verdict);
+    double wrong_b = verdict_wrong(&b->best_verdict);
+    if (wrong_a != wrong_b)
+        return wrong_a < wrong_b;
+    return hypothesis_takes(a->monitors, &a->best) && !hypothesis_takes(b->monitors, &b->best);
+}
+
+bool search_waits(struct search *search, const struct history *history,
+                  const struct section_class *class, int *close_class) {
+    int candidates[CLOSE_LIMIT];
+    int n = find_close_classes(search->monitors, class->mutex, class->waits_on, candidates);
+    struct search best = *search;
+    bool good = false;
+    for (int i = 0; i < n; i++)
+        if (search_run(search, history, class->mutex, class->entry, class->waits_on, candidates[i],
+                       false) &&
+            (!good || better_found(search, &best))) {
+            best = *search;
+            *close_class = candidates[i];
+            good = true;
+        }
+    if (!good) { /* nothing closes, or what looked like closing is the event itself */
+        *close_class = -1;
+        good = search_run(search, history, class->mutex, class->entry, class->waits_on, -1, false);
+        best = *search;
+    }
+    *search = best;
+    return good && holds_elsewhere(search, history, class);
+}
+
+/* Marks the waits that the first of two counters explains; the caller frees. */
+static bool *explained_by(const struct search *first) {
+    const struct history *history = first->history;
+    bool *explained = memory_alloc(history->count, sizeof *explained);
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int slot = slot_of(first, event->class_index);
+        if (slot >= 0 && event_changes(event, first->best.early[slot]))
+            counters[event->instance] += first->best.weight[slot];
+        else if (event->kind == EVENT_WAITS)
+            explained[i] = counters[event->instance] <= first->best_verdict.threshold;
+    }
+    free(counters);
+    return explained;
+}
+
+static bool both_with(struct search *first, struct search *second, const struct history *history,
+                      const struct section_class *class, int close_class) {
+    if (!search_run(first, history, class->mutex, class->entry, class->waits_on, close_class,
+                    false))
+        return false;
+    bool *excused = explained_by(first);
+    second->excused = excused;
+    bool good = search_run(second, history, class->mutex, class->entry, class->waits_on,
+                           close_class, false) &&
+                hypothesis_takes(second->monitors, &second->best) &&
+                tells_much(&second->best_verdict);
+    second->excused = NULL;
+    free(excused);
+    first->best_verdict.waits -= first->best_verdict.wrong_waits;
+    first->best_verdict.wrong_waits = 0;
+    return good;
+}
+
+bool search_both(const struct monitors *monitors, const struct history *history,
+                 const struct section_class *class, struct search *first, struct search *second,
+                 int *close_class) {
+    int candidates[CLOSE_LIMIT + 1];
+    int n = find_close_classes(monitors, class->mutex, class->waits_on, candidates);
+    n = n > 1 ? 1 : n; /* the very last one, or none: each costs two searches */
+    candidates[n++] = -1;
+    for (int i = 0; i < n; i++) {
+        *first = (struct search){.monitors = monitors, .success = -1, .partial = true};
+        *second = (struct search){.monitors = monitors, .success = -1};
+        *close_class = candidates[i];
+        if (both_with(first, second, history, class, candidates[i]))
+            return true;
+    }
+    return false;
+}
+
+bool search_attempts(struct search *search, const struct history *history, int mutex, int entry) {
+    return search_run(search, history, mutex, entry, -1, -1, true);
+}

@@ -1,0 +1,606 @@
+#include "modelgen/pools/crews.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/pools/pieces.h"
+#include "modelgen/run/timeline.h"
+
+/* So many of the threads' calls are made below the function that is their work: the last ones of
+ * some functions are jumps, which hide who made them. */
+#define MOST_CALLS 0.95
+/* A creator whose part takes less than this share of its threads' lives only lends a hand. */
+#define PART_SHARE 0.1
+
+/* Threads that one thread creates at one place. */
+struct crew {
+    size_t creator;
+    size_t *members; /* owned */
+    size_t n_members, capacity;
+    const char *function; /* their work, which the creator does too; NULL: it does not */
+    size_t first, last;   /* records of the creator in its part: [first, last), may be none */
+    uint64_t begin_ns, end_ns;
+    struct pieces
+        pieces; /* of that work, where the creator does it command by command; else none */
+};
+
+struct crew_list {
+    struct crew *items;
+    size_t count, capacity;
+};
+
+static uint64_t end_of(const struct trace_record *record) {
+    return record->start_ns + record->duration_ns;
+}
+
+static enum api_op op_of(const struct trace_record *record) {
+    return api_catalog[record->api].op;
+}
+
+static bool is_about_threads(const struct trace_record *record) {
+    return op_of(record) == OP_CREATE || op_of(record) == OP_JOIN || op_of(record) == OP_TRYJOIN;
+}
+
+static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
+                                                    size_t depth) {
+    return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
+}
+
+/* ---- who is created together ---- */
+
+/* One place, however deep a function that calls itself had got. */
+static bool same_place(const struct trace_context *a, const struct trace_context *b) {
+    size_t i = 0, j = 0;
+    while (i < a->n_frames && j < b->n_frames) {
+        const char *function = a->frames[i].function;
+        if (strcmp(function, b->frames[j].function) != 0 ||
+            (i == 0 && a->frames[i].line != b->frames[j].line))
+            return false;
+        while (i < a->n_frames && strcmp(a->frames[i].function, function) == 0)
+            i++;
+        while (j < b->n_frames && strcmp(b->frames[j].function, function) == 0)
+            j++;
+    }
+    return i == a->n_frames && j == b->n_frames;
+}
+
+static struct crew *crew_of(const struct trace *trace, struct crew_list *crews,
+                            const struct trace_thread *thread) {
+    for (size_t i = 0; i < crews->count; i++) {
+        const struct trace_thread *other = &trace->threads[crews->items[i].members[0]];
+        if (other->creator == thread->creator &&
+            strcmp(other->start_routine, thread->start_routine) == 0 &&
+            same_place(&trace->contexts[other->creation_context],
+                       &trace->contexts[thread->creation_context]))
+            return &crews->items[i];
+    }
+    struct crew *crew = VECTOR_ADD(crews);
+    crew->creator = (size_t)thread->creator;
+    return crew;
+}
+
+/* Members of OpenMP's teams are told apart from their creator already. */
+static struct crew_list find_crews(const struct teams *teams) {
+    const struct trace *trace = teams->trace;
+    struct crew_list crews = {0};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        if (thread->creator < 0 || thread->creation_context == TRACE_NO_CONTEXT ||
+            teams_of(teams, t))
+            continue;
+        struct crew *crew = crew_of(trace, &crews, thread);
+        crew->members =
+            memory_grow(crew->members, crew->n_members, &crew->capacity, sizeof *crew->members);
+        crew->members[crew->n_members++] = t;
+    }
+    return crews;
+}
+
+static bool is_member(const struct crew *crew, int thread) {
+    for (size_t m = 0; m < crew->n_members; m++)
+        if (crew->members[m] == (size_t)thread)
+            return true;
+    return false;
+}
+
+/* ---- what their work is ---- */
+
+/* Is there one function at this depth below almost all calls of the members, which makes calls in
+ * more than one place? A thread's first function is what it does in any case; others may be
+ * there only to lock a mutex. */
+static const char *common_function(const struct trace *trace, const struct crew *crew,
+                                   size_t depth) {
+    const char *function = NULL;
+    const struct trace_frame *first = NULL;
+    size_t calls = 0, fits = 0;
+    bool several = false;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[crew->members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT ||
+                is_about_threads(&thread->records[r]))
+                continue;
+            const struct trace_frame *frame =
+                frame_from_outside(&trace->contexts[thread->records[r].context], depth);
+            calls++;
+            if (!frame)
+                continue;
+            first = first ? first : frame;
+            function = function ? function : frame->function;
+            if (strcmp(frame->function, function) != 0)
+                continue;
+            fits++;
+            several |= frame->offset != first->offset;
+        }
+    }
+    bool is_common = function && (double)fits >= MOST_CALLS * (double)calls;
+    return is_common && (several || depth == 0) ? function : NULL;
+}
+
+static size_t times_in(const struct trace *trace, uint32_t context, const char *function) {
+    if (context == TRACE_NO_CONTEXT)
+        return 0;
+    const struct trace_context *calls = &trace->contexts[context];
+    size_t times = 0;
+    for (size_t f = 0; f < calls->n_frames; f++)
+        times += strcmp(calls->frames[f].function, function) == 0;
+    return times;
+}
+
+/* The creator's records between creating the last member and joining the first: [*from, *to). */
+static bool find_stay(const struct trace *trace, const struct crew *crew, size_t *from,
+                      size_t *to) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    bool found = false;
+    *to = creator->n_records;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (!is_about_threads(record) || !is_member(crew, record->value))
+            continue;
+        if (op_of(record) == OP_CREATE) {
+            *from = r + 1;
+            *to = creator->n_records;
+            found = true;
+        } else if (r < *to) {
+            *to = r;
+        }
+    }
+    return found;
+}
+
+/* Does the creator enter `function` once more than where it created the members, and do hardly
+ * anything else meanwhile? Then that is its part. Threads that it creates meanwhile would have two
+ * creators: no part then. */
+static bool find_part(const struct trace *trace, struct crew *crew, size_t from, size_t to,
+                      const char *function) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    size_t outside = times_in(trace, creator->records[from - 1].context, function);
+    size_t inside = 0;
+    for (size_t r = from; r < to; r++) {
+        if (times_in(trace, creator->records[r].context, function) <= outside)
+            continue;
+        crew->first = inside++ ? crew->first : r;
+        crew->last = r + 1;
+    }
+    if (inside == 0 || (double)inside < MOST_CALLS * (double)(crew->last - crew->first))
+        return false;
+    for (size_t r = crew->first; r < crew->last; r++)
+        if (op_of(&creator->records[r]) == OP_CREATE)
+            return false;
+    return true;
+}
+
+/* Was a thread that begins with `outer` ever seen in `inner`? */
+static bool is_seen_in(const struct sample *sample, const char *outer, const char *inner) {
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        int at = (int)n;
+        if (strcmp(sample->nodes[n].function, inner) != 0)
+            continue;
+        while (sample->nodes[at].parent >= 0)
+            at = sample->nodes[at].parent;
+        if (at != (int)n && strcmp(sample->nodes[at].function, outer) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Threads that make no calls leave only stack samples to tell that the creator does what they do:
+ * then that is the longest time between two of its calls. */
+static bool find_silent_part(const struct trace *trace, const struct sample *sample,
+                             struct crew *crew, size_t from, size_t to) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    for (size_t m = 0; m < crew->n_members; m++)
+        if (trace->threads[crew->members[m]].n_records > 0)
+            return false;
+    const char *function = trace->threads[crew->members[0]].start_routine;
+    if (!is_seen_in(sample, creator->start_routine, function))
+        return false;
+    uint64_t longest = 0;
+    for (size_t r = from; r <= to && r < creator->n_records; r++) {
+        uint64_t gap = creator->records[r].start_ns - end_of(&creator->records[r - 1]);
+        crew->first = crew->last = gap > longest ? r : crew->first;
+        longest = gap > longest ? gap : longest;
+    }
+    return longest > 0;
+}
+
+static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
+    double lives = 0;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[crew->members[m]];
+        lives += (double)(thread->end_ns - thread->start_ns);
+    }
+    return (double)(crew->end_ns - crew->begin_ns) >= PART_SHARE * lives / (double)crew->n_members;
+}
+
+/* The creator's part ends with the last of the members; `last` is where it is joined. */
+static void find_last_join(const struct trace *trace, struct crew *crew) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    crew->last = creator->n_records;
+    crew->end_ns = creator->end_ns;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (op_of(record) != OP_JOIN || !is_member(crew, record->value))
+            continue;
+        crew->last = r;
+        crew->end_ns = end_of(record);
+    }
+}
+
+/* Does the creator carry out commands while all of the members are there? */
+static bool find_pieces(const struct trace *trace, const struct sample *sample, struct crew *crew,
+                        size_t from, size_t to) {
+    struct pieces *pieces = &crew->pieces;
+    *pieces = pieces_find(trace, sample, crew->creator, crew->members, crew->n_members);
+    if (pieces->count > 0 &&
+        (pieces->items[0].first < from || pieces->items[pieces->count - 1].last > to))
+        pieces->count = 0;
+    if (pieces->count == 0)
+        return false;
+    crew->begin_ns = end_of(&trace->threads[crew->creator].records[from - 1]);
+    find_last_join(trace, crew);
+    return true;
+}
+
+static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    size_t from = 0, to = 0;
+    if (!find_stay(trace, crew, &from, &to))
+        return;
+    if (find_pieces(trace, sample, crew, from, to))
+        return;
+    const char *function = NULL;
+    bool found = false;
+    for (size_t depth = 0; !found && (function = common_function(trace, crew, depth)); depth++)
+        found = find_part(trace, crew, from, to, function);
+    if (!found && find_silent_part(trace, sample, crew, from, to)) {
+        function = trace->threads[crew->members[0]].start_routine;
+        found = true;
+    }
+    if (!found)
+        return;
+    crew->begin_ns = end_of(&creator->records[crew->first - 1]);
+    crew->end_ns =
+        crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
+    if (is_worth_it(trace, crew))
+        crew->function = function;
+}
+
+/* ---- the trace made of it ---- */
+
+struct unfolder {
+    const struct trace *from;
+    struct crews *crews;
+    struct crew_list list;
+};
+
+static const struct crew *crew_with(const struct unfolder *unfolder, size_t thread) {
+    for (size_t i = 0; i < unfolder->list.count; i++)
+        if (is_member(&unfolder->list.items[i], (int)thread))
+            return &unfolder->list.items[i];
+    return NULL;
+}
+
+/* The crew that this one grew from: a thread of that one creates it in the midst of the work that
+ * is theirs. NULL: somebody else creates it. */
+static const struct crew *grown_from(const struct unfolder *unfolder, const struct crew *crew) {
+    const struct crew *above = crew->function ? crew_with(unfolder, crew->creator) : NULL;
+    const struct trace_thread *threads = unfolder->from->threads;
+    const struct trace_thread *member = &threads[crew->members[0]];
+    return above && strcmp(threads[crew->creator].start_routine, member->start_routine) == 0 &&
+                   times_in(unfolder->from, member->creation_context, crew->function) > 0
+               ? above
+               : NULL;
+}
+
+/* The thread's records are to be changed. */
+static struct trace_thread *own_records(struct unfolder *unfolder, size_t index, size_t more) {
+    struct trace_thread *thread = &unfolder->crews->made->threads[index];
+    if (unfolder->crews->is_own[index])
+        return thread;
+    struct trace_record *records = memory_alloc(thread->n_records + more, sizeof *thread->records);
+    if (thread->n_records)
+        memcpy(records, thread->records, thread->n_records * sizeof *records);
+    thread->records = records;
+    struct trace_slice *slices = memory_alloc(thread->n_slices, sizeof *slices);
+    if (thread->n_slices)
+        memcpy(slices, thread->slices, thread->n_slices * sizeof *slices);
+    thread->slices = slices;
+    unfolder->crews->is_own[index] = true;
+    return thread;
+}
+
+/* All members are created where the first one of the first crew was; one that others grew from has
+ * not created them. */
+static void join_crews(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace_thread *threads = unfolder->crews->made->threads;
+    const struct crew *first = crew, *above;
+    while ((above = grown_from(unfolder, first)))
+        first = above;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        threads[crew->members[m]].creator = (int)first->creator;
+        threads[crew->members[m]].creation_context = threads[first->members[0]].creation_context;
+    }
+    if (first == crew)
+        return;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 0);
+    size_t kept = 0;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (!is_about_threads(record) || !is_member(crew, record->value))
+            creator->records[kept++] = *record;
+    }
+    creator->n_records = kept;
+}
+
+/* The crew's function becomes the outermost one of its calls: what lies outside of it differs
+ * between the creator and the others. */
+static void cut_contexts(struct trace *made, const struct trace_thread *thread,
+                         const char *function) {
+    for (size_t r = 0; r < thread->n_records; r++) {
+        if (thread->records[r].context == TRACE_NO_CONTEXT)
+            continue;
+        struct trace_context *calls = &made->contexts[thread->records[r].context];
+        for (size_t f = 0; f < calls->n_frames; f++)
+            if (strcmp(calls->frames[f].function, function) == 0) {
+                calls->n_frames = f + 1;
+                break;
+            }
+    }
+}
+
+/* A thread for the creator's part, as yet without records and slices. */
+static void start_part(struct trace *made, const struct crew *crew, size_t index) {
+    struct trace_thread *part = &made->threads[index];
+    *part = made->threads[crew->creator];
+    part->index = (int)index;
+    part->creator = (int)crew->creator;
+    part->start_routine = made->threads[crew->members[0]].start_routine;
+    part->creation_context = made->threads[crew->members[0]].creation_context;
+    part->start_ns = crew->begin_ns;
+    part->end_ns = crew->end_ns;
+    part->end_seen = true;
+    part->lost_records = 0;
+    part->records = NULL;
+    part->n_records = 0;
+    part->slices = NULL;
+    part->n_slices = 0;
+}
+
+/* The creator's part becomes one more thread, which the creator waits for. */
+static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 1);
+    struct trace_thread *part = &made->threads[index];
+    start_part(made, crew, index);
+    part->n_records = crew->last - crew->first;
+    part->records = memory_alloc(part->n_records, sizeof *part->records);
+    memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
+    timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
+    cut_contexts(made, part, crew->function);
+    unfolder->crews->is_own[index] = true;
+
+    struct trace_thread rest = *creator;
+    rest.slices = NULL;
+    rest.n_slices = 0;
+    timeline_copy_slices(creator, 0, crew->begin_ns, &rest);
+    timeline_copy_slices(creator, crew->end_ns, UINT64_MAX, &rest);
+    free(creator->slices);
+    memmove(&rest.records[crew->first + 1], &rest.records[crew->last],
+            (rest.n_records - crew->last) * sizeof *rest.records);
+    rest.n_records -= part->n_records;
+    rest.n_records++;
+    rest.records[crew->first] =
+        (struct trace_record){.start_ns = crew->begin_ns,
+                              .duration_ns = crew->end_ns - crew->begin_ns,
+                              .api = API_pthread_join,
+                              .flags = TRACE_WAITED,
+                              .context = rest.records[crew->first - 1].context,
+                              .value = (int32_t)index};
+    *creator = rest;
+}
+
+/* ---- the creator's pieces ---- */
+
+/* The functions that carry out a command become the outermost ones of its calls. */
+static void cut_piecewise(struct trace *made, const struct trace_thread *thread,
+                          const struct pieces *pieces) {
+    for (size_t r = 0; r < thread->n_records; r++) {
+        if (thread->records[r].context == TRACE_NO_CONTEXT)
+            continue;
+        struct trace_context *calls = &made->contexts[thread->records[r].context];
+        size_t f = calls->n_frames;
+        while (f > 0 && !pieces_are_in(pieces, &calls->frames[f - 1]))
+            f--;
+        calls->n_frames = f > 0 ? f : calls->n_frames;
+    }
+}
+
+struct record_list {
+    struct trace_record *items;
+    size_t count, capacity;
+};
+
+static void add_like(struct record_list *list, const struct trace_record *like, uint64_t start_ns,
+                     uint64_t end_ns) {
+    struct trace_record *record = VECTOR_ADD(list);
+    *record = *like;
+    record->start_ns = start_ns;
+    record->duration_ns = end_ns - start_ns;
+}
+
+/* What the thread that does the pieces does: as the others it takes commands, and has carried them
+ * out, until no more come. */
+static void write_part(const struct crew *crew, const struct trace_thread *creator,
+                       struct record_list *list) {
+    const struct pieces *pieces = &crew->pieces;
+    uint64_t since_ns = crew->begin_ns;
+    for (size_t p = 0; p < pieces->count; p++) {
+        const struct piece *piece = &pieces->items[p];
+        add_like(list, pieces->take, since_ns, piece->begin_ns);
+        for (size_t r = piece->first; r < piece->last; r++)
+            *VECTOR_ADD(list) = creator->records[r];
+        add_like(list, pieces->done, piece->end_ns, piece->end_ns);
+        since_ns = piece->end_ns;
+    }
+    if (pieces->end)
+        add_like(list, pieces->end, since_ns, crew->end_ns);
+}
+
+/* What remains of the creator: it gives one more command, waits for that, and joins the thread that
+ * does it behind the last one. */
+static void write_rest(const struct crew *crew, const struct trace_thread *creator, size_t part,
+                       struct record_list *list) {
+    const struct pieces *pieces = &crew->pieces;
+    size_t next = 0;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        if (next < pieces->count && r == pieces->items[next].first) {
+            const struct piece *piece = &pieces->items[next++];
+            const struct trace_record *waits = &creator->records[piece->last];
+            add_like(list, &creator->records[r - 1], piece->begin_ns, piece->begin_ns);
+            add_like(list, waits, piece->begin_ns, end_of(waits));
+            r = piece->last;
+            continue;
+        }
+        *VECTOR_ADD(list) = creator->records[r];
+        if (r == crew->last) {
+            struct trace_record *joins = VECTOR_ADD(list);
+            *joins = creator->records[r];
+            joins->start_ns = end_of(&creator->records[r]);
+            joins->duration_ns = 0;
+            joins->value = (int32_t)part;
+        }
+    }
+}
+
+static void split_pieces(struct unfolder *unfolder, const struct crew *crew) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 0);
+    struct trace_thread *part = &made->threads[index];
+    const struct pieces *pieces = &crew->pieces;
+    struct record_list part_records = {0}, rest_records = {0};
+    write_part(crew, creator, &part_records);
+    write_rest(crew, creator, index, &rest_records);
+    start_part(made, crew, index);
+    part->records = part_records.items;
+    part->n_records = part_records.count;
+    unfolder->crews->is_own[index] = true;
+
+    struct trace_thread rest = *creator;
+    rest.slices = NULL;
+    rest.n_slices = 0;
+    uint64_t since_ns = 0;
+    for (size_t p = 0; p < pieces->count; p++) {
+        const struct piece *piece = &pieces->items[p];
+        timeline_copy_slices(creator, piece->begin_ns, piece->end_ns, part);
+        timeline_copy_slices(creator, since_ns, piece->begin_ns, &rest);
+        since_ns = piece->end_ns;
+    }
+    timeline_copy_slices(creator, since_ns, UINT64_MAX, &rest);
+    free(creator->slices);
+    free(creator->records);
+    rest.records = rest_records.items;
+    rest.n_records = rest_records.count;
+    *creator = rest;
+    cut_piecewise(made, part, pieces);
+    for (size_t m = 0; m < crew->n_members; m++)
+        cut_piecewise(made, &made->threads[crew->members[m]], pieces);
+}
+
+static struct trace *copy_for(const struct trace *trace, size_t more) {
+    struct trace *made = memory_alloc(1, sizeof *made);
+    *made = *trace;
+    made->threads = memory_alloc(trace->n_threads + more, sizeof *made->threads);
+    memcpy(made->threads, trace->threads, trace->n_threads * sizeof *made->threads);
+    made->contexts = memory_alloc(trace->n_contexts, sizeof *made->contexts);
+    memcpy(made->contexts, trace->contexts, trace->n_contexts * sizeof *made->contexts);
+    return made;
+}
+
+static bool is_split(const struct unfolder *unfolder, size_t creator) {
+    const struct trace *made = unfolder->crews->made;
+    for (size_t t = unfolder->from->n_threads; t < made->n_threads; t++)
+        if (made->threads[t].creator == (int)creator)
+            return true;
+    return false;
+}
+
+static void unfold(struct unfolder *unfolder) {
+    struct crews *crews = unfolder->crews;
+    size_t most = unfolder->from->n_threads + unfolder->list.count;
+    crews->trace = crews->made = copy_for(unfolder->from, unfolder->list.count);
+    crews->is_own = memory_alloc(most, sizeof *crews->is_own);
+    for (size_t i = 0; i < unfolder->list.count; i++) {
+        const struct crew *crew = &unfolder->list.items[i];
+        if (is_split(unfolder, crew->creator))
+            continue;
+        if (crew->pieces.count > 0)
+            split_pieces(unfolder, crew);
+        else if (crew->function && !grown_from(unfolder, crew))
+            split_creator(unfolder, crew);
+    }
+    for (size_t i = 0; i < unfolder->list.count; i++) {
+        const struct crew *crew = &unfolder->list.items[i];
+        if (!crew->function)
+            continue;
+        join_crews(unfolder, crew);
+        for (size_t m = 0; m < crew->n_members; m++)
+            cut_contexts(crews->made, &crews->made->threads[crew->members[m]], crew->function);
+    }
+}
+
+struct crews crews_unfold(const struct teams *teams, const struct sample *sample) {
+    const struct trace *trace = teams->trace;
+    struct crews crews = {.trace = trace};
+    struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(teams)};
+    bool any = false;
+    for (size_t i = 0; i < unfolder.list.count; i++) {
+        find_work(trace, sample, &unfolder.list.items[i]);
+        any |= unfolder.list.items[i].function != NULL || unfolder.list.items[i].pieces.count > 0;
+    }
+    if (any)
+        unfold(&unfolder);
+    for (size_t i = 0; i < unfolder.list.count; i++) {
+        free(unfolder.list.items[i].members);
+        pieces_free(&unfolder.list.items[i].pieces);
+    }
+    free(unfolder.list.items);
+    return crews;
+}
+
+void crews_free(struct crews *crews) {
+    for (size_t t = 0; crews->made && t < crews->made->n_threads; t++)
+        if (crews->is_own[t]) {
+            free(crews->made->threads[t].records);
+            free(crews->made->threads[t].slices);
+        }
+    if (crews->made) {
+        free(crews->made->threads);
+        free(crews->made->contexts);
+    }
+    free(crews->made);
+    free(crews->is_own);
+}

@@ -1,0 +1,195 @@
+#include "modelgen/pools/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/pools/slots.h"
+
+/* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
+ */
+#define MOST_CALLS 0.95
+/* A creator that does less of it than this share of what a thread does only lends a hand. */
+#define PART_SHARE 0.1
+
+static enum api_op op_of(const struct trace_record *record) {
+    return api_catalog[record->api].op;
+}
+
+static uint64_t end_of(const struct trace_record *record) {
+    return record->start_ns + record->duration_ns;
+}
+
+/* ---- what the threads' work is ---- */
+
+static bool is_known(const struct pieces *pieces, const char *function) {
+    for (size_t f = 0; f < pieces->n_functions; f++)
+        if (strcmp(pieces->functions[f], function) == 0)
+            return true;
+    return false;
+}
+
+bool pieces_are_in(const struct pieces *pieces, const struct trace_frame *frame) {
+    return is_known(pieces, frame->function);
+}
+
+static void add_function(struct pieces *pieces, const char *function) {
+    if (is_known(pieces, function))
+        return;
+    pieces->functions =
+        memory_resize(pieces->functions, pieces->n_functions + 1, sizeof *pieces->functions);
+    pieces->functions[pieces->n_functions++] = function;
+}
+
+/* The functions that a thread's first one calls, as its calls and the samples show. */
+static void find_functions(const struct trace *trace, const struct sample *sample,
+                           const size_t *members, size_t n_members, struct pieces *pieces) {
+    const char *start = trace->threads[members[0]].start_routine;
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
+            if (calls->n_frames > 1 &&
+                strcmp(calls->frames[calls->n_frames - 1].function, start) == 0)
+                add_function(pieces, calls->frames[calls->n_frames - 2].function);
+        }
+    }
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        int parent = sample->nodes[n].parent;
+        if (parent >= 0 && sample->nodes[parent].parent < 0 &&
+            strcmp(sample->nodes[parent].function, start) == 0)
+            add_function(pieces, sample->nodes[n].function);
+    }
+}
+
+/* How often threads that begin with `start` were seen to run below one of the functions. */
+static double samples_in(const struct sample *sample, const char *start,
+                         const struct pieces *pieces) {
+    double running = 0;
+    for (size_t n = 0; n < sample->n_nodes; n++) {
+        int at = (int)n;
+        bool within = false;
+        for (; sample->nodes[at].parent >= 0; at = sample->nodes[at].parent)
+            within |= is_known(pieces, sample->nodes[at].function);
+        if (within && strcmp(sample->nodes[at].function, start) == 0)
+            running += (double)sample->nodes[n].running;
+    }
+    return running;
+}
+
+/* ---- the creator's pieces ---- */
+
+/* What the threads' commands go through; 0: there is no such thing, or not one for all. */
+static uint64_t find_commands(const struct trace *trace, const size_t *members, size_t n_members,
+                              struct pieces *pieces) {
+    uint64_t commands = 0;
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            const struct trace_record *record = &thread->records[r];
+            if (!slots_are_object(record->object) ||
+                (op_of(record) != OP_GET && op_of(record) != OP_RELEASE))
+                continue;
+            if (commands && record->object != commands)
+                return 0;
+            commands = record->object;
+            bool ends = record->flags & (TRACE_FAILED | TRACE_UNFINISHED);
+            const struct trace_record **kind = op_of(record) == OP_RELEASE ? &pieces->done
+                                               : ends                      ? &pieces->end
+                                                                           : &pieces->take;
+            *kind = *kind ? *kind : record;
+        }
+    }
+    return pieces->take && pieces->done ? commands : 0;
+}
+
+static void find_pieces(const struct trace_thread *creator, struct pieces *pieces) {
+    size_t last_put = creator->n_records;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (record->object != pieces->commands)
+            continue;
+        if (op_of(record) == OP_PUT)
+            last_put = r;
+        if (op_of(record) == OP_ACQUIRE && last_put < creator->n_records) {
+            *VECTOR_ADD(pieces) = (struct piece){
+                last_put + 1, r, end_of(&creator->records[last_put]), record->start_ns};
+            last_put = creator->n_records;
+        }
+    }
+}
+
+/* Are the calls that the creator makes there, if any, those of the threads' work? */
+static bool calls_are_theirs(const struct trace *trace, size_t creator, const struct pieces *pieces,
+                             size_t *calls) {
+    const struct trace_record *records = trace->threads[creator].records;
+    size_t fits = 0;
+    for (size_t p = 0; p < pieces->count; p++)
+        for (size_t r = pieces->items[p].first; r < pieces->items[p].last; r++) {
+            if (records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_context *context = &trace->contexts[records[r].context];
+            bool theirs = false;
+            for (size_t f = 0; f < context->n_frames; f++)
+                theirs |= pieces_are_in(pieces, &context->frames[f]);
+            fits += theirs;
+            ++*calls;
+        }
+    return (double)fits >= MOST_CALLS * (double)*calls;
+}
+
+/* Of the time that a thread spends on commands, how much has the creator for its pieces? */
+static bool is_worth_it(const struct trace *trace, const size_t *members, size_t n_members,
+                        const struct pieces *pieces) {
+    double own_ns = 0, their_ns = 0;
+    for (size_t p = 0; p < pieces->count; p++)
+        own_ns += (double)(pieces->items[p].end_ns - pieces->items[p].begin_ns);
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[members[m]];
+        uint64_t taken_ns = UINT64_MAX;
+        for (size_t r = 0; r < thread->n_records; r++) {
+            const struct trace_record *record = &thread->records[r];
+            if (record->object != pieces->commands)
+                continue;
+            if (op_of(record) == OP_RELEASE && taken_ns < record->start_ns)
+                their_ns += (double)(record->start_ns - taken_ns);
+            taken_ns = op_of(record) == OP_GET ? end_of(record) : UINT64_MAX;
+        }
+    }
+    return own_ns >= PART_SHARE * their_ns / (double)n_members;
+}
+
+/* Calls show what it does; where it makes none, samples of its stack do. */
+static bool does_their_work(const struct trace *trace, const struct sample *sample, size_t creator,
+                            const size_t *members, size_t n_members, const struct pieces *pieces) {
+    size_t calls = 0;
+    if (!calls_are_theirs(trace, creator, pieces, &calls) ||
+        !is_worth_it(trace, members, n_members, pieces))
+        return false;
+    if (!sample)
+        return calls > 0;
+    const struct trace_thread *threads = trace->threads;
+    double own = samples_in(sample, threads[creator].start_routine, pieces);
+    double theirs = samples_in(sample, threads[members[0]].start_routine, pieces);
+    return own > 0 && own >= PART_SHARE * theirs / (double)n_members;
+}
+
+struct pieces pieces_find(const struct trace *trace, const struct sample *sample, size_t creator,
+                          const size_t *members, size_t n_members) {
+    struct pieces pieces = {0};
+    pieces.commands = find_commands(trace, members, n_members, &pieces);
+    if (!pieces.commands)
+        return pieces;
+    find_pieces(&trace->threads[creator], &pieces);
+    find_functions(trace, sample, members, n_members, &pieces);
+    if (!does_their_work(trace, sample, creator, members, n_members, &pieces))
+        pieces.count = 0;
+    return pieces;
+}
+
+void pieces_free(struct pieces *pieces) {
+    free(pieces->items);
+    free(pieces->functions);
+}

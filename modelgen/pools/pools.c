@@ -1,0 +1,362 @@
+#include "modelgen/pools/pools.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "formats/model.h"
+#include "modelgen/pools/stages.h"
+#include "modelgen/scaling/source.h"
+
+struct pool_list {
+    struct thread_pool *items;
+    size_t count, capacity;
+};
+
+static void name_pools(struct pool_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        int same_before = 0;
+        for (size_t j = 0; j < i; j++)
+            same_before += strcmp(list->items[j].start_routine, list->items[i].start_routine) == 0;
+        struct thread_pool *pool = &list->items[i];
+        pool->name = same_before ? memory_format("%s#%d", pool->start_routine, same_before + 1)
+                                 : memory_strdup(pool->start_routine);
+    }
+}
+
+/* The most threads of the pool that lived at one time. */
+static int largest_overlap(const struct trace *trace, const struct thread_pool *pool) {
+    int largest = 0;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        uint64_t moment = trace->threads[pool->threads[i]].start_ns;
+        int alive = 0;
+        for (size_t j = 0; j < pool->n_threads; j++) {
+            const struct trace_thread *other = &trace->threads[pool->threads[j]];
+            alive += other->start_ns <= moment && moment < other->end_ns;
+        }
+        largest = alive > largest ? alive : largest;
+    }
+    return largest ? largest : 1;
+}
+
+/* A pool whose threads are all started before any of it works counts in full, even when the first
+ * ones end before the last ones start: they are created in one go by one thread. */
+static int pool_size(const struct trace *trace, const struct thread_pool *pool) {
+    if (pool->team)
+        return pool->team->size;
+    int overlap = largest_overlap(trace, pool);
+    size_t burst = 1, largest_burst = 1;
+    for (size_t i = 1; i < pool->n_threads; i++) {
+        const struct trace_thread *before = &trace->threads[pool->threads[i - 1]];
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
+        burst = thread->start_ns - before->start_ns < 1000000 ? burst + 1 : 1;
+        largest_burst = burst > largest_burst ? burst : largest_burst;
+    }
+    return (int)largest_burst > overlap ? (int)largest_burst : overlap;
+}
+
+/* ---- what the source says ---- */
+
+/* Of a pool's number of threads. */
+struct told {
+    const struct facts_creation *creation; /* NULL: nothing */
+    const struct facts_count *count;       /* NULL: one for each thread, and no more */
+    bool fixed;                            /* it is the same whatever the thread count */
+    int most, least;                       /* 0: no such bound */
+};
+
+static bool is_at(const struct trace_frame *frame, const struct facts_place *place) {
+    return frame->line == place->line && strcmp(frame->function, place->function) == 0;
+}
+
+/* Do these calls lead to frame `f`, one from the other? */
+static bool is_reached_by(const struct trace_context *context, size_t f,
+                          const struct facts_count *count) {
+    if (f + count->n_calls >= context->n_frames)
+        return false;
+    for (size_t c = 0; c < count->n_calls; c++)
+        if (!is_at(&context->frames[f + 1 + c], &count->calls[c]))
+            return false;
+    return true;
+}
+
+static const struct facts_count *count_of(const struct trace_context *context, size_t f,
+                                          const struct facts_creation *creation) {
+    const struct facts_count *best = NULL;
+    for (size_t c = 0; c < creation->n_counts; c++)
+        if (is_reached_by(context, f, &creation->counts[c]) &&
+            (!best || creation->counts[c].n_calls > best->n_calls))
+            best = &creation->counts[c];
+    return best;
+}
+
+static struct told find_creation(const struct trace_context *context, const struct facts *facts) {
+    for (size_t c = 0; c < facts->n_creations; c++) {
+        const struct facts_creation *creation = &facts->creations[c];
+        if (creation->object != ON_THREAD || !creation->per_thread)
+            continue;
+        for (size_t f = 0; f < context->n_frames; f++)
+            if (is_at(&context->frames[f], &creation->place))
+                return (struct told){.creation = creation, .count = count_of(context, f, creation)};
+    }
+    return (struct told){0};
+}
+
+static bool is_one_of(const struct facts_count *count, int size) {
+    for (size_t i = 0; i < count->n_one_of; i++)
+        if (count->one_of[i] == size)
+            return true;
+    return false;
+}
+
+static int largest_of(const struct facts_count *count) {
+    int largest = 0;
+    for (size_t i = 0; i < count->n_one_of; i++)
+        largest = count->one_of[i] > largest ? count->one_of[i] : largest;
+    return largest;
+}
+
+/* What the trace does not show so is not understood. "1 for one thread, else 2" is taken as 2: how
+ * the work of two is done by one alone, a run with more does not show. A run with one thread does
+ * not show which of the other numbers it is: at most the largest. */
+static void read_count(struct told *told, int size) {
+    const struct facts_count *count = told->count;
+    if (count->follows_threads && count->factor == 1 && count->offset == 0) {
+        told->most = count->at_most;
+        told->least = count->at_least;
+    } else if (count->one_alone && size == 1) {
+        told->most = largest_of(count);
+    } else if (is_one_of(count, size)) {
+        told->fixed = true;
+    } else {
+        told->count = NULL;
+    }
+}
+
+/* For each pool. Where all numbers are fixed, a thread count that the source has as a constant is
+ * among them, and nothing tells which it is. */
+static struct told *ask_source(const struct trace *trace, const struct facts *facts,
+                               const struct thread_pools *pools) {
+    struct told *told = memory_alloc(pools->n_pools, sizeof *told);
+    bool any_follows = false;
+    for (size_t i = 0; facts && i < pools->n_pools; i++) {
+        const struct thread_pool *pool = &pools->pools[i];
+        if (pool->creation_context == TRACE_NO_CONTEXT)
+            continue;
+        told[i] = find_creation(&trace->contexts[pool->creation_context], facts);
+        if (told[i].count)
+            read_count(&told[i], pool->size);
+        any_follows |= told[i].creation && !told[i].fixed;
+    }
+    for (size_t i = 0; i < pools->n_pools && !any_follows; i++)
+        told[i].fixed = false;
+    return told;
+}
+
+static char *numbers_text(const struct facts_count *count) {
+    char *text = memory_strdup(count->one_alone ? "1 for one thread, else " : "");
+    for (size_t i = 0; i < count->n_one_of; i++) {
+        char *longer = memory_format("%s%s%d", text, i ? " or " : "", count->one_of[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static char *fixed_text(const struct told *told, int size) {
+    const struct facts_count *count = told->count;
+    assert(count && told->creation); /* else it is not fixed */
+    char *numbers = numbers_text(count);
+    char *whose = count->n_calls == 0
+                      ? memory_format("%s makes", told->creation->place.function)
+                      : memory_format("%s calls %s with", count->calls[count->n_calls - 1].function,
+                                      count->n_calls > 1 ? count->calls[count->n_calls - 2].function
+                                                         : told->creation->place.function);
+    char *text =
+        memory_format("always %d thread%s: %s %s", size, size == 1 ? "" : "s", whose, numbers);
+    free(whose);
+    free(numbers);
+    return text;
+}
+
+/* ---- which pools follow --threads ---- */
+
+/* Is `pool` more likely than `other` what --threads means? A lone helper may well compute more
+ * than a whole pool. */
+static bool more_likely_asked_for(const struct thread_pool *pool, const struct thread_pool *other) {
+    if ((pool->size > 1) != (other->size > 1))
+        return pool->size > 1;
+    return pool->cpu_ns > other->cpu_ns;
+}
+
+static bool is_bounded(int least, int most) {
+    return most > 0 || least > 0;
+}
+
+/* A pool with bounds shows the thread count only where none without does: of several, the
+ * largest. MODEL_NONE: there is none. */
+static int find_busiest(const struct thread_pools *pools, const struct told *told,
+                        bool any_from_source) {
+    int best = MODEL_NONE;
+    for (size_t i = 0; i < pools->n_pools; i++) {
+        const struct thread_pool *pool = &pools->pools[i];
+        if (pool->creator < 0 || told[i].fixed || (any_from_source && !told[i].creation))
+            continue;
+        bool better = best == MODEL_NONE;
+        bool bounded = is_bounded(told[i].least, told[i].most);
+        if (!better && bounded != is_bounded(told[best].least, told[best].most))
+            better = !bounded;
+        else if (!better && bounded && pool->size != pools->pools[best].size)
+            better = pool->size > pools->pools[best].size;
+        else if (!better)
+            better = more_likely_asked_for(pool, &pools->pools[best]);
+        best = better ? (int)i : best;
+    }
+    return best;
+}
+
+static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
+                        const struct thread_pool *busiest) {
+    if (pool->team && pool->team->is_default) {
+        pool->scales = true;
+        pool->why = "its parallel region takes the usual number of threads";
+        return;
+    }
+    if (pool->team && pool->size > 1 && pool->size == busiest->size) { /* no source says more */
+        pool->scales = true;
+        pool->why = "its parallel region asks for as many threads as the busiest pool has";
+        return;
+    }
+    if (told->fixed)
+        pool->fixed = fixed_text(told, pool->size);
+    if (pool->creator < 0 || told->fixed ||
+        pool->size != model_bounded(busiest->size, told->least, told->most) ||
+        (any_from_source && !told->creation))
+        return;
+    pool->scales = pool == busiest || pool->size > 1;
+    pool->most = pool->scales ? told->most : 0;
+    pool->least = pool->scales ? told->least : 0;
+    pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
+    pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
+                : told->creation   ? "created in a loop over the thread count"
+                                   : "as many threads as the busiest pool";
+}
+
+/* --threads changes the pools that the source creates in a loop over the thread count; where that
+ * loop also serves pools of another size (a general "create pool" function), or without source,
+ * those as large as the one that computes most, of those with more than one thread if there are
+ * any. */
+static void decide_scaling(const struct trace *trace, const struct facts *facts,
+                           struct thread_pools *pools) {
+    struct told *told = ask_source(trace, facts, pools);
+    bool any_from_source = false;
+    for (size_t i = 0; i < pools->n_pools; i++)
+        any_from_source |= told[i].creation != NULL;
+    int busiest = find_busiest(pools, told, any_from_source);
+    pools->guessed = !any_from_source;
+    for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++)
+        decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest]);
+    free(told);
+}
+
+bool pools_follows(const struct thread_pools *pools, size_t p) {
+    const struct thread_pool *pool = &pools->pools[p];
+    if (!pool->scales || !is_bounded(pool->least, pool->most))
+        return pool->scales;
+    for (size_t i = 0; i < pools->n_pools; i++)
+        if (pools->pools[i].scales && !is_bounded(pools->pools[i].least, pools->pools[i].most))
+            return false;
+    return true;
+}
+
+double pools_count(const struct thread_pools *pools) {
+    for (size_t p = 0; p < pools->n_pools; p++)
+        if (pools_follows(pools, p))
+            return pools->pools[p].size;
+    return 1;
+}
+
+/* ---- the pools ---- */
+
+/* Per thread: the number of its pool, were there no stages. */
+static int *group_threads(const struct trace *trace, const struct teams *teams,
+                          const uint32_t *places, size_t *n_groups) {
+    int *group_of = memory_alloc(trace->n_threads, sizeof *group_of);
+    struct map known = MAP_EMPTY;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        int creator = thread->creator >= 0 ? group_of[thread->creator] : -1;
+        uint32_t context = thread->creation_context;
+        uint64_t place = context == TRACE_NO_CONTEXT ? context : places[context];
+        uint64_t key = map_mix(map_mix(5, place), (uint64_t)creator);
+        key = map_mix_text(key, thread->start_routine);
+        const struct team *team = teams_of(teams, t);
+        if (team) /* one team whatever the calls that lead to its region */
+            key = map_mix(map_mix(7, (uint64_t)(team - teams->teams)), (uint64_t)creator);
+        group_of[t] = map_get(&known, key, -1);
+        if (group_of[t] < 0) {
+            group_of[t] = (int)(*n_groups)++;
+            map_put(&known, key, group_of[t]);
+        }
+    }
+    map_free(&known);
+    return group_of;
+}
+
+struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
+                               const struct facts *facts, const double *thread_cpu_ns) {
+    struct thread_pools pools = {0};
+    struct pool_list list = {0};
+    struct map known = MAP_EMPTY;
+    uint32_t *places = source_places(trace);
+    size_t n_groups = 0;
+    int *group_of = group_threads(trace, teams, places, &n_groups);
+    int *stage_of = stages_find(trace, places, group_of, n_groups);
+    pools.pool_of = memory_alloc(trace->n_threads, sizeof(int));
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        const struct trace_thread *thread = &trace->threads[t];
+        int creator = thread->creator >= 0 ? pools.pool_of[thread->creator] : -1;
+        const struct team *team = teams_of(teams, t);
+        uint64_t key = map_mix(map_mix(5, (uint64_t)group_of[t]), team ? 0 : (uint64_t)stage_of[t]);
+        int index = map_get(&known, key, -1);
+        if (index < 0) {
+            index = (int)list.count;
+            map_put(&known, key, index);
+            *VECTOR_ADD(&list) = (struct thread_pool){.start_routine = thread->start_routine,
+                                                      .creation_context = thread->creation_context,
+                                                      .creator = creator,
+                                                      .team = team,
+                                                      .why = "one place creates it, always alike"};
+        }
+        assert(list.items); /* the map knows only what is in the list */
+        struct thread_pool *pool = &list.items[index];
+        pool->threads = memory_resize(pool->threads, pool->n_threads + 1, sizeof(size_t));
+        pool->threads[pool->n_threads++] = t;
+        pool->cpu_ns += thread_cpu_ns[t];
+        pool->with_creator |= creator >= 0 && thread->tid == trace->threads[thread->creator].tid;
+        pools.pool_of[t] = index;
+    }
+    map_free(&known);
+    free(group_of);
+    free(stage_of);
+    free(places);
+    name_pools(&list);
+    for (size_t i = 0; i < list.count; i++)
+        list.items[i].size = pool_size(trace, &list.items[i]);
+    pools.pools = list.items;
+    pools.n_pools = list.count;
+    decide_scaling(trace, facts, &pools);
+    return pools;
+}
+
+void pools_free(struct thread_pools *pools) {
+    for (size_t i = 0; i < pools->n_pools; i++) {
+        free(pools->pools[i].name);
+        free(pools->pools[i].fixed);
+        free(pools->pools[i].threads);
+    }
+    free(pools->pools);
+    free(pools->pool_of);
+}

@@ -1,0 +1,51 @@
+/* Thread pools: threads of the same start routine, created at the same place by the same pool. */
+#ifndef PERSIK_MODELGEN_POOLS_POOLS_H
+#define PERSIK_MODELGEN_POOLS_POOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/trace.h"
+#include "modelgen/pools/teams.h"
+
+struct thread_pool {
+    char *name; /* owned, unique */
+    const char *start_routine;
+    uint32_t creation_context; /* of the first thread */
+    int creator;      /* pool whose threads create these; -1 for the program's first thread */
+    size_t n_threads; /* over the whole run */
+    size_t *threads;  /* owned; trace thread indexes, by start */
+    int size;         /* the most that lived at one time: T0 */
+    double cpu_ns;
+    const struct team *team; /* NULL: threads of their own */
+    bool with_creator;       /* one of the threads is their creator's part (teams.h, crews.h) */
+    bool scales;             /* follows --threads ... */
+    bool divides_work;       /* each thread gets a part of its creator's work */
+    int most, least;         /* ... within these bounds; 0: none */
+    const char *why;         /* how we know that it scales, or not */
+    char *fixed;             /* owned; its number as the source has it, whatever --threads says;
+                              * NULL: not told */
+};
+
+struct thread_pools {
+    size_t n_pools;
+    struct thread_pool *pools; /* a creator stands before those it creates */
+    int *pool_of;              /* per trace thread */
+    bool guessed;              /* no source said which pool follows the thread count */
+};
+
+/* `teams` is of this trace and must outlive the pools. */
+struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
+                               const struct facts *facts, const double *thread_cpu_ns);
+
+/* Does the pool follow --threads as no other does better? One with bounds only where all have some.
+ */
+bool pools_follows(const struct thread_pools *pools, size_t p);
+
+/* What --threads was in the recorded run: the size of the first such pool; 1: there is none. */
+double pools_count(const struct thread_pools *pools);
+
+void pools_free(struct thread_pools *pools);
+
+#endif

@@ -1,0 +1,13 @@
+/* Threads of C++'s library all begin in the same function of its own, which calls what the program
+ * handed over. They are shown as beginning there: that is what tells a program's threads apart, and
+ * where the source says how they share their work. */
+#ifndef PERSIK_MODELGEN_POOLS_ROUTINES_H
+#define PERSIK_MODELGEN_POOLS_ROUTINES_H
+
+#include "modelgen/run/view.h"
+
+/* A thread that makes no recorded call is taken to run what others that are created alike do; where
+ * none of them does, it keeps the library's function. */
+void routines_of_program(struct view *view);
+
+#endif

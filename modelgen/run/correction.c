@@ -1,0 +1,58 @@
+#include "modelgen/run/correction.h"
+
+#include <stdlib.h>
+
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "modelgen/run/timeline.h"
+
+/* Runs that differ by more than this do not do the same work. */
+#define LOWEST_FACTOR  0.5
+#define HIGHEST_FACTOR 2.0
+
+/* CPU time of the threads in the traced run, and what of it the probes took. */
+static void traced_cpu(const struct trace *trace, double *cpu_ns, double *probes_ns) {
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct timeline timeline = timeline_make(&trace->threads[t]);
+        *cpu_ns += timeline_cpu(&timeline, trace->threads[t].end_ns);
+        timeline_free(&timeline);
+        *probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
+    }
+}
+
+double correction_find(const struct trace *trace) {
+    const struct trace_meta *meta = &trace->meta;
+    double cpu_ns = 0, probes_ns = 0;
+    traced_cpu(trace, &cpu_ns, &probes_ns);
+    double demand_ns = cpu_ns - probes_ns;
+    if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
+        return 1;
+    /* before the probes' library was there, and after */
+    double outside_ns = (double)meta->cpu_ns > cpu_ns ? (double)meta->cpu_ns - cpu_ns : 0;
+    size_t n = meta->n_untraced + 1;
+    double *factors = memory_alloc(n, sizeof *factors);
+    for (size_t i = 0; i < meta->n_untraced; i++)
+        factors[i] = ((double)meta->untraced_cpu_ns[i] - outside_ns) / demand_ns;
+    factors[n - 1] = (demand_ns - timeline_stolen(trace)) / demand_ns;
+    gsl_sort(factors, 1, n);
+    double median = gsl_stats_median_from_sorted_data(factors, 1, n);
+    free(factors);
+    return median < LOWEST_FACTOR || median > HIGHEST_FACTOR ? 1 : median;
+}
+
+static void multiply(struct dist *dist, double factor) {
+    dist->mean *= factor;
+    for (size_t i = 0; i < dist->n_values; i++)
+        dist->values[i] *= factor;
+}
+
+void correction_apply(struct model *model, double factor) {
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        multiply(&model->nodes[n].cpu_ns, factor);
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            multiply(&model->nodes[n].edges[e].cpu_ns, factor);
+    }
+    model->cpu_correction *= factor;
+}

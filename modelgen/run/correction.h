@@ -1,0 +1,15 @@
+/* The traced run is one run of several of the same configuration, and the only one with probes. The
+ * model's CPU demands are made to add up to the median of all. */
+#ifndef PERSIK_MODELGEN_RUN_CORRECTION_H
+#define PERSIK_MODELGEN_RUN_CORRECTION_H
+
+#include "formats/model.h"
+#include "formats/trace.h"
+
+/* What the demands are to be multiplied by; 1 where nothing tells. */
+double correction_find(const struct trace *trace);
+
+/* Multiplies all CPU demands of the nodes and edges, and notes it in the model. */
+void correction_apply(struct model *model, double factor);
+
+#endif

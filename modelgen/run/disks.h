@@ -1,0 +1,40 @@
+/* Which requests to block devices stand behind a thread's I/O calls, and how long they take.
+ *
+ * Both logs have one clock and name the thread that queued the request, so the match is direct:
+ * a request belongs to the call during which its thread queued it. A call without requests was
+ * served from the page cache. */
+#ifndef PERSIK_MODELGEN_RUN_DISKS_H
+#define PERSIK_MODELGEN_RUN_DISKS_H
+
+#include "formats/model.h"
+#include "formats/trace.h"
+
+struct disks {
+    const struct trace *trace;
+    size_t **requests;  /* per thread: indexes into trace->blocks, by queued_ns */
+    size_t *n_requests; /* per thread */
+};
+
+/* `trace` must outlive it. disks_free() ends it. */
+struct disks disks_find(const struct trace *trace);
+void disks_free(struct disks *disks);
+
+/* Number of requests that thread number `thread` queued in [from, to); `device` gets that of the
+ * first one and is left alone when there is none. */
+size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns, uint64_t to_ns,
+                      uint32_t *device);
+
+/* What the model needs to know of a device. */
+struct disk_speed {
+    double servers;         /* requests it serves at once; 0: as many as it was ever given */
+    struct dist service_ns; /* of one request on one of them */
+    char *evidence;         /* allocated */
+};
+
+/* From all requests of the trace to `device`: of c servers that take them first come, first served,
+ * a request has one from when fewer than c older ones are left. It is the c for which the time from
+ * then on does not depend on how many requests were there. A device that took no longer the more
+ * it had to do is given no limit; one that never had two requests has one server. */
+struct disk_speed disks_speed(const struct disks *disks, uint32_t device);
+
+#endif

@@ -1,0 +1,286 @@
+#include "modelgen/run/machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_sort_double.h>
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/run/timeline.h"
+
+/* Linux with HZ=250, when the trace does not say. */
+#define USUAL_TICK_NS         4e6
+#define USUAL_SWITCH_NS       1500.0
+#define USUAL_WAKE_LATENCY_NS 20000.0
+/* Of seven programs on two cores of a virtual machine with Linux 6.18; 0.1 to 0.6 in single runs.
+ */
+#define USUAL_PULL_SHARE 0.3
+#define BASE_SLICE_NS    7e5
+#define ENOUGH           20
+#define DIST_LIMIT       64
+/* Longer than this between two threads of a core, something else ran there; and a thread that was
+ * woken less than this before was still on its way. */
+#define SWITCH_LIMIT_NS 20000
+/* A core that our program leaves idle and that still does not take a thread for longer than this is
+ * busy with other programs: not a cost of waking up. */
+#define WAKE_LIMIT_NS 200000.0
+/* A thread that ran less than this before is not moved: its cache is warm. */
+#define HOT_NS 500000
+/* What a core takes when it becomes idle runs there at once. */
+#define PULL_LIMIT_NS 30000
+#define CPU_LIMIT     1024
+
+struct values {
+    double *items;
+    size_t count, capacity;
+};
+
+/* Sorts; the fallback when there are too few. */
+static double median_or(struct values *values, double fallback) {
+    if (values->count < ENOUGH)
+        return fallback;
+    gsl_sort(values->items, 1, values->count);
+    return values->items[values->count / 2];
+}
+
+/* ---- all slices of all threads in the order of time ---- */
+
+enum moment_kind { MOMENT_OFF, MOMENT_READY, MOMENT_ON };
+
+struct moment {
+    uint64_t time_ns;
+    enum moment_kind kind;
+    uint32_t cpu;  /* READY: where it is going to run */
+    uint32_t home; /* READY: where it ran last */
+    size_t thread;
+    bool preempted;    /* OFF, READY; else it blocked, or was woken */
+    uint64_t ran_ns;   /* READY: until when it ran last; 0: never */
+    double latency_ns; /* READY: until it runs */
+    uint64_t ready_ns; /* ON: since when the thread could have run; 0: no READY told */
+};
+
+struct moments {
+    struct moment *items;
+    size_t count, capacity;
+};
+
+static int compare_moments(const void *a, const void *b) {
+    const struct moment *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+static struct moments collect_moments(const struct trace *trace) {
+    struct moments moments = {0};
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
+            const struct trace_slice *slice = &trace->threads[t].slices[s];
+            bool is_continued = s > 0 && slice[-1].preempted;
+            uint64_t ready_ns = is_continued ? slice[-1].off_ns : slice->wake_ns;
+            if (ready_ns >= slice->on_ns)
+                ready_ns = 0;
+            *VECTOR_ADD(&moments) = (struct moment){
+                .time_ns = slice->on_ns,
+                .kind = MOMENT_ON,
+                .cpu = slice->cpu,
+                .thread = t,
+                .ready_ns = ready_ns,
+            };
+            *VECTOR_ADD(&moments) = (struct moment){
+                .time_ns = slice->off_ns,
+                .kind = MOMENT_OFF,
+                .cpu = slice->cpu,
+                .thread = t,
+                .preempted = slice->preempted,
+            };
+            if (ready_ns)
+                *VECTOR_ADD(&moments) = (struct moment){
+                    .time_ns = ready_ns,
+                    .kind = MOMENT_READY,
+                    .cpu = slice->cpu,
+                    .home = s > 0 ? slice[-1].cpu : slice->cpu,
+                    .thread = t,
+                    .preempted = is_continued,
+                    .ran_ns = s > 0 ? slice[-1].off_ns : 0,
+                    .latency_ns = (double)(slice->on_ns - ready_ns),
+                };
+        }
+    if (moments.count)
+        qsort(moments.items, moments.count, sizeof *moments.items, compare_moments);
+    return moments;
+}
+
+/* Latency of wake-ups on a core that the program left idle, and to which nobody else was on his
+ * way: the wait for a core is the scheduler's doing, whether another one idles or not, and is
+ * simulated. */
+static struct values idle_wake_latencies(const struct moments *moments) {
+    struct values latencies = {0};
+    int threads[CPU_LIMIT] = {0}; /* that run on the core or are ready to */
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->cpu >= CPU_LIMIT)
+            continue;
+        int *here = &threads[moment->cpu];
+        if (moment->kind == MOMENT_READY && !moment->preempted && *here == 0 &&
+            moment->latency_ns < WAKE_LIMIT_NS)
+            *VECTOR_ADD(&latencies) = moment->latency_ns;
+        if (moment->kind == MOMENT_OFF)
+            (*here)--;
+        else if (moment->kind == MOMENT_READY || moment->ready_ns == 0)
+            (*here)++;
+    }
+    return latencies;
+}
+
+/* From one thread to the next one on its core, which had been ready long before. */
+static struct values switch_times(const struct moments *moments) {
+    struct values switches = {0};
+    const struct moment *left[CPU_LIMIT] = {0};
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->kind == MOMENT_READY || moment->cpu >= CPU_LIMIT)
+            continue;
+        const struct moment *off = left[moment->cpu];
+        left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
+        if (moment->kind == MOMENT_ON && off && moment->ready_ns &&
+            moment->ready_ns + SWITCH_LIMIT_NS < off->time_ns &&
+            moment->time_ns - off->time_ns < SWITCH_LIMIT_NS)
+            *VECTOR_ADD(&switches) = (double)(moment->time_ns - off->time_ns);
+    }
+    return switches;
+}
+
+/* ---- what cores take from each other ---- */
+
+/* Threads that are ready, and the cores that could take them. */
+struct balance {
+    const struct moment **ready; /* READY moments of those that have not got a core yet */
+    size_t n_ready;
+    int running[CPU_LIMIT];
+    const struct moment *idle[CPU_LIMIT]; /* OFF at which the core could have taken one; NULL */
+    double chances, taken;
+};
+
+static bool could_move(const struct balance *balance, const struct moment *ready, uint32_t to,
+                       uint64_t now_ns) {
+    return ready->home != to && ready->home < CPU_LIMIT && balance->running[ready->home] > 0 &&
+           ready->ran_ns + HOT_NS < now_ns;
+}
+
+/* The core is left by a thread that blocks. */
+static void note_idle(struct balance *balance, const struct moment *off) {
+    bool could = false;
+    balance->idle[off->cpu] = NULL;
+    for (size_t i = 0; i < balance->n_ready; i++) {
+        if (balance->ready[i]->home == off->cpu)
+            return; /* it has work of its own */
+        could |= could_move(balance, balance->ready[i], off->cpu, off->time_ns);
+    }
+    if (could)
+        balance->idle[off->cpu] = off;
+}
+
+static void note_start(struct balance *balance, const struct moment *on) {
+    const struct moment *off = balance->idle[on->cpu], *ready = NULL;
+    for (size_t i = 0; i < balance->n_ready; i++)
+        if (balance->ready[i]->thread == on->thread) {
+            ready = balance->ready[i];
+            balance->ready[i] = balance->ready[--balance->n_ready];
+            break;
+        }
+    balance->idle[on->cpu] = NULL;
+    if (!off)
+        return;
+    balance->chances++;
+    balance->taken += ready && ready->time_ns < off->time_ns && ready->home != on->cpu &&
+                      on->time_ns - off->time_ns < PULL_LIMIT_NS;
+}
+
+/* How often a core that became idle took a thread from another one when it could have. */
+static double pull_share(const struct moments *moments) {
+    struct balance balance = {.ready = memory_alloc(moments->count, sizeof(struct moment *))};
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct moment *moment = &moments->items[i];
+        if (moment->cpu >= CPU_LIMIT)
+            continue;
+        if (moment->kind == MOMENT_READY) {
+            balance.ready[balance.n_ready++] = moment;
+        } else if (moment->kind == MOMENT_ON) {
+            note_start(&balance, moment);
+            balance.running[moment->cpu]++;
+        } else {
+            balance.running[moment->cpu]--;
+            if (!moment->preempted)
+                note_idle(&balance, moment);
+        }
+    }
+    free(balance.ready);
+    return balance.chances < ENOUGH ? USUAL_PULL_SHARE : balance.taken / balance.chances;
+}
+
+/* ---- what scheduling costs ---- */
+
+/* The kernel's sysctl_sched_base_slice: longer with more cores, up to eight. */
+static double base_slice_ns(int cores) {
+    return BASE_SLICE_NS * (1 + floor(log2(fmin(cores, 8))));
+}
+
+/* CPU spent inside lock and wait calls that blocked: the price of sleeping and coming back. */
+static struct values block_costs(const struct trace *trace) {
+    struct values costs = {0};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct timeline timeline = timeline_make(&trace->threads[t]);
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000 ||
+                api_is_openmp((enum api)record->api)) /* spinning is no measure of blocking */
+                continue;
+            uint64_t end = record->start_ns + record->duration_ns;
+            double cpu = timeline_cpu(&timeline, end) - timeline_cpu(&timeline, record->start_ns);
+            if ((double)record->duration_ns > cpu + 1000)
+                *VECTOR_ADD(&costs) = cpu;
+        }
+        timeline_free(&timeline);
+    }
+    return costs;
+}
+
+/* Do condition variables have groups that wait for each other? glibc bug 25847. */
+static bool signals_wait(const char *libc) {
+    int major = 0;
+    int minor = 0;
+    if (!libc || sscanf(libc, "%d.%d", &major, &minor) != 2)
+        return false;
+    return major == 2 && minor >= 25 && minor < 41;
+}
+
+void machine_measure(const struct trace *trace, struct model *model) {
+    struct machine *machine = &model->machine;
+    machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
+    struct moments moments = collect_moments(trace);
+    struct values latencies = idle_wake_latencies(&moments);
+    struct values switches = switch_times(&moments);
+    struct values blocks = block_costs(trace);
+    if (latencies.count >= ENOUGH) {
+        machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
+    } else {
+        machine->wake_latency_ns =
+            (struct dist){.kind = DIST_CONSTANT, .mean = USUAL_WAKE_LATENCY_NS};
+        if (!trace->meta.has_wakes)
+            draft_note(model, "wake-up latency was not recorded, taken as %.0f us",
+                       USUAL_WAKE_LATENCY_NS / 1e3);
+    }
+    machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
+    machine->pull_share = pull_share(&moments);
+    machine->signals_wait = signals_wait(trace->meta.libc);
+    machine->quantum_ns = base_slice_ns(machine->cores);
+    machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
+    machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
+    free(moments.items);
+    free(latencies.items);
+    free(switches.items);
+    free(blocks.items);
+}

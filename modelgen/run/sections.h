@@ -1,0 +1,87 @@
+/* Critical sections: what happened between each lock and unlock of a mutex.
+ *
+ * A mutex totally orders its sections, and probes time the lock after it is got and the unlock
+ * before it is given, so the order of the acquire times is the order of the truth. */
+#ifndef PERSIK_MODELGEN_RUN_SECTIONS_H
+#define PERSIK_MODELGEN_RUN_SECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "formats/trace.h"
+#include "modelgen/run/users.h"
+
+/* A synchronisation object seen in the trace, by kind and address. */
+struct sync_object {
+    enum api_object kind;
+    uint64_t address;
+    int class_id; /* objects used by the same call sites share a class, unless users tell them apart
+                   */
+    int own_pool; /* uses it and nothing like it: tells it apart; -1: no such pool */
+    int whole; /* the mutex that this is a part of, one of several monitors under it; or itself */
+    bool of_libc;          /* not GLib's own */
+    bool alone;            /* the only one of its class: its identity is known */
+    uint32_t context;      /* of the first call on it */
+    uint32_t used_context; /* of the first call that does more than make it */
+    int parties; /* barrier: parties, semaphore: permits, queue: capacity, when seen; else -1 */
+    bool spins;  /* waiting for it burns CPU, by the user's or the source's word */
+    double operations; /* locks, waits ... */
+    double waits;
+    double wait_ns; /* total time spent waiting for it */
+    double hold_ns; /* mutex, rwlock for writing, spin */
+};
+
+struct section_wait {
+    size_t record;
+    int condition; /* object index */
+    uint64_t start_ns, end_ns;
+};
+
+struct section_signal {
+    size_t record;
+    int condition;
+    bool broadcast;
+};
+
+struct section {
+    int thread;
+    int mutex; /* object index: the mutex, or its part */
+    size_t lock_record, unlock_record;
+    uint64_t acquire_ns, release_ns;
+    size_t first_wait, n_waits;     /* in sections.waits */
+    size_t first_signal, n_signals; /* in sections.signals; also those right after the unlock */
+    bool cut; /* the program ended while it waited: it never went on, and has no unlock */
+};
+
+struct sections {
+    size_t n_objects;
+    struct sync_object *objects;
+    struct users users;   /* of the objects that threads wait for until others do something */
+    struct map object_of; /* hash of (kind, address) -> object index */
+    size_t n_sections;    /* all threads, ordered by thread, then by unlock */
+    struct section *sections;
+    struct section_wait *waits;
+    struct section_signal *signals;
+    int **section_of_lock; /* [thread][record]: section that this lock opened; -1 */
+};
+
+/* Reads the whole trace. `pool_of` gives each thread's pool: the same call site is another place in
+ * another pool. sections_free() ends it. */
+struct sections sections_find(const struct trace *trace, const int *pool_of);
+void sections_free(struct sections *sections, const struct trace *trace);
+
+/* Whether objects of this kind are followed: locks, conditions, semaphores, barriers. */
+bool sections_is_object(enum api_object kind);
+
+/* Index of the object a record works on, or -1 for calls without one. */
+int sections_object(const struct sections *sections, const struct trace_record *record);
+
+/* When the section's thread went on: after its last wait. */
+uint64_t section_passed_ns(const struct sections *sections, const struct section *section);
+
+/* Objects that cannot be told apart by who uses them: the first one stands for all. */
+int sections_first_like(const struct sections *sections, int object);
+
+#endif

@@ -1,0 +1,190 @@
+#include "modelgen/run/timeline.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+static bool record_blocks(const struct trace_record *record) {
+    const struct api_info *info = &api_catalog[record->api];
+    return info->api_class == CLASS_SYNC || info->api_class == CLASS_TIME || info->op == OP_JOIN ||
+           info->op == OP_POLL || info->op == OP_ACCEPT || info->op == OP_RECEIVE;
+}
+
+struct timeline timeline_make(const struct trace_thread *thread) {
+    struct timeline timeline = {.thread = thread};
+    if (thread->n_slices) {
+        timeline.cpu_before = memory_alloc(thread->n_slices + 1, sizeof(double));
+        for (size_t i = 0; i < thread->n_slices; i++)
+            timeline.cpu_before[i + 1] =
+                timeline.cpu_before[i] +
+                (double)(thread->slices[i].off_ns - thread->slices[i].on_ns);
+    } else {
+        timeline.off_before = memory_alloc(thread->n_records + 1, sizeof(double));
+        for (size_t i = 0; i < thread->n_records; i++) {
+            const struct trace_record *record = &thread->records[i];
+            timeline.off_before[i + 1] =
+                timeline.off_before[i] + (record_blocks(record) ? (double)record->duration_ns : 0);
+        }
+    }
+    return timeline;
+}
+
+void timeline_free(struct timeline *timeline) {
+    free(timeline->cpu_before);
+    free(timeline->off_before);
+    timeline->cpu_before = timeline->off_before = NULL;
+}
+
+/* Number of slices that began at or before `time_ns`. */
+static size_t slices_begun(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_slices;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->slices[middle].on_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t records_begun(const struct trace_thread *thread, uint64_t time_ns) {
+    size_t low = 0, high = thread->n_records;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (thread->records[middle].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double cpu_without_slices(const struct timeline *timeline, uint64_t time_ns) {
+    const struct trace_thread *thread = timeline->thread;
+    if (time_ns <= thread->start_ns)
+        return 0;
+    size_t begun = records_begun(thread, time_ns);
+    double off = timeline->off_before[begun];
+    if (begun > 0) {
+        const struct trace_record *last = &thread->records[begun - 1];
+        uint64_t end = last->start_ns + last->duration_ns;
+        if (end > time_ns && record_blocks(last))
+            off -= (double)(end - time_ns);
+    }
+    return (double)(time_ns - thread->start_ns) - off;
+}
+
+double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
+    const struct trace_thread *thread = timeline->thread;
+    if (!timeline->cpu_before)
+        return cpu_without_slices(timeline, time_ns);
+    size_t begun = slices_begun(thread, time_ns);
+    if (begun == 0)
+        return 0;
+    const struct trace_slice *slice = &thread->slices[begun - 1];
+    uint64_t until = time_ns < slice->off_ns ? time_ns : slice->off_ns;
+    return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
+}
+
+/* When the thread became ready before slice `i`; its on_ns when it did not have to wait. */
+static uint64_t ready_since(const struct trace_thread *thread, size_t i) {
+    const struct trace_slice *slice = &thread->slices[i];
+    uint64_t since = slice->on_ns;
+    if (i > 0 && thread->slices[i - 1].preempted)
+        since = thread->slices[i - 1].off_ns;
+    else if (slice->wake_ns && slice->wake_ns < slice->on_ns &&
+             (i == 0 || slice->wake_ns >= thread->slices[i - 1].off_ns))
+        since = slice->wake_ns;
+    return since;
+}
+
+double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns) {
+    const struct trace_thread *thread = timeline->thread;
+    double ready = 0;
+    size_t i = slices_begun(thread, from_ns);
+    for (; i < thread->n_slices; i++) {
+        uint64_t since = ready_since(thread, i), on = thread->slices[i].on_ns;
+        if (since >= to_ns)
+            break;
+        uint64_t low = since > from_ns ? since : from_ns;
+        uint64_t high = on < to_ns ? on : to_ns;
+        if (high > low)
+            ready += (double)(high - low);
+        if (on >= to_ns)
+            break;
+    }
+    return ready;
+}
+
+uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
+    for (size_t i = slices_begun(thread, to_ns); i > 0; i--) {
+        const struct trace_slice *slice = &thread->slices[i - 1];
+        if (slice->wake_ns >= from_ns && slice->wake_ns <= to_ns)
+            return slice->wake_ns;
+        if (slice->on_ns < from_ns)
+            break;
+    }
+    return 0;
+}
+
+struct timeline_parts timeline_parts(const struct timeline *timeline) {
+    const struct trace_thread *thread = timeline->thread;
+    struct timeline_parts parts = {.life_ns = (double)(thread->end_ns - thread->start_ns)};
+    parts.cpu_ns = timeline_cpu(timeline, thread->end_ns);
+    parts.ready_ns = timeline_ready(timeline, thread->start_ns, thread->end_ns);
+    for (size_t i = 0; i < thread->n_records; i++) {
+        const struct trace_record *record = &thread->records[i];
+        uint64_t end = record->start_ns + record->duration_ns;
+        double inside = (double)record->duration_ns -
+                        (timeline_cpu(timeline, end) - timeline_cpu(timeline, record->start_ns)) -
+                        timeline_ready(timeline, record->start_ns, end);
+        if (inside > 0)
+            parts.wait_ns += inside;
+    }
+    double rest = parts.life_ns - parts.cpu_ns - parts.ready_ns - parts.wait_ns;
+    parts.unexplained_ns = rest > 0 ? rest : 0;
+    return parts;
+}
+
+void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
+                          struct trace_thread *to) {
+    size_t first = 0;
+    for (size_t left = from->n_slices; left > 0;) {
+        size_t half = left / 2;
+        if (from->slices[first + half].off_ns <= low_ns) {
+            first += half + 1;
+            left -= half + 1;
+        } else {
+            left = half;
+        }
+    }
+    size_t last = first;
+    while (last < from->n_slices && from->slices[last].on_ns < high_ns)
+        last++;
+    if (last == first)
+        return;
+    to->slices = memory_resize(to->slices, to->n_slices + last - first, sizeof *to->slices);
+    for (size_t s = first; s < last; s++) {
+        struct trace_slice slice = from->slices[s];
+        slice.on_ns = slice.on_ns > low_ns ? slice.on_ns : low_ns;
+        slice.off_ns = slice.off_ns < high_ns ? slice.off_ns : high_ns;
+        slice.wake_ns = slice.wake_ns > low_ns ? slice.wake_ns : 0;
+        if (slice.off_ns > slice.on_ns)
+            to->slices[to->n_slices++] = slice;
+    }
+}
+
+double timeline_on_core(const struct trace *trace) {
+    double on_core_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
+            on_core_ns +=
+                (double)(trace->threads[t].slices[s].off_ns - trace->threads[t].slices[s].on_ns);
+    return on_core_ns;
+}
+
+double timeline_stolen(const struct trace *trace) {
+    double counted_ns = (double)trace->meta.cpu_ns, on_core_ns = timeline_on_core(trace);
+    return counted_ns > 0 && on_core_ns > counted_ns ? on_core_ns - counted_ns : 0;
+}

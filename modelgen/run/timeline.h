@@ -1,0 +1,50 @@
+/* How much CPU a thread had used at any moment, and where its time went. */
+#ifndef PERSIK_MODELGEN_RUN_TIMELINE_H
+#define PERSIK_MODELGEN_RUN_TIMELINE_H
+
+#include <stdint.h>
+
+#include "formats/trace.h"
+
+struct timeline {
+    const struct trace_thread *thread;
+    double *cpu_before; /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
+    double *off_before; /* without slices: ns spent in blocking calls before record i; else NULL */
+};
+
+/* `thread` must outlive the timeline. Without scheduling records the time outside of blocking
+ * calls counts as CPU. timeline_free() ends it. */
+struct timeline timeline_make(const struct trace_thread *thread);
+void timeline_free(struct timeline *timeline);
+
+/* CPU ns used from the thread's start up to `time_ns`. O(log slices). */
+double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);
+
+/* Ns spent ready but without a core in [from, to): after a preemption, and between wake-up and
+ * running where wake-ups were recorded. */
+double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
+
+/* When the thread was last woken in [from, to]; 0 = that is not known. */
+uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns);
+
+/* Design invariant 2: every ns of a thread's life in exactly one part. */
+struct timeline_parts {
+    double life_ns, cpu_ns, ready_ns;
+    double wait_ns;        /* blocked in a recorded call */
+    double unexplained_ns; /* blocked outside of every recorded call */
+};
+struct timeline_parts timeline_parts(const struct timeline *timeline);
+
+/* Sum of the slices of all threads. */
+double timeline_on_core(const struct trace *trace);
+
+/* What the host of a virtual machine took of all threads' slices: it makes them longer, but the
+ * kernel's own account of the program's CPU time leaves it out. 0: nothing, or it is not known. */
+double timeline_stolen(const struct trace *trace);
+
+/* Appends the slices of `from` within [low, high), cut to it, to those of `to`, which are its own.
+ */
+void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
+                          struct trace_thread *to);
+
+#endif

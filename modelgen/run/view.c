@@ -1,0 +1,54 @@
+#include "modelgen/run/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+struct view view_of(const struct trace *recorded) {
+    return (struct view){.trace = *recorded, .recorded = recorded};
+}
+
+struct trace_thread *view_thread(struct view *view, size_t thread) {
+    const struct trace *recorded = view->recorded;
+    struct trace *shown = &view->trace;
+    if (shown->threads == recorded->threads) {
+        shown->threads = memory_alloc(recorded->n_threads, sizeof *shown->threads);
+        memcpy(shown->threads, recorded->threads, recorded->n_threads * sizeof *shown->threads);
+    }
+    return &shown->threads[thread];
+}
+
+struct trace_record *view_record(struct view *view, size_t thread, size_t record) {
+    const struct trace_thread *from = &view->recorded->threads[thread];
+    struct trace_thread *to = view_thread(view, thread);
+    if (to->records == from->records) {
+        to->records = memory_alloc(from->n_records, sizeof *to->records);
+        memcpy(to->records, from->records, from->n_records * sizeof *to->records);
+    }
+    return &to->records[record];
+}
+
+void view_drop(struct view *view, size_t thread, const bool *dropped) {
+    size_t n_records = view->trace.threads[thread].n_records, kept = 0;
+    bool any = false;
+    for (size_t r = 0; r < n_records; r++)
+        any |= dropped[r];
+    if (!any)
+        return;
+    struct trace_record *records = view_record(view, thread, 0);
+    for (size_t r = 0; r < n_records; r++)
+        if (!dropped[r])
+            records[kept++] = records[r];
+    view->trace.threads[thread].n_records = kept;
+}
+
+void view_free(struct view *view) {
+    const struct trace *recorded = view->recorded;
+    if (view->trace.threads == recorded->threads)
+        return;
+    for (size_t t = 0; t < recorded->n_threads; t++)
+        if (view->trace.threads[t].records != recorded->threads[t].records)
+            free(view->trace.threads[t].records);
+    free(view->trace.threads);
+}

@@ -1,0 +1,36 @@
+/* The trace as the model is made of it: calls that stand for others, such as those on a pipe for a
+ * queue's, are shown as these. The trace itself stays as it was recorded. */
+#ifndef PERSIK_MODELGEN_RUN_VIEW_H
+#define PERSIK_MODELGEN_RUN_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/trace.h"
+
+/* Addresses of objects that only the view has: a record's 48 bits hold more than user space. */
+#define VIEW_PIPES   0xf00000000000
+#define VIEW_SIGNALS 0xf10000000000
+#define VIEW_SLOTS   0xf20000000000
+
+struct view {
+    struct trace trace; /* what is shown */
+    const struct trace *recorded;
+};
+
+/* Shows `recorded`, which must outlive it, as it is. End it with view_free(). */
+struct view view_of(const struct trace *recorded);
+
+/* A thread, of which what it holds itself may be changed, but not what it points at. */
+struct trace_thread *view_thread(struct view *view, size_t thread);
+
+/* A thread's record, to be changed. Its thread's records are the view's own from now on. */
+struct trace_record *view_record(struct view *view, size_t thread, size_t record);
+
+/* Shows the thread without these of its records, one flag for each. Their numbers are others from
+ * now on: view_record() must not be called for it again. */
+void view_drop(struct view *view, size_t thread, const bool *dropped);
+
+void view_free(struct view *view);
+
+#endif

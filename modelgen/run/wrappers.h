@@ -1,0 +1,18 @@
+/* Programs hide their locks and sleeps in functions of their own (safe_lock(), a macro's inline
+ * function). What says where a call is, and what the source says about it, is then the function
+ * around it.
+ *
+ * A wrapper makes one such call, at one line, for callers at several places: it locks but never
+ * unlocks. All of the C++ standard library is one: std::mutex::lock() and what it is made of. */
+#ifndef PERSIK_MODELGEN_RUN_WRAPPERS_H
+#define PERSIK_MODELGEN_RUN_WRAPPERS_H
+
+#include "formats/trace.h"
+
+/* The trace's contexts without the wrappers' frames; to be freed with free(). The frames stay the
+ * trace's own. */
+struct trace_context *wrappers_skipped(const struct trace *trace);
+
+bool wrappers_is_of_standard_library(const struct trace_frame *frame);
+
+#endif

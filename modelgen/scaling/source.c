@@ -1,0 +1,363 @@
+#include "modelgen/scaling/source.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/path.h"
+
+static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
+    return frame->line >= loop->first_line && frame->line <= loop->last_line &&
+           strcmp(frame->function, loop->function) == 0;
+}
+
+int source_calls_from_loop(const struct trace *trace, uint32_t context,
+                           const struct facts_loop *loop) {
+    if (context == TRACE_NO_CONTEXT)
+        return -1;
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t i = 0; i < calls->n_frames; i++)
+        if (frame_in_loop(&calls->frames[i], loop))
+            return (int)i;
+    return -1;
+}
+
+bool source_context_in_loop(const struct trace *trace, uint32_t context,
+                            const struct facts_loop *loop) {
+    return source_calls_from_loop(trace, context, loop) >= 0;
+}
+
+bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,
+                         const struct facts_loop *loop) {
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t i = 0; i < calls->n_frames; i++) {
+        bool arrived = frame_in_loop(&calls->frames[i], loop);
+        for (size_t l = 0; l < facts->n_loops; l++) {
+            const struct facts_loop *other = &facts->loops[l];
+            bool inside = !arrived || (other->first_line >= loop->first_line &&
+                                       other->last_line <= loop->last_line);
+            if (other != loop && inside && frame_in_loop(&calls->frames[i], other))
+                return false;
+        }
+        if (arrived)
+            return true;
+    }
+    return false;
+}
+
+bool source_is_analysed(const struct facts *facts, const char *file) {
+    for (size_t i = 0; file && i < facts->n_files; i++)
+        if (strcmp(file, facts->files[i]) == 0)
+            return true;
+    return false;
+}
+
+bool source_shows_threads(const struct facts *facts) {
+    bool found = false;
+    for (size_t c = 0; facts && c < facts->n_creations; c++)
+        found |= facts->creations[c].object == ON_THREAD;
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        found |= facts->loops[l].bound == BOUND_SHARE || facts->loops[l].bound == BOUND_SHARED ||
+                 facts->loops[l].bound == BOUND_THREADS;
+    return found;
+}
+
+static uint64_t place_hash(const struct trace_context *calls) {
+    uint64_t hash = 5;
+    for (size_t i = 0; i < calls->n_frames; i++) {
+        hash = map_mix_text(hash, calls->frames[i].function);
+        hash = map_mix(hash, (uint64_t)calls->frames[i].line);
+        if (calls->frames[i].line == 0) /* no debug information: only the address tells */
+            hash = map_mix(hash, calls->frames[i].offset);
+    }
+    return hash;
+}
+
+uint32_t *source_places(const struct trace *trace) {
+    uint32_t *places = memory_alloc(trace->n_contexts, sizeof *places);
+    struct map first = MAP_EMPTY;
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        uint64_t hash = place_hash(&trace->contexts[c]);
+        places[c] = (uint32_t)map_get(&first, hash, (int)c);
+        map_put(&first, hash, (int)places[c]);
+    }
+    map_free(&first);
+    return places;
+}
+
+char *source_place(const struct trace *trace, uint32_t context) {
+    if (context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return memory_strdup("?");
+    const struct trace_frame *frame = &trace->contexts[context].frames[0];
+    if (!frame->file)
+        return memory_strdup(frame->function);
+    return memory_format("%s (%s:%d)", frame->function, path_name(frame->file), frame->line);
+}
+
+const char *source_path(const struct trace *trace, const struct facts *facts, uint32_t context,
+                        enum api_object on) {
+    if (!facts || context == TRACE_NO_CONTEXT || trace->contexts[context].n_frames == 0)
+        return NULL;
+    const struct trace_frame *call = &trace->contexts[context].frames[0];
+    for (size_t i = 0; i < facts->n_fragments; i++) {
+        const struct facts_fragment *fragment = &facts->fragments[i];
+        if (fragment->object && fragment->place.line == call->line &&
+            api_catalog[fragment->api].object == on &&
+            strcmp(fragment->place.function, call->function) == 0)
+            return fragment->object;
+    }
+    return NULL;
+}
+
+/* Lines of one function that may run between two places of it. After a backward step that is the
+ * rest of the innermost common loop and its beginning. */
+struct stretch {
+    const char *function;
+    int after, before; /* exclusive */
+    bool wraps;        /* (after, loop end] and [loop start, before) */
+    int loop_first, loop_last;
+};
+
+static const struct trace_frame *outer_frame(const struct trace_context *calls, size_t depth) {
+    return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
+}
+
+/* The depth (from outside) of the deepest frame in which both chains are still in one call of one
+ * function; both have it. -1: nothing in common. */
+static int common_depth(const struct trace_context *a, const struct trace_context *b) {
+    int depth = -1;
+    for (size_t i = 0; i < a->n_frames && i < b->n_frames; i++) {
+        const struct trace_frame *x = outer_frame(a, i), *y = outer_frame(b, i);
+        if (strcmp(x->function, y->function) != 0)
+            break;
+        depth = (int)i;
+        if (x->line != y->line || x->offset != y->offset)
+            break;
+    }
+    return depth;
+}
+
+static bool line_in(const struct stretch *stretch, int line) {
+    if (!stretch->wraps)
+        return line > stretch->after && line < stretch->before;
+    return line >= stretch->loop_first && line <= stretch->loop_last &&
+           (line > stretch->after || line < stretch->before);
+}
+
+/* Does the loop lead from line `after` of the function back to `before`? */
+static bool leads_back(const struct facts_loop *loop, const char *function, int after, int before) {
+    return strcmp(loop->function, function) == 0 && loop->first_line <= before &&
+           loop->last_line >= after;
+}
+
+/* Finds the innermost loop around both lines for a backward step. */
+static void wrap_around(const struct facts *facts, struct stretch *stretch) {
+    stretch->wraps = true;
+    stretch->loop_first = 0;
+    stretch->loop_last = INT_MAX;
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        const struct facts_loop *loop = &facts->loops[i];
+        if (leads_back(loop, stretch->function, stretch->after, stretch->before) &&
+            loop->first_line >= stretch->loop_first && loop->last_line <= stretch->loop_last) {
+            stretch->loop_first = loop->first_line;
+            stretch->loop_last = loop->last_line;
+        }
+    }
+}
+
+/* At this depth the second chain is not behind the first one: does a loop of the function lead
+ * there? */
+static bool goes_round(const struct facts *facts, const struct trace_context *a,
+                       const struct trace_context *b, size_t depth) {
+    const struct trace_frame *x = outer_frame(a, depth), *y = outer_frame(b, depth);
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (leads_back(&facts->loops[i], x->function, x->line, y->line))
+            return true;
+    return false;
+}
+
+/* A call that comes again without a loop around it in its own function comes from a loop further
+ * out. */
+static size_t round_depth(const struct facts *facts, const struct trace_context *a,
+                          const struct trace_context *b, size_t common) {
+    for (size_t depth = common + 1; depth-- > 0;) {
+        if (outer_frame(b, depth)->line > outer_frame(a, depth)->line)
+            break;
+        if (goes_round(facts, a, b, depth))
+            return depth;
+    }
+    return common;
+}
+
+static bool find_stretch(const struct trace *trace, const struct facts *facts, const char *root,
+                         uint32_t from, uint32_t to, struct stretch *stretch) {
+    *stretch = (struct stretch){.function = root, .after = 0, .before = INT_MAX};
+    const struct trace_context *a = from == TRACE_NO_CONTEXT ? NULL : &trace->contexts[from];
+    const struct trace_context *b = to == TRACE_NO_CONTEXT ? NULL : &trace->contexts[to];
+    if (!a && !b)
+        return true;
+    size_t depth = 0;
+    if (a && b) {
+        int common = common_depth(a, b);
+        if (common < 0)
+            return false;
+        depth = round_depth(facts, a, b, (size_t)common);
+    }
+    const struct trace_frame *x = a ? outer_frame(a, depth) : NULL;
+    const struct trace_frame *y = b ? outer_frame(b, depth) : NULL;
+    stretch->function = x ? x->function : y ? y->function : root;
+    if (x)
+        stretch->after = x->line;
+    if (y)
+        stretch->before = y->line;
+    if (x && y && stretch->before <= stretch->after)
+        wrap_around(facts, stretch);
+    return true;
+}
+
+/* ---- weighing by samples ---- */
+
+enum part { PART_REST, PART_SPLIT, PART_GROWS };
+
+/* What the line of the stretch's function does; of a split also why, and the rest, which must be
+ * the same in all splits. */
+static enum part part_of_line(const struct source *source, const struct stretch *stretch, int line,
+                              struct source_split *split) {
+    const struct facts *facts = source->facts;
+    enum part part = PART_REST;
+    for (size_t i = 0; i < facts->n_loops; i++) {
+        const struct facts_loop *loop = &facts->loops[i];
+        if (source->loop_is_visible[i] || line < loop->first_line || line > loop->last_line ||
+            strcmp(loop->function, stretch->function) != 0)
+            continue;
+        if (loop->bound == BOUND_SHARE || (loop->bound == BOUND_SHARED && !loop->has_fragments)) {
+            split->rest = split->why && split->rest != loop->rest ? REST_NONE : loop->rest;
+            split->why = loop->why;
+            return PART_SPLIT;
+        }
+        if (loop->bound == BOUND_THREADS)
+            part = PART_GROWS;
+    }
+    for (size_t i = 0; i < facts->n_shares; i++) {
+        const struct facts_share *share = &facts->shares[i];
+        if (share->place.line == line && strcmp(share->place.function, stretch->function) == 0) {
+            split->rest = split->why && split->rest != share->rest ? REST_NONE : share->rest;
+            split->why = share->why;
+            return PART_SPLIT;
+        }
+    }
+    return part;
+}
+
+static bool under_root(const struct sample *sample, size_t node, const char *root) {
+    while (sample->nodes[node].parent >= 0)
+        node = (size_t)sample->nodes[node].parent;
+    return strcmp(sample->nodes[node].function, root) == 0;
+}
+
+/* The innermost frame of the function from frame `at` outwards; -1: none. */
+static int frame_of(const struct sample *sample, int at, const char *function) {
+    while (at >= 0 && strcmp(sample->nodes[at].function, function) != 0)
+        at = sample->nodes[at].parent;
+    return at;
+}
+
+/* Running samples in the stretch, by part. A sample counts at the innermost frame of the stretch's
+ * function, so recursion is not counted twice. */
+static void weigh(const struct source *source, const struct stretch *stretch, const char *root,
+                  double weight[3]) {
+    const struct sample *sample = source->sample;
+    for (size_t n = 0; n < sample->n_nodes; n++) {
+        if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
+            continue;
+        int at = frame_of(sample, (int)n, stretch->function);
+        if (at < 0 || !line_in(stretch, sample->nodes[at].line))
+            continue;
+        struct source_split ignored = {0};
+        weight[part_of_line(source, stretch, sample->nodes[at].line, &ignored)] +=
+            (double)sample->nodes[n].running;
+    }
+}
+
+static bool runs_in_loop(const struct sample *sample, size_t n, const struct facts_loop *loop) {
+    for (int at = frame_of(sample, (int)n, loop->function); at >= 0;
+         at = frame_of(sample, sample->nodes[at].parent, loop->function))
+        if (sample->nodes[at].line >= loop->first_line && sample->nodes[at].line <= loop->last_line)
+            return true;
+    return false;
+}
+
+double source_sampled_share(const struct sample *sample, const struct facts_loop *loop) {
+    double inside = 0, all = 0;
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        double running = (double)sample->nodes[n].running;
+        inside += runs_in_loop(sample, n, loop) ? running : 0;
+        all += running;
+    }
+    return all > 0 ? inside / all : 0;
+}
+
+/* A stretch that begins inside a loop that the graph does not show, and leads out of it, holds the
+ * rest of the loop's rounds, and so all of its lines. */
+static void widen(const struct source *source, struct stretch *stretch) {
+    for (size_t i = 0; i < source->facts->n_loops; i++) {
+        const struct facts_loop *loop = &source->facts->loops[i];
+        if (!source->loop_is_visible[i] && strcmp(loop->function, stretch->function) == 0 &&
+            loop->first_line <= stretch->after && loop->last_line >= stretch->after &&
+            loop->last_line < stretch->before)
+            stretch->after = loop->first_line - 1;
+    }
+}
+
+#define ENOUGH_SAMPLES 10
+
+struct source_split source_split_between(const struct source *source, const char *root,
+                                         uint32_t from, uint32_t to) {
+    const struct facts *facts = source->facts;
+    struct source_split split = {0};
+    struct stretch stretch;
+    if (!facts || !find_stretch(source->trace, facts, root, from, to, &stretch))
+        return split;
+    if (!stretch.wraps)
+        widen(source, &stretch);
+    bool parts[3] = {false};
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (strcmp(facts->loops[i].function, stretch.function) == 0 &&
+            line_in(&stretch, facts->loops[i].first_line))
+            parts[part_of_line(source, &stretch, facts->loops[i].first_line, &split)] = true;
+    for (size_t i = 0; i < facts->n_shares; i++)
+        if (strcmp(facts->shares[i].place.function, stretch.function) == 0 &&
+            line_in(&stretch, facts->shares[i].place.line))
+            parts[part_of_line(source, &stretch, facts->shares[i].place.line, &split)] = true;
+    if (!parts[PART_SPLIT] && !parts[PART_GROWS])
+        return split;
+    double weight[3] = {0};
+    if (source->sample)
+        weigh(source, &stretch, root, weight);
+    double total = weight[PART_REST] + weight[PART_SPLIT] + weight[PART_GROWS];
+    if (total >= ENOUGH_SAMPLES) {
+        split.share = weight[PART_SPLIT] / total;
+        split.growth = weight[PART_GROWS] / total;
+    } else {
+        split.share = parts[PART_SPLIT];
+    }
+    if (split.share == 0)
+        split.why = NULL;
+    return split;
+}
+
+enum rest source_rest(const struct source *source, const struct facts_loop *loop,
+                      uint32_t context) {
+    const struct facts *facts = source->facts;
+    if (context == TRACE_NO_CONTEXT)
+        return loop->rest;
+    const struct trace_context *calls = &source->trace->contexts[context];
+    for (size_t f = 0; f < calls->n_frames; f++)
+        for (size_t s = 0; s < facts->n_shares; s++)
+            if (facts->shares[s].place.line == calls->frames[f].line &&
+                strcmp(facts->shares[s].place.function, calls->frames[f].function) == 0 &&
+                strcmp(facts->shares[s].callee, loop->function) == 0)
+                return facts->shares[s].rest;
+    return loop->rest;
+}
