@@ -4,68 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/monitors/candidates.h"
 #include "modelgen/monitors/classes.h"
 
 #define LEFT_OVER   0.1   /* of what was added may never be taken */
-#define CLOSE_LIMIT 4     /* candidates for what closes an object */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
-#define SLIPS       0.005 /* of the passes may be at a counter that nobody passes at when empty */
 #define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
 #define REACHED     0.25 /* ... that a level is reached at the start */
 #define STOCK       1.25 /* ... and that there is something to take, which no section put there */
-
-/* ---- the history of one mutex ---- */
-
-/* Within one moment a thread's events are in the order of their kinds. */
-static int compare_events(const void *a, const void *b) {
-    const struct event *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (x->section != y->section)
-        return x->section < y->section ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-struct history history_of(const struct sections *sections, const struct monitors *monitors,
-                          int mutex) {
-    struct history history = {0};
-    struct map instance_of = MAP_EMPTY;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        if (sections_first_like(sections, section->mutex) != mutex)
-            continue;
-        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
-        if (instance < 0) {
-            instance = (int)history.n_instances++;
-            map_put(&instance_of, (uint64_t)section->mutex, instance);
-        }
-        int class_index = monitors->class_of[s];
-        struct event event = {section->acquire_ns, EVENT_EARLY_EFFECT, class_index, s,
-                              (size_t)instance};
-        *VECTOR_ADD(&history) = event;
-        event.kind = EVENT_WAITS;
-        for (size_t w = 0; w < section->n_waits; w++) {
-            *VECTOR_ADD(&history) = event;
-            event.time_ns = sections->waits[section->first_wait + w].end_ns;
-        }
-        if (section->cut)
-            continue;
-        event.kind = EVENT_PASSES;
-        *VECTOR_ADD(&history) = event;
-        event.kind = EVENT_EFFECT;
-        *VECTOR_ADD(&history) = event;
-    }
-    map_free(&instance_of);
-    if (history.count)
-        qsort(history.items, history.count, sizeof *history.items, compare_events);
-    return history;
-}
-
-/* ---- hypotheses ---- */
 
 static bool judges(const struct search *search, size_t index) {
     const struct event *event = &search->history->items[index];
@@ -82,108 +31,6 @@ static int slot_of(const struct search *search, int class_index) {
             return slot;
     return -1;
 }
-
-/* Empties the histograms for a new replay. */
-static void replay_begin(const struct history *history, struct replay_table *table) {
-    for (long c = table->low; c <= table->high; c++) {
-        size_t at = (size_t)(c + (long)table->offset);
-        table->waited[at] = table->passed[at] = 0;
-    }
-    memset(table->counters, 0, history->n_instances * sizeof *table->counters);
-    table->next = 0;
-    table->turns = 0;
-    table->last_waited = false;
-    table->highest_later = -(long)table->size;
-    table->low = (long)table->size;
-    table->high = -(long)table->size;
-}
-
-/* Goes on to event number `end` of those that matter. */
-static void replay_until(const struct hypothesis *hypothesis, const struct replay_event *events,
-                         size_t end, struct replay_table *table) {
-    for (; table->next < end; table->next++) {
-        const struct replay_event *event = &events[table->next];
-        int weight = event->slot < 0 ? 0 : hypothesis->weight[event->slot];
-        long *counter = &table->counters[event->instance];
-        if (event->decides) {
-            bool waits = event->waits || (hypothesis->tries && weight == 0);
-            (waits ? table->waited : table->passed)[(size_t)(*counter + (long)table->offset)]++;
-            table->low = *counter < table->low ? *counter : table->low;
-            table->high = *counter > table->high ? *counter : table->high;
-            table->turns += waits != table->last_waited;
-            table->last_waited = waits;
-        } else {
-            *counter += weight;
-        }
-        if (table->turns > 0 && *counter > table->highest_later)
-            table->highest_later = *counter;
-    }
-}
-
-bool hypothesis_takes(const struct monitors *monitors, const struct hypothesis *hypothesis) {
-    for (int i = 0; i < hypothesis->n_classes; i++)
-        if (monitors->classes[hypothesis->classes[i]].entry == hypothesis->waiter_entry &&
-            hypothesis->weight[i] < 0)
-            return true;
-    return false;
-}
-
-/* The best threshold for the histograms. Where several are equally good: a guard that takes was one
- * short when somebody waited (the lowest one, but `natural` if that is possible: nothing there at
- * the start); a level was just reached when somebody passed (the highest one). */
-static struct verdict best_threshold(const struct replay_table *table, bool taking, long natural) {
-    struct verdict best = {.wrong_waits = 1e300};
-    double waits = 0, passes = 0;
-    for (long c = table->low; c <= table->high; c++) {
-        waits += table->waited[(size_t)(c + (long)table->offset)];
-        passes += table->passed[(size_t)(c + (long)table->offset)];
-    }
-    double waits_below = 0, passes_below = 0;
-    for (long c = table->low; c <= table->high; c++) {
-        size_t at = (size_t)(c + (long)table->offset);
-        waits_below += table->waited[at];
-        passes_below += table->passed[at];
-        double wrong = waits - waits_below + passes_below;
-        double known = verdict_wrong(&best);
-        if (wrong < known || (wrong == known && (taking ? c == natural : true)))
-            best = (struct verdict){.waits = waits,
-                                    .passes = passes,
-                                    .wrong_waits = waits - waits_below,
-                                    .wrong_passes = passes_below,
-                                    .threshold = c,
-                                    .turns = table->turns};
-    }
-    return best;
-}
-
-/* The highest threshold at which (nearly) nobody passed. */
-static struct verdict strict_threshold(const struct replay_table *table) {
-    struct verdict strict = {.threshold = table->low - 1, .turns = table->turns};
-    for (long c = table->low; c <= table->high; c++)
-        strict.passes += table->passed[(size_t)(c + (long)table->offset)];
-    double passes_below = 0, explained = 0;
-    for (long c = table->low; c <= table->high; c++) {
-        size_t at = (size_t)(c + (long)table->offset);
-        strict.waits += table->waited[at];
-        passes_below += table->passed[at];
-        if (passes_below <= SLIPS * strict.passes + 0.5) {
-            strict.threshold = c;
-            strict.wrong_passes = passes_below;
-            explained += table->waited[at];
-        }
-    }
-    strict.wrong_waits = strict.waits - explained;
-    return strict;
-}
-
-static bool acceptable(const struct verdict *verdict) {
-    return verdict->waits > 0 && verdict->passes > 0 &&
-           violations_are_few(verdict_wrong(verdict), verdict->waits + verdict->passes) &&
-           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
-           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
-}
-
-/* ---- search ---- */
 
 /* Does any class of this entry signal the condition? */
 static bool entry_signals(const struct search *search, int entry) {
@@ -248,8 +95,8 @@ static void judge_current(struct search *search, double complexity) {
     if (!replay_all(search))
         return;
     struct verdict verdict =
-        search->partial ? strict_threshold(&search->table)
-                        : best_threshold(&search->table, taking, taking ? current->take - 1 : 0);
+        search->partial ? verdict_strict(&search->table)
+                        : verdict_best(&search->table, taking, taking ? current->take - 1 : 0);
     bool owes = taking && verdict.threshold > current->take - 1;
     bool has_stock = verdict.threshold < current->take - 1;
     double stock = (double)(current->take - 1 - verdict.threshold);
@@ -393,102 +240,6 @@ static void enumerate(struct search *search, int at) {
     *weight = 0;
 }
 
-/* What a hypothesis cannot do without comes first: who waits and who wakes; then the most frequent.
- */
-struct class_order {
-    const struct section_class *classes;
-    int waiter_entry, condition;
-};
-
-static int compare_classes(const void *a, const void *b, void *context) {
-    const struct class_order *order = context;
-    const struct section_class *x = &order->classes[*(const int *)a];
-    const struct section_class *y = &order->classes[*(const int *)b];
-    bool needs_x = x->entry == order->waiter_entry || class_signals(x, order->condition);
-    bool needs_y = y->entry == order->waiter_entry || class_signals(y, order->condition);
-    if (needs_x != needs_y)
-        return needs_x ? -1 : 1;
-    return (x->count < y->count) - (x->count > y->count);
-}
-
-/* The condition that sections of this entry wait for; -1: they do not wait, or for several. */
-static int waited_for(const struct monitors *monitors, int entry) {
-    int condition = -1;
-    for (size_t c = 0; c < monitors->n_classes; c++) {
-        const struct section_class *class = &monitors->classes[c];
-        if (class->entry != entry || class->waits == 0)
-            continue;
-        if (class->mixed_waits || (condition >= 0 && class->waits_on != condition))
-            return -1;
-        condition = class->waits_on;
-    }
-    return condition;
-}
-
-/* A loop may lock before it begins and again in each round: what waits for the same in the same
- * function is one operation. */
-static bool are_alike(const struct monitors *monitors, int a, int b) {
-    const struct section_class *x = &monitors->classes[a], *y = &monitors->classes[b];
-    if (x->entry == y->entry || strcmp(x->function, y->function) != 0)
-        return x->entry == y->entry;
-    int condition = waited_for(monitors, x->entry);
-    return condition >= 0 && condition == waited_for(monitors, y->entry);
-}
-
-/* Is one of them of the same operation? */
-static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class) {
-    for (int i = 0; i < n; i++)
-        if (are_alike(monitors, classes[i], class))
-            return true;
-    return false;
-}
-
-/* The classes of the mutex that may take part, the closing class left out: as many call sites as
- * can have a weight of their own, with all that is signalled there. */
-static int choose_classes(const struct monitors *monitors, int mutex, int waiter_entry,
-                          int condition, int close_class, int chosen[CLASS_LIMIT]) {
-    struct {
-        int *items;
-        size_t count, capacity;
-    } all = {0};
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        if (monitors->classes[c].mutex == mutex && (int)c != close_class)
-            *VECTOR_ADD(&all) = (int)c;
-    struct class_order order = {monitors->classes, waiter_entry, condition};
-    if (all.count)
-        qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
-    int n = 0, entries = 0;
-    for (size_t i = 0; n < CLASS_LIMIT && i < all.count; i++) {
-        bool known = has_alike(monitors, chosen, n, all.items[i]);
-        if (!known && entries == FREE_LIMIT)
-            continue;
-        entries += !known;
-        chosen[n++] = all.items[i];
-    }
-    free(all.items);
-    return n;
-}
-
-/* Classes that may end the condition's life: they broadcast to its waiters, and run once. The last
- * ones, the very last first. */
-static int find_close_classes(const struct monitors *monitors, int mutex, int condition,
-                              int found[CLOSE_LIMIT]) {
-    int n = 0;
-    for (size_t c = 0; c < monitors->n_classes; c++) {
-        const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex || class->count != 1 || !class->broadcasts ||
-            !class_signals(class, condition))
-            continue;
-        int at = n < CLOSE_LIMIT ? n++ : CLOSE_LIMIT;
-        for (; at > 0 && monitors->classes[found[at - 1]].first_ns < class->first_ns; at--)
-            if (at < CLOSE_LIMIT)
-                found[at] = found[at - 1];
-        if (at < CLOSE_LIMIT)
-            found[at] = (int)c;
-    }
-    return n;
-}
-
 /* Do enough of the waits follow the counter, to think of it as more than an accident? */
 static bool tells_much(const struct verdict *verdict) {
     return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
@@ -499,7 +250,7 @@ static bool tells_much(const struct verdict *verdict) {
 static bool search_weights(struct search *search) {
     search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
-    bool good = search->found && acceptable(&search->best_verdict);
+    bool good = search->found && verdict_is_acceptable(&search->best_verdict);
     if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
         search->tied = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
@@ -510,11 +261,11 @@ static bool search_weights(struct search *search) {
     if (search->excused) /* one of two: that whole operations count is all that is believed */
         return good;
     memset(search->current.weight, 0, sizeof search->current.weight);
-    if (search->uniform && !(search->found && acceptable(&search->best_verdict))) {
+    if (search->uniform && !(search->found && verdict_is_acceptable(&search->best_verdict))) {
         search->uniform = false;
         enumerate(search, 0);
     }
-    return search->found && acceptable(&search->best_verdict);
+    return search->found && verdict_is_acceptable(&search->best_verdict);
 }
 
 /* What hypotheses on the chosen classes can change or contradict. */
@@ -546,7 +297,7 @@ static bool search_run(struct search *search, const struct history *history, int
     search->condition = condition;
     search->found = false;
     search->n_classes =
-        choose_classes(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+        candidates_choose(monitors, mutex, waiter_entry, condition, close_class, search->classes);
     search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
         .classes = search->classes,
@@ -571,7 +322,8 @@ static bool search_run(struct search *search, const struct history *history, int
     search->any_alike = false;
     for (int i = 0; i < search->n_classes; i++)
         for (int j = 0; j < i; j++) {
-            search->alike[j][i] = are_alike(monitors, search->classes[j], search->classes[i]);
+            search->alike[j][i] =
+                candidates_are_alike(monitors, search->classes[j], search->classes[i]);
             search->any_alike |=
                 search->alike[j][i] && monitors->classes[search->classes[j]].entry !=
                                            monitors->classes[search->classes[i]].entry;
@@ -626,7 +378,7 @@ static bool better_found(const struct search *a, const struct search *b) {
 bool search_waits(struct search *search, const struct history *history,
                   const struct section_class *class, int *close_class) {
     int candidates[CLOSE_LIMIT];
-    int n = find_close_classes(search->monitors, class->mutex, class->waits_on, candidates);
+    int n = candidates_that_close(search->monitors, class->mutex, class->waits_on, candidates);
     struct search best = *search;
     bool good = false;
     for (int i = 0; i < n; i++)
@@ -685,7 +437,7 @@ bool search_both(const struct monitors *monitors, const struct history *history,
                  const struct section_class *class, struct search *first, struct search *second,
                  int *close_class) {
     int candidates[CLOSE_LIMIT + 1];
-    int n = find_close_classes(monitors, class->mutex, class->waits_on, candidates);
+    int n = candidates_that_close(monitors, class->mutex, class->waits_on, candidates);
     n = n > 1 ? 1 : n; /* the very last one, or none: each costs two searches */
     candidates[n++] = -1;
     for (int i = 0; i < n; i++) {

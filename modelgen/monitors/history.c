@@ -1,0 +1,51 @@
+#include "modelgen/monitors/history.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* Within one moment a thread's events are in the order of their kinds. */
+static int compare_events(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+struct history history_of(const struct sections *sections, const struct monitors *monitors,
+                          int mutex) {
+    struct history history = {0};
+    struct map instance_of = MAP_EMPTY;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (sections_first_like(sections, section->mutex) != mutex)
+            continue;
+        int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
+        if (instance < 0) {
+            instance = (int)history.n_instances++;
+            map_put(&instance_of, (uint64_t)section->mutex, instance);
+        }
+        int class_index = monitors->class_of[s];
+        struct event event = {section->acquire_ns, EVENT_EARLY_EFFECT, class_index, s,
+                              (size_t)instance};
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_WAITS;
+        for (size_t w = 0; w < section->n_waits; w++) {
+            *VECTOR_ADD(&history) = event;
+            event.time_ns = sections->waits[section->first_wait + w].end_ns;
+        }
+        if (section->cut)
+            continue;
+        event.kind = EVENT_PASSES;
+        *VECTOR_ADD(&history) = event;
+        event.kind = EVENT_EFFECT;
+        *VECTOR_ADD(&history) = event;
+    }
+    map_free(&instance_of);
+    if (history.count)
+        qsort(history.items, history.count, sizeof *history.items, compare_events);
+    return history;
+}
