@@ -1,0 +1,51 @@
+/* One guard is a counter: it is replayed on the history of its mutex, and what each section decided
+ * must agree with it. Several call sites that wait for the same thing have one guard. */
+#ifndef PERSIK_MODELGEN_MONITORS_GUARDS_H
+#define PERSIK_MODELGEN_MONITORS_GUARDS_H
+
+#include "modelgen/monitors/history.h"
+#include "modelgen/monitors/monitors.h"
+#include "modelgen/monitors/search.h"
+
+#define CONVINCING     8    /* attempts that succeed, and as many that fail */
+#define DOUBTS         4    /* contradictions ... */
+#define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
+
+struct guard_list {
+    struct guard *items;
+    size_t count, capacity;
+};
+
+/* A guard of the mutex that nobody adds to, takes from or waits for. guard_free() ends it, or
+ * monitors_free() once it is one of the monitors'. */
+struct guard guard_empty(const struct monitors *monitors, const struct sections *sections,
+                         int mutex);
+void guard_free(struct guard *guard);
+
+/* Does one of the guards say what the sections of the class wait for? */
+bool guards_explain(const struct guard *guards, size_t n_guards, size_t class_index);
+
+/* From when on nobody waits any more; UINT64_MAX: never. */
+uint64_t guard_closed_ns(const struct monitors *monitors, const struct guard *guard);
+
+/* Replays the whole history with the final weights and writes down how every evaluation ended. A
+ * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */
+void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
+                         const struct history *history);
+
+/* Holds the guard against all decisions of those who wait by it, and counts them; once it is closed
+ * nobody waits any more. True: it explains them. */
+bool guard_judge(const struct monitors *monitors, const struct history *history,
+                 struct guard *guard);
+
+/* The guard that a search found, of waiters on `condition` (-1: who never waits); `close_class`
+ * closes it (-1: none does). Its outcomes are not filled in. */
+struct guard guard_found(const struct monitors *monitors, const struct sections *sections,
+                         const struct search *search, int mutex, int condition, int close_class);
+
+/* Adds it to the list, or joins it with one that stands for the same thing. */
+void guards_add_found(struct monitors *monitors, const struct sections *sections,
+                      struct guard_list *list, const struct search *search, int mutex,
+                      int condition, int close_class);
+
+#endif

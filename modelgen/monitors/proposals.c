@@ -1,0 +1,101 @@
+#include "modelgen/monitors/proposals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/monitors/commands.h"
+#include "modelgen/scaling/source.h"
+
+/* How well the place of an operation is that of the class: where it locks, or with its line where
+ * it is called from. */
+static double match_of(const struct trace *trace, const struct section_class *class,
+                       const struct facts_place *place) {
+    double match = 0;
+    if (class->context == TRACE_NO_CONTEXT)
+        return match;
+    const struct trace_context *calls = &trace->contexts[class->context];
+    for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
+        if (strcmp(calls->frames[f].function, place->function) != 0)
+            continue;
+        bool same_line = calls->frames[f].line == place->line;
+        match = fmax(match, same_line ? 1 : f == 0 ? 0.5 : 0);
+    }
+    return match;
+}
+
+/* The same structure may be of several mutexes; the functions that lock this one tell. */
+static double count_operations(const struct trace *trace, const struct monitors *monitors,
+                               int mutex, const struct facts_monitor *proposal) {
+    double matches = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        double best = 0;
+        if (monitors->classes[c].mutex != mutex)
+            continue;
+        for (size_t i = 0; i < proposal->n_operations; i++)
+            best =
+                fmax(best, match_of(trace, &monitors->classes[c], &proposal->operations[i].place));
+        matches += best;
+    }
+    return matches;
+}
+
+/* Is the place where the mutex is taken in a file that was analysed? */
+static bool has_source(const struct trace *trace, const struct monitors *monitors,
+                       const struct facts *facts, int mutex) {
+    for (size_t c = 0; facts && c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->context == TRACE_NO_CONTEXT)
+            continue;
+        const struct trace_context *calls = &trace->contexts[class->context];
+        if (calls->n_frames > 0 && source_is_analysed(facts, calls->frames[0].file))
+            return true;
+    }
+    return false;
+}
+
+/* A global mutex is one, or an array of those that are alike. Of the objects that match such a
+ * proposal, the first that does best; else -1. */
+static int find_global(const struct facts_monitor *proposal, const double *matches, size_t n) {
+    int global = -1;
+    if (!proposal->mutex || strncmp(proposal->mutex, "global:", 7) != 0)
+        return -1;
+    for (size_t o = 0; o < n; o++)
+        if (matches[o] > (global < 0 ? 0 : matches[global]))
+            global = (int)o;
+    return global;
+}
+
+static int class_of_whole(const struct sections *sections, int object) {
+    return sections->objects[sections->objects[object].whole].class_id;
+}
+
+void proposals_find(const struct trace *trace, const struct sections *sections,
+                    const struct facts *facts, struct monitors *monitors) {
+    monitors->proposal_of = memory_alloc(sections->n_objects, sizeof(struct facts_monitor *));
+    monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
+    double *matches = memory_alloc(sections->n_objects, sizeof *matches);
+    double *best = memory_alloc(sections->n_objects, sizeof *best);
+    for (size_t m = 0; facts && m < facts->n_monitors; m++) {
+        const struct facts_monitor *proposal = &facts->monitors[m];
+        for (size_t o = 0; o < sections->n_objects; o++)
+            matches[o] = sections->objects[o].kind == ON_MUTEX
+                             ? count_operations(trace, monitors, (int)o, proposal)
+                             : 0;
+        int global = find_global(proposal, matches, sections->n_objects);
+        for (size_t o = 0; o < sections->n_objects; o++) {
+            bool may_be =
+                global < 0 || class_of_whole(sections, (int)o) == class_of_whole(sections, global);
+            if (!may_be || matches[o] <= best[o])
+                continue;
+            monitors->proposal_of[o] = proposal;
+            best[o] = matches[o];
+        }
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        monitors->unproposed[o] =
+            !monitors->proposal_of[o] && has_source(trace, monitors, facts, (int)o);
+    free(matches);
+    free(best);
+}

@@ -1,0 +1,89 @@
+#include "modelgen/monitors/together.h"
+
+#include "base/memory.h"
+#include "modelgen/monitors/search.h"
+
+/* Do these two guards say together when the sections of this entry wait, as what they take? */
+static bool explain_together(const struct monitors *monitors, const struct guard guards[2],
+                             const struct history *history, int entry) {
+    double counters[] = {guards[0].initial, guards[1].initial};
+    double decisions = 0, wrong = 0;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        bool decides = event_decides(event) && monitors->classes[event->class_index].entry == entry;
+        bool there = true;
+        for (int g = 0; g < 2; g++) {
+            int weight = guards[g].weight[event->class_index];
+            if (event_changes(event, guards[g].early[event->class_index]))
+                counters[g] += weight;
+            there &= counters[g] > guards[g].take - 0.5 ||
+                     event->time_ns >= guard_closed_ns(monitors, &guards[g]);
+            decides &= weight < 0;
+        }
+        decisions += decides;
+        wrong += decides && there == (event->kind == EVENT_WAITS);
+    }
+    return decisions > 0 && violations_are_few(wrong, decisions);
+}
+
+/* All who wait on the condition wait for the same: the last two guards stand for theirs, too, and
+ * what few waits elsewhere seemed to tell is dropped. */
+static void share_both(struct monitors *monitors, struct guard_list *list,
+                       const struct history *history) {
+    struct guard *both = &list->items[list->count - 2];
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->waits_on != both->condition || both->waits[c] || class->mixed_waits ||
+            !explain_together(monitors, both, history, class->entry))
+            continue;
+        for (size_t d = 0; d < monitors->n_classes; d++)
+            if (monitors->classes[d].entry == class->entry)
+                both[0].waits[d] = both[1].waits[d] = true;
+    }
+    size_t kept = 0;
+    for (size_t g = 0; g < list->count; g++) {
+        struct guard *guard = &list->items[g];
+        bool outdone = g + 2 < list->count && guard->mutex == both->mutex &&
+                       guard->condition == both->condition;
+        for (size_t c = 0; outdone && c < monitors->n_classes; c++)
+            outdone = !guard->waits[c] || both->waits[c];
+        if (outdone)
+            guard_free(guard);
+        else
+            list->items[kept++] = *guard;
+    }
+    list->count = kept;
+    for (size_t g = kept - 2; g < kept; g++)
+        guard_fill_outcomes(monitors, &list->items[g], history);
+}
+
+bool together_find(struct monitors *monitors, const struct sections *sections,
+                   const struct section_class *class, double contradictions,
+                   const struct history *history, struct guard_list *list) {
+    struct search first, second;
+    int close_class;
+    if (class->mixed_waits || history->n_instances != 1 ||
+        !search_both(monitors, history, class, &first, &second, &close_class) ||
+        verdict_wrong(&first.best_verdict) + verdict_wrong(&second.best_verdict) >= contradictions)
+        return false;
+    bool swap = first.best_verdict.threshold == 0 && second.best_verdict.threshold != 0;
+    const struct search *order[] = {swap ? &second : &first, swap ? &first : &second};
+    for (int i = 0; i < 2; i++) {
+        struct guard guard =
+            guard_found(monitors, sections, order[i], class->mutex, class->waits_on, close_class);
+        guard.together = true;
+        if (i == 0 && order[1]->best_verdict.threshold == 0)
+            guard.close_class = -1; /* the items' end is the end */
+        *VECTOR_ADD(list) = guard;
+    }
+    share_both(monitors, list, history);
+    return true;
+}
+
+bool together_waits(const struct monitors *monitors, const struct guard_list *list, int entry) {
+    for (size_t g = 0; g < list->count; g++)
+        for (size_t c = 0; list->items[g].together && c < monitors->n_classes; c++)
+            if (monitors->classes[c].entry == entry && list->items[g].waits[c])
+                return true;
+    return false;
+}

@@ -1,0 +1,76 @@
+#include "modelgen/monitors/waiting.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/monitors/search.h"
+#include "modelgen/monitors/together.h"
+
+void waiting_set_explained(struct monitors *monitors, const struct sections *sections,
+                           int condition, bool explained) {
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (sections_first_like(sections, (int)o) == condition)
+            monitors->condition_explained[o] = explained;
+}
+
+/* Of mutexes that are alike the model makes one object. That is true to queues from which each
+ * thread takes by a mutex of its own, as the owner of a mailbox: the queue goes to whoever is idle.
+ */
+static bool are_mailboxes(const struct sections *sections, const struct search *search) {
+    const struct history *history = search->history;
+    int *owner = memory_alloc(history->n_instances, sizeof *owner); /* thread + 1 */
+    bool good = hypothesis_takes(search->monitors, &search->best) && search->best.take == 1 &&
+                search->best_verdict.threshold == 0;
+    for (size_t i = 0; i < history->count && good; i++) {
+        const struct event *event = &history->items[i];
+        int thread = sections->sections[event->section].thread + 1;
+        if (search->monitors->classes[event->class_index].entry != search->best.waiter_entry)
+            continue;
+        good = owner[event->instance] == 0 || owner[event->instance] == thread;
+        owner[event->instance] = thread;
+    }
+    for (size_t a = 0; a < history->n_instances; a++)
+        for (size_t b = 0; b < a; b++)
+            good &= owner[a] == 0 || owner[a] != owner[b];
+    free(owner);
+    return good;
+}
+
+/* What the sections of this class' entry wait for. True: found. */
+static bool find_waited_for(struct monitors *monitors, const struct sections *sections,
+                            const struct section_class *class, const struct history *history,
+                            struct guard_list *list) {
+    struct search search = {.monitors = monitors, .success = -1};
+    int close_class = -1;
+    bool found = !class->mixed_waits && search_waits(&search, history, class, &close_class) &&
+                 monitors_prove(monitors, class->mutex, search.best_verdict.turns) &&
+                 (sections->objects[class->mutex].alone || are_mailboxes(sections, &search));
+    double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
+    if (contradictions >= DOUBTS &&
+        together_find(monitors, sections, class, contradictions, history, list))
+        return true;
+    if (found)
+        guards_add_found(monitors, sections, list, &search, class->mutex, class->waits_on,
+                         close_class);
+    return found;
+}
+
+void waiting_find(struct monitors *monitors, const struct sections *sections, int mutex,
+                  const struct history *history, struct guard_list *list) {
+    bool *tried = memory_alloc(monitors->n_entries, sizeof *tried);
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex || class->waits == 0 || tried[class->entry] ||
+            monitors->condition_in_pattern[class->waits_on])
+            continue;
+        tried[class->entry] = true;
+        if (!together_waits(monitors, list, class->entry))
+            find_waited_for(monitors, sections, class, history, list);
+    }
+    for (size_t c = 0; c < monitors->n_classes; c++) /* a later one may have told of an earlier */
+        if (tried[monitors->classes[c].entry] && monitors->classes[c].waits > 0 &&
+            !guards_explain(list->items, list->count, c))
+            waiting_set_explained(monitors, sections, monitors->classes[c].waits_on, false);
+    free(tried);
+}
