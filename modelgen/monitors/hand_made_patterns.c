@@ -1,0 +1,76 @@
+#include "modelgen/monitors/hand_made_patterns.h"
+
+#include "base/memory.h"
+#include "modelgen/draft.h"
+#include "modelgen/monitors/hand_made_draft.h"
+
+static enum hand_made_role role_of(enum pattern_act act) {
+    switch (act) {
+    case ACT_ARRIVE:
+        return AS_ARRIVE;
+    case ACT_READ:
+        return AS_READ_LOCK;
+    case ACT_WRITE:
+        return AS_WRITE_LOCK;
+    case ACT_UNLOCK:
+        return AS_UNLOCK;
+    case ACT_PASS:
+    case ACT_ADVANCE:
+        return AS_SIGNAL;
+    default:
+        return AS_WAIT;
+    }
+}
+
+void hand_made_write_acts(const struct stream_input *input, const struct pattern *pattern,
+                          struct hand_made *monitor) {
+    const unsigned told = ~(unsigned)ACT_DRAW; /* that is no operation of the object */
+    for (size_t s = 0; s < input->sections->n_sections; s++) {
+        const struct section_class *class = &input->monitors->classes[input->monitors->class_of[s]];
+        for (unsigned act = 1; act <= ACT_ADVANCE; act *= 2)
+            if (pattern->acts[s] & act & told)
+                hand_made_add_operation(monitor, role_of(act), class->function);
+    }
+}
+
+void hand_made_write_replayed(const struct stream_input *input, const struct pattern *pattern,
+                              const struct model *model, bool is_proposed,
+                              struct hand_made *monitor) {
+    const struct tally_of_replay *tally = &pattern->tally;
+    monitor->replayed += tally->replayed;
+    monitor->violations += tally->violations;
+    monitor->confidence =
+        hand_made_confidence(tally->replayed, tally->waited, tally->violations, is_proposed);
+    hand_made_add_part(monitor, pattern->object);
+    if (pattern->kind == HAND_MADE_BARRIER)
+        monitor->amount = pattern->object >= 0
+                              ? hand_made_copy_amount(&model->objects[pattern->object].amount)
+                              : draft_constant(pattern->parties);
+    if (pattern->in_steps)
+        hand_made_add_evidence(
+            monitor,
+            "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
+            "must be %d steps ahead or have passed",
+            pattern->n_objects, pattern->distance, pattern->lead);
+    else if (pattern->n_objects > 1)
+        hand_made_add_evidence(
+            monitor,
+            "%zu of them, each with a mutex of its own; one thread waits for one after the "
+            "other",
+            pattern->n_objects);
+    hand_made_add_evidence(
+        monitor, "%.0f critical sections replayed, %.0f of them waited; %.0f contradict it",
+        tally->replayed, tally->waited, tally->violations);
+    for (size_t i = 0; i < tally->n_contradictions; i++)
+        hand_made_add_contradiction(input, &tally->contradictions[i], monitor);
+}
+
+void hand_made_write_pattern(const struct stream_input *input, const struct pattern *pattern,
+                             struct model *model) {
+    struct hand_made monitor = {.kind = pattern->kind, .how = MODELLED_EXACTLY};
+    monitor.name = hand_made_name(input, pattern->mutex, NULL, monitor.kind);
+    hand_made_write_acts(input, pattern, &monitor);
+    hand_made_write_replayed(input, pattern, model, false, &monitor);
+    monitor.why = memory_strdup("found in the trace");
+    hand_made_add(model, monitor);
+}
