@@ -50,7 +50,8 @@ static double *initial_counters(const struct guard *guard, const struct history 
     return counters;
 }
 
-uint64_t guard_closed_ns(const struct monitors *monitors, const struct guard *guard) {
+/* From when on nobody waits any more; UINT64_MAX: never. */
+static uint64_t closed_ns(const struct monitors *monitors, const struct guard *guard) {
     return guard->close_class >= 0 ? monitors->classes[guard->close_class].first_ns : UINT64_MAX;
 }
 
@@ -59,7 +60,7 @@ void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
     double *counters = initial_counters(guard, history);
     guard->n_contradictions = 0;
     guard->most = guard->initial;
-    uint64_t end_ns = guard_closed_ns(monitors, guard);
+    uint64_t end_ns = closed_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
         int weight = guard->weight[event->class_index];
@@ -86,44 +87,64 @@ void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
     free(counters);
 }
 
+struct guard_walk guard_walk_begin(const struct monitors *monitors, const struct guard *guard,
+                                   const struct history *history) {
+    return (struct guard_walk){.guard = guard,
+                               .history = history,
+                               .counters = initial_counters(guard, history),
+                               .closed_ns = closed_ns(monitors, guard)};
+}
+
+bool guard_walk_next(struct guard_walk *walk) {
+    const struct guard *guard = walk->guard;
+    for (walk->decision = NULL; walk->next < walk->history->count && !walk->decision;
+         walk->next++) {
+        const struct event *event = &walk->history->items[walk->next];
+        if (event_changes(event, guard->early[event->class_index]))
+            walk->counters[event->instance] += guard->weight[event->class_index];
+        else if (event_decides(event))
+            walk->decision = event;
+    }
+    return walk->decision;
+}
+
+bool guard_walk_lets_go_on(const struct guard_walk *walk) {
+    return walk->counters[walk->decision->instance] > walk->guard->take - 0.5 ||
+           walk->decision->time_ns >= walk->closed_ns;
+}
+
+void guard_walk_end(struct guard_walk *walk) {
+    free(walk->counters);
+}
+
 bool guard_judge(const struct monitors *monitors, const struct history *history,
                  struct guard *guard) {
-    double *counters = initial_counters(guard, history);
-    uint64_t end_ns = guard_closed_ns(monitors, guard);
+    struct guard_walk walk = guard_walk_begin(monitors, guard, history);
     guard->evaluations = guard->waited = guard->violations = 0;
-    for (size_t i = 0; i < history->count; i++) {
-        const struct event *event = &history->items[i];
-        int c = event->class_index;
-        bool waits = event->kind == EVENT_WAITS;
-        bool goes_on = counters[event->instance] > guard->take - 0.5 || event->time_ns >= end_ns;
-        if (event_changes(event, guard->early[c])) {
-            counters[event->instance] += guard->weight[c];
-        } else if (event_decides(event) && guard->waits[c]) {
-            guard->evaluations++;
-            guard->waited += waits;
-            guard->violations += waits == goes_on;
-        }
+    while (guard_walk_next(&walk)) {
+        bool waits = walk.decision->kind == EVENT_WAITS;
+        if (!guard->waits[walk.decision->class_index])
+            continue;
+        guard->evaluations++;
+        guard->waited += waits;
+        guard->violations += waits == guard_walk_lets_go_on(&walk);
     }
-    free(counters);
+    guard_walk_end(&walk);
     return violations_are_few(guard->violations, guard->evaluations);
 }
 
 /* Counts what contradicts the guard if those who wait by `other` wait by it too. */
 static double contradictions_with(const struct monitors *monitors, const struct guard *guard,
                                   const struct guard *other, const struct history *history) {
-    double *counters = initial_counters(guard, history), wrong = 0;
-    uint64_t end_ns = guard_closed_ns(monitors, guard);
-    for (size_t i = 0; i < history->count; i++) {
-        const struct event *event = &history->items[i];
-        int c = event->class_index;
-        bool there = counters[event->instance] > guard->take - 0.5;
-        if (event_changes(event, guard->early[c]))
-            counters[event->instance] += guard->weight[c];
-        else if (event_decides(event) && (guard->waits[c] || other->waits[c]) &&
-                 event->time_ns < end_ns)
-            wrong += there == (event->kind == EVENT_WAITS);
+    struct guard_walk walk = guard_walk_begin(monitors, guard, history);
+    double wrong = 0;
+    while (guard_walk_next(&walk)) {
+        const struct event *event = walk.decision;
+        if ((guard->waits[event->class_index] || other->waits[event->class_index]) &&
+            event->time_ns < walk.closed_ns)
+            wrong += guard_walk_lets_go_on(&walk) == (event->kind == EVENT_WAITS);
     }
-    free(counters);
+    guard_walk_end(&walk);
     return wrong;
 }
 

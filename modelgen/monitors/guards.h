@@ -11,6 +11,7 @@
 #define DOUBTS         4    /* contradictions ... */
 #define DOUBTFUL_SHARE 0.01 /* ... and their share that make an explanation doubtful */
 
+/* Those found so far, of any mutex. */
 struct guard_list {
     struct guard *items;
     size_t count, capacity;
@@ -25,8 +26,29 @@ void guard_free(struct guard *guard);
 /* Does one of the guards say what the sections of the class wait for? */
 bool guards_explain(const struct guard *guards, size_t n_guards, size_t class_index);
 
-/* From when on nobody waits any more; UINT64_MAX: never. */
-uint64_t guard_closed_ns(const struct monitors *monitors, const struct guard *guard);
+/* A guard's counters while the decisions under its mutex are gone through, one after the other.
+ * They change by all weights; only guard_fill_outcomes() leaves out those of takers that got a
+ * "no". */
+struct guard_walk {
+    const struct event *decision; /* to wait or to go on, of any class; NULL: no more */
+    uint64_t closed_ns;           /* from when on nobody waits any more; UINT64_MAX: never */
+    /* private */
+    const struct guard *guard;
+    const struct history *history;
+    size_t next;      /* event */
+    double *counters; /* one for each instance */
+};
+
+/* Stands before the first decision. guard_walk_end() ends it; guard and history must outlive it. */
+struct guard_walk guard_walk_begin(const struct monitors *monitors, const struct guard *guard,
+                                   const struct history *history);
+void guard_walk_end(struct guard_walk *walk);
+
+/* Goes on to the next decision. False: there is none. */
+bool guard_walk_next(struct guard_walk *walk);
+
+/* Is enough there for whoever decides now, or the guard closed? */
+bool guard_walk_lets_go_on(const struct guard_walk *walk);
 
 /* Replays the whole history with the final weights and writes down how every evaluation ended. A
  * pass at an empty counter is a "no": the queue was closed, or the caller does not wait. */

@@ -6,23 +6,21 @@
 /* Do these two guards say together when the sections of this entry wait, as what they take? */
 static bool explain_together(const struct monitors *monitors, const struct guard guards[2],
                              const struct history *history, int entry) {
-    double counters[] = {guards[0].initial, guards[1].initial};
+    struct guard_walk first = guard_walk_begin(monitors, &guards[0], history);
+    struct guard_walk second = guard_walk_begin(monitors, &guards[1], history);
     double decisions = 0, wrong = 0;
-    for (size_t i = 0; i < history->count; i++) {
-        const struct event *event = &history->items[i];
-        bool decides = event_decides(event) && monitors->classes[event->class_index].entry == entry;
-        bool there = true;
-        for (int g = 0; g < 2; g++) {
-            int weight = guards[g].weight[event->class_index];
-            if (event_changes(event, guards[g].early[event->class_index]))
-                counters[g] += weight;
-            there &= counters[g] > guards[g].take - 0.5 ||
-                     event->time_ns >= guard_closed_ns(monitors, &guards[g]);
-            decides &= weight < 0;
-        }
-        decisions += decides;
-        wrong += decides && there == (event->kind == EVENT_WAITS);
+    while (guard_walk_next(&first) && guard_walk_next(&second)) { /* they come to the same ones */
+        const struct event *event = first.decision;
+        int class = event->class_index;
+        if (monitors->classes[class].entry != entry || guards[0].weight[class] >= 0 ||
+            guards[1].weight[class] >= 0)
+            continue;
+        bool there = guard_walk_lets_go_on(&first) && guard_walk_lets_go_on(&second);
+        decisions++;
+        wrong += there == (event->kind == EVENT_WAITS);
     }
+    guard_walk_end(&first);
+    guard_walk_end(&second);
     return decisions > 0 && violations_are_few(wrong, decisions);
 }
 
