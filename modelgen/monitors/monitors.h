@@ -6,7 +6,16 @@
  * when the counter says so. This covers bounded and unbounded queues (items, free
  * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
  * the program uses. Where the traced run never had to wait, what the source proposes
- * (facts_monitor) is tried. */
+ * (facts_monitor) is tried.
+ *
+ * The modules, in the order of the work:
+ * - classes, proposals: sections that do the same, and what the source says of the mutex;
+ * - history, hypotheses, candidates, search: a counter that tells who waited;
+ * - guards, waiting, together, attempts, proposed_guards: what is made of such counters;
+ * - patterns, progress, results: what no counter tells;
+ * - commands, statements: the source's own words, where nothing else explains the waits;
+ * - findings, hand_made: what a person would call it all;
+ * - doubts: what to give up believing when the model stalls. */
 #ifndef PERSIK_MODELGEN_MONITORS_MONITORS_H
 #define PERSIK_MODELGEN_MONITORS_MONITORS_H
 
