@@ -421,7 +421,11 @@ class Converter {
 
     Stmt convert_scope(const CompoundStmt *node) {
         std::vector<Guard> before = library.guards;
-        Stmt block = convert_block(node);
+        return with_scope_left(convert_block(node), std::move(before), node);
+    }
+
+    /* Behind `block` the guards that it took are gone: what it holds then is given back. */
+    Stmt with_scope_left(Stmt block, std::vector<Guard> before, const clang::Stmt *node) {
         if (!block.children.empty() && is_jump(block.children.back())) {
             library.guards = std::move(before);
             return block;
@@ -603,16 +607,8 @@ class Converter {
             return statement(StmtKind::Evaluate, {convert(expr)});
         if (const auto *declarations = dyn_cast<DeclStmt>(node))
             return convert_declarations(declarations);
-        if (const auto *choice = dyn_cast<IfStmt>(node)) {
-            if (auto always = constant_value(choice->getCond())) /* as of pthread_cleanup_pop() */
-                return convert_statement(*always != 0 ? choice->getThen() : choice->getElse());
-            Stmt stmt =
-                statement(StmtKind::If,
-                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
-            stmt.children.push_back(convert_statement(choice->getThen()));
-            stmt.children.push_back(convert_statement(choice->getElse()));
-            return stmt;
-        }
+        if (const auto *choice = dyn_cast<IfStmt>(node))
+            return with_init(choice, choice->getInit(), [&] { return convert_if(choice); });
         if (const auto *loop = dyn_cast<ForStmt>(node)) {
             if (auto once = runs_once(loop, names.context))
                 return convert_once(*once, loop);
@@ -624,15 +620,8 @@ class Converter {
                              nullptr, loop->getBody());
         if (const auto *loop = dyn_cast<DoStmt>(node))
             return make_loop("do", nullptr, nullptr, loop->getCond(), nullptr, loop->getBody());
-        if (const auto *choice = dyn_cast<SwitchStmt>(node)) {
-            Stmt stmt =
-                statement(StmtKind::Switch,
-                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
-            loop_guards.push_back(library.guards.size());
-            stmt.children.push_back(convert_statement(choice->getBody()));
-            loop_guards.pop_back();
-            return stmt;
-        }
+        if (const auto *choice = dyn_cast<SwitchStmt>(node))
+            return with_init(choice, choice->getInit(), [&] { return convert_switch(choice); });
         if (const auto *back = dyn_cast<ReturnStmt>(node)) {
             Stmt jump = statement(StmtKind::Return);
             if (back->getRetValue())
@@ -659,6 +648,42 @@ class Converter {
         if (const auto *scope = dyn_cast<CompoundStmt>(node))
             return convert_scope(scope);
         return convert_block(node);
+    }
+
+    /* What `if (init; condition)` and `switch (init; condition)` begin with, NULL if nothing, comes
+     * before all else of them, and what it declares lives until their end. */
+    template <typename F>
+    Stmt with_init(const clang::Stmt *choice, const clang::Stmt *init, const F &convert_choice) {
+        if (!init)
+            return convert_choice();
+        std::vector<Guard> before = library.guards;
+        Stmt block = statement(StmtKind::Block);
+        block.children.push_back(convert_statement(init));
+        size_t hoisted_before = hoisted.size();
+        Stmt rest = convert_choice();
+        locate(rest, choice);
+        block.children.push_back(with_hoisted(std::move(rest), hoisted_before));
+        return with_scope_left(std::move(block), std::move(before), choice);
+    }
+
+    Stmt convert_if(const IfStmt *choice) {
+        if (auto always = constant_value(choice->getCond())) /* as of pthread_cleanup_pop() */
+            return convert_statement(*always != 0 ? choice->getThen() : choice->getElse());
+        Stmt stmt = statement(
+            StmtKind::If, {convert_condition(choice->getConditionVariable(), choice->getCond())});
+        stmt.children.push_back(convert_statement(choice->getThen()));
+        stmt.children.push_back(convert_statement(choice->getElse()));
+        return stmt;
+    }
+
+    Stmt convert_switch(const SwitchStmt *choice) {
+        Stmt stmt =
+            statement(StmtKind::Switch,
+                      {convert_condition(choice->getConditionVariable(), choice->getCond())});
+        loop_guards.push_back(library.guards.size());
+        stmt.children.push_back(convert_statement(choice->getBody()));
+        loop_guards.pop_back();
+        return stmt;
     }
 
     /* Labels, cases and whatever else only contains statements. */

@@ -34,8 +34,48 @@ template <typename T> class Channel {
     const size_t limit;
 };
 
+// Statements with a beginning of their own: if (init; condition), switch (init; condition).
+class Permits {
+  public:
+    int take() {
+        std::unique_lock<std::mutex> lock(mutex);
+        while (left == 0)
+            back.wait(lock);
+        return --left;
+    }
+
+    int give() {
+        if (std::lock_guard<std::mutex> lock(mutex); ++left > 0)
+            back.notify_one(); //= fragment pthread_mutex_unlock class Permits.mutex
+        return count();
+    }
+
+  private:
+    std::mutex mutex;
+    std::condition_variable back;
+    int left = 3;
+
+    int count() {
+        std::lock_guard<std::mutex> lock(mutex);
+        return left;
+    }
+};
+
+int take_and_give(Permits &permits) {
+    if (int left = permits.take(); left > 1)
+        return 0;
+    switch (int left = permits.give(); left) {
+    case 0:
+        return 1;
+    default:
+        return left;
+    }
+}
+
 int main() {
     Channel<int> channel(5);
+    Permits permits;
+    std::thread other([&permits] { take_and_give(permits); });
     std::thread reader([&channel] {
         int sum = 0;
         while (int item = channel.receive())
@@ -45,5 +85,6 @@ int main() {
     for (int i = 9; i >= 0; i--)
         channel.send(i);
     reader.join();
+    other.join();
     return 0;
 }

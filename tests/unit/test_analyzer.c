@@ -435,8 +435,8 @@ static void objects_are_told_apart_by_who_moves_what(void **state) {
     facts_free(facts);
 }
 
-/* From the sampled function on: what calls are made in a condition that declares a variable counts.
- */
+/* From the sampled function on: what calls are made in a condition that declares a variable, or in
+ * front of a condition, count. */
 static void classes_of_the_library_are_known(void **state) {
     (void)state;
     char *list = write_file("sampled", "main\n");
@@ -448,6 +448,10 @@ static void classes_of_the_library_are_known(void **state) {
     check_role(facts, "class Channel.mutex", FACTS_PUT, "send");
     check_role(facts, "class Channel.mutex", FACTS_GET, "receive");
     assert_float_equal(monitor_of(facts, "class Channel.mutex")->amount.offset, 5, 0);
+    check_monitor(facts, "class Permits.mutex", MONITOR_SEMAPHORE);
+    check_role(facts, "class Permits.mutex", FACTS_ACQUIRE, "take");
+    check_role(facts, "class Permits.mutex", FACTS_RELEASE, "give");
+    check_marks("classes.cpp", facts, 1);
     facts_free(facts);
 }
 
