@@ -300,7 +300,7 @@ static bool find_supply(struct writer *writer, size_t l, int pool_index, const b
     for (size_t i = 0; i < pool->n_threads; i++)
         count_rounds(writer, pool->threads[i], in_loop, header, &seen);
     if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
-        return false; /* its rounds are scaled instead (peg.c) */
+        return false; /* its rounds are scaled instead (edge_scaling.c) */
     /* where each round is one of the total, every thread's first takes no token */
     bool works = last_round_works(&seen);
     const char *why = writer->in->facts->loops[l].why;
