@@ -29,7 +29,7 @@ void lock_steps_lock(struct writer *writer, size_t index, const struct trace_rec
                      int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
     int mutex = objects_lock(writer, sync_object);
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     bool failed = record->flags & TRACE_FAILED;
     int section = writer->in->sections->section_of_lock[writer->thread][index];
     if (write_farewell(writer, index, section))
@@ -78,7 +78,7 @@ void lock_steps_signal(struct writer *writer, size_t index, const struct trace_r
     struct step *step =
         writer_add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns);
     step->object = flag;
-    step->count = api_catalog[record->api].op == OP_BROADCAST ? EVERYBODY : 1;
+    step->count = trace_op(record) == OP_BROADCAST ? EVERYBODY : 1;
 }
 
 void lock_steps_unlock(struct writer *writer, size_t index, const struct trace_record *record,
@@ -115,7 +115,7 @@ void lock_steps_unlock(struct writer *writer, size_t index, const struct trace_r
 
 void lock_steps_wait(struct writer *writer, size_t index, const struct trace_record *record,
                      int condition) {
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     if (!writer->is_flag[condition])
         return;
     int section = writer->n_open ? writer->open[writer->n_open - 1].section : -1;

@@ -21,7 +21,7 @@ static void write_completion(struct writer *writer, size_t index, const struct t
                              int completion) {
     if (record->value == 0)
         return;
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     int object = objects_semaphore(writer, completion);
     writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = object;
     writer_add_step(writer, NODE_RELEASE, index, end, end)->object = object;
@@ -46,11 +46,11 @@ static bool write_slot_call(struct writer *writer, size_t index, const struct tr
 static void write_items(struct writer *writer, size_t index, const struct trace_record *record,
                         int sync_object) {
     const struct poll *poll = items_poll(&writer->items, writer->thread, index);
-    enum api_op op = api_catalog[record->api].op;
+    enum api_op op = trace_op(record);
     bool takes = op == OP_GET || op == OP_TRYGET;
     /* One that never came back: nothing more came, or will come. */
     bool failed = (record->flags & (TRACE_FAILED | TRACE_UNFINISHED)) != 0;
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     if (poll && poll->goes_on)
         return; /* part of the wait that the last attempt ends */
     int object = objects_items(writer, sync_object);
@@ -76,8 +76,8 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
 static void write_event(struct writer *writer, size_t index, const struct trace_record *record,
                         int sync_object) {
     int event = objects_event(writer, sync_object);
-    uint64_t end = record->start_ns + record->duration_ns;
-    if (api_catalog[record->api].op == OP_WAIT)
+    uint64_t end = trace_end_ns(record);
+    if (trace_op(record) == OP_WAIT)
         writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = event;
     else
         end = record->start_ns;
@@ -106,7 +106,7 @@ bool named_steps_write(struct writer *writer, size_t index, const struct trace_r
 
 void named_steps_known_close(struct writer *writer, size_t index,
                              const struct trace_record *record) {
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     for (size_t q = 0; q < writer->in->sections->n_objects; q++) {
         const struct items_queue *queue = &writer->items.queues[q];
         if (queue->closer_thread == (int)writer->thread && queue->closer_record == index)

@@ -49,7 +49,7 @@ void prepare_writer(struct writer *writer) {
         for (size_t r = 0; r < thread->n_records; r++) {
             writer->section_of_unlock[t][r] = -1;
             int object = sections_object(sections, &thread->records[r]);
-            enum api_op op = api_catalog[thread->records[r].api].op;
+            enum api_op op = trace_op(&thread->records[r]);
             if (object < 0 || op == OP_INIT || op == OP_DESTROY)
                 continue;
             writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;

@@ -64,7 +64,7 @@ void section_steps_first_draws(struct writer *writer, uint64_t time_ns) {
 
 void section_steps_draws_after(struct writer *writer, size_t index,
                                const struct trace_record *record) {
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
         const struct trace_record *like = pattern->drawn_after;

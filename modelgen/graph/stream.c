@@ -18,7 +18,7 @@
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     int object = sections_object(writer->in->sections, record);
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     if (named_steps_write(writer, index, record, object))
         return;
     switch (info->op) {

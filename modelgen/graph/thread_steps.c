@@ -40,7 +40,7 @@ static void move_before_loop(struct writer *writer, size_t creation) {
 static bool waits_for(const struct stream_input *in, size_t thread, int object) {
     const struct trace_thread *waiter = &in->trace->threads[thread];
     for (size_t r = 0; r < waiter->n_records; r++) {
-        enum api_op op = api_catalog[waiter->records[r].api].op;
+        enum api_op op = trace_op(&waiter->records[r]);
         if ((op == OP_WAIT || op == OP_TIMEDWAIT || op == OP_ACQUIRE || op == OP_TIMEDACQUIRE) &&
             sections_object(in->sections, &waiter->records[r]) == object)
             return true;
@@ -57,7 +57,7 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
     bool gives = false, *asked = memory_alloc(in->sections->n_objects, sizeof *asked);
     for (size_t r = first; r < joiner->n_records && joined < in->pools->pools[pool].size; r++) {
         const struct trace_record *record = &joiner->records[r];
-        enum api_op op = api_catalog[record->api].op;
+        enum api_op op = trace_op(record);
         if (op == OP_JOIN) {
             size_t other = thread_by_index(in->trace, joiner->pid, record->value);
             joined += other < in->trace->n_threads && in->pools->pool_of[other] == pool;
@@ -78,7 +78,7 @@ void thread_steps_write(struct writer *writer, size_t index, const struct trace_
                         enum node_kind kind) {
     const struct trace *trace = writer->in->trace;
     size_t other = thread_by_index(trace, trace->threads[writer->thread].pid, record->value);
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     if (other == trace->n_threads || record->flags & TRACE_FAILED)
         return;
     int pool = writer->in->pools->pool_of[other];

@@ -46,8 +46,8 @@ void timed_steps_choose_sites(struct writer *writer) {
             assert(sites.items); /* the map knows only what is in the list */
             sites.items[at].blocked_ns += writer_blocked_inside(writer, record);
             uint32_t device;
-            if (disks_requests(writer->in->disks, t, record->start_ns,
-                               record->start_ns + record->duration_ns, &device))
+            if (disks_requests(writer->in->disks, t, record->start_ns, trace_end_ns(record),
+                               &device))
                 map_put(&writer->device_of_site, site, (int)device);
         }
     }
@@ -66,7 +66,7 @@ static bool site_is_kept(const struct writer *writer, const struct trace_record 
 /* Is this call one whose site ever reached a block device? Then every call there is disk I/O, those
  * without requests being cache hits; else it is a wait on something outside. */
 static void write_io(struct writer *writer, size_t index, const struct trace_record *record) {
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     uint32_t device = 0;
     size_t operations =
         disks_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
@@ -90,7 +90,7 @@ void timed_steps_write(struct writer *writer, size_t index, const struct trace_r
         write_io(writer, index, record);
         return;
     }
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     struct step *step = writer_add_step(writer, NODE_SLEEP, index, record->start_ns, end);
     step->wait_ns = writer_blocked_inside(writer, record);
     step->cpu_ns = writer_cpu_inside(writer, record->start_ns, end);

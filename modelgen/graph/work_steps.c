@@ -22,7 +22,7 @@ void work_steps_decide(struct writer *writer, size_t record, uint64_t time_ns) {
 void work_steps_entrance(struct writer *writer, size_t index, const struct trace_record *record) {
     int loop = work_entered_after(writer, record);
     if (loop >= 0)
-        write_attempt_at_work(writer, index, record->start_ns + record->duration_ns, loop,
+        write_attempt_at_work(writer, index, trace_end_ns(record), loop,
                               work_is_inside(writer, index + 1, loop));
 }
 
@@ -31,7 +31,7 @@ void work_steps_after(struct writer *writer, size_t record) {
     const struct trace_record *last = &writer->in->trace->threads[writer->thread].records[record];
     if (loop >= 0 && writer->works_at_last[loop] && writer->n_open == 0 &&
         work_ends_round(writer, record, loop))
-        work_steps_decide(writer, record, last->start_ns + last->duration_ns);
+        work_steps_decide(writer, record, trace_end_ns(last));
 }
 
 void work_steps_begin_round(struct writer *writer, const struct trace_record *record) {

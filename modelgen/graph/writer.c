@@ -33,7 +33,7 @@ double writer_cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_
 }
 
 double writer_blocked_inside(const struct writer *writer, const struct trace_record *record) {
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     double blocked = (double)record->duration_ns -
                      writer_cpu_inside(writer, record->start_ns, end) -
                      timeline_ready(&writer->in->timelines[writer->thread], record->start_ns, end);
@@ -72,7 +72,7 @@ void writer_add_call(struct writer *writer, size_t index, const struct trace_rec
                      int object, enum node_kind kind, bool try) {
     if (object == MODEL_NONE)
         return;
-    uint64_t end = record->start_ns + record->duration_ns;
+    uint64_t end = trace_end_ns(record);
     struct step *step = writer_add_step(writer, kind, index, record->start_ns, end);
     step->object = object;
     step->timeout_ns = try ? 0 : -1;
