@@ -29,6 +29,16 @@ struct trace_record {
 };
 _Static_assert(sizeof(struct trace_record) == 32, "a record is 32 bytes");
 
+/* When the call returned. */
+static inline uint64_t trace_end_ns(const struct trace_record *record) {
+    return record->start_ns + record->duration_ns;
+}
+
+/* What the call does, whatever its library calls it. */
+static inline enum api_op trace_op(const struct trace_record *record) {
+    return api_catalog[record->api].op;
+}
+
 enum trace_flag {
     TRACE_WAITED = 1 << 0, /* the fast attempt failed: the call blocked or may have */
     TRACE_FAILED = 1 << 1, /* returned an error, EBUSY or a timeout */

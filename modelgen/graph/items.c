@@ -17,16 +17,12 @@ struct change {
     int by;
 };
 
-static enum api_op op_of(const struct trace_record *record) {
-    return api_catalog[record->api].op;
-}
-
 static bool is_put(const struct trace_record *record) {
-    return op_of(record) == OP_PUT || op_of(record) == OP_TRYPUT;
+    return trace_op(record) == OP_PUT || trace_op(record) == OP_TRYPUT;
 }
 
 static bool is_taking(const struct trace_record *record) {
-    return op_of(record) == OP_GET || op_of(record) == OP_TRYGET;
+    return trace_op(record) == OP_GET || trace_op(record) == OP_TRYGET;
 }
 
 static bool failed(const struct trace_record *record) {
@@ -34,7 +30,7 @@ static bool failed(const struct trace_record *record) {
 }
 
 static bool is_attempt(const struct trace_record *record) {
-    return op_of(record) == OP_TRYGET || op_of(record) == OP_TRYPUT;
+    return trace_op(record) == OP_TRYGET || trace_op(record) == OP_TRYPUT;
 }
 
 static uint64_t poll_key(size_t thread, size_t record) {
@@ -62,8 +58,8 @@ static size_t knows_the_end(const struct finder *finder, size_t t, int object,
     ended[t] = true;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
-        size_t joined = op_of(record) == OP_JOIN ? thread_of_join(finder->trace, t, record)
-                                                 : finder->trace->n_threads;
+        size_t joined = trace_op(record) == OP_JOIN ? thread_of_join(finder->trace, t, record)
+                                                    : finder->trace->n_threads;
         if (joined < finder->trace->n_threads && produces[joined]) {
             ended[joined] = true;
             after = r;
@@ -89,7 +85,7 @@ static void find_end(const struct finder *finder, int object) {
             const struct trace_record *record = &trace->threads[t].records[r];
             if (sections_object(finder->sections, record) != object)
                 continue;
-            closed |= op_of(record) == OP_CLOSE;
+            closed |= trace_op(record) == OP_CLOSE;
             if (!is_put(record) || failed(record))
                 continue;
             produces[t] = true;
@@ -124,7 +120,7 @@ static bool gives_up(const struct finder *finder, int object) {
 /* ---- runs of attempts ---- */
 
 static bool lets_others_run(const struct trace_record *record) {
-    return op_of(record) == OP_YIELD || op_of(record) == OP_SLEEP;
+    return trace_op(record) == OP_YIELD || trace_op(record) == OP_SLEEP;
 }
 
 /* The next attempt of the same kind on the same object with nothing before it but a nap; the
@@ -191,7 +187,7 @@ static bool is_told_the_end(const struct finder *finder, const struct trace_thre
     const struct items_queue *queue =
         &finder->items->queues[sections_object(finder->sections, attempt)];
     if (queue->closer_thread < 0 || !is_taking(attempt) ||
-        attempt->start_ns + attempt->duration_ns < queue->last_put_ns)
+        trace_end_ns(attempt) < queue->last_put_ns)
         return false;
     for (size_t r = record + 1; r < thread->n_records; r++)
         if (site_key(&thread->records[r]) == site_key(attempt))

@@ -110,7 +110,7 @@ static struct linear barrier_parties(const struct writer *writer, int index, int
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (api_catalog[record->api].op == OP_BARRIER &&
+            if (trace_op(record) == OP_BARRIER &&
                 sections_object(writer->in->sections, record) == index) {
                 met[pools->pool_of[t]]++;
                 total++;

@@ -66,7 +66,7 @@ static enum modelled how_of_wait(const struct stream_input *input, size_t sectio
 }
 
 static bool waits_in(const struct trace_record *record) {
-    switch (api_catalog[record->api].op) {
+    switch (trace_op(record)) {
     case OP_INIT:
     case OP_DESTROY:
     case OP_UNLOCK:
@@ -100,7 +100,7 @@ void shares_write(const struct stream_input *input, const int *object_of, const 
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
             int object = sections_object(sections, record);
-            if (api_catalog[record->api].op == OP_JOIN)
+            if (trace_op(record) == OP_JOIN)
                 ends_ns += (double)record->duration_ns;
             if (object >= 0 && waits_in(record) && sections->objects[object].kind != ON_CONDITION)
                 wait_ns[sections->objects[object].class_id][how_of(input, object, object_of)] +=

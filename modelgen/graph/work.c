@@ -22,7 +22,7 @@ static uint32_t first_lock(const struct writer *writer, size_t thread_index, con
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
     for (size_t r = 0; r < thread->n_records; r++)
         if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
-            return api_catalog[thread->records[r].api].op == OP_LOCK
+            return trace_op(&thread->records[r]) == OP_LOCK
                        ? writer_place(writer, &thread->records[r])
                        : TRACE_NO_CONTEXT;
     return TRACE_NO_CONTEXT;
@@ -48,7 +48,7 @@ static struct place_counts count_locks(const struct writer *writer, const struct
         for (size_t r = 0; r < thread->n_records; r++) {
             const struct trace_record *record = &thread->records[r];
             if (record->context == TRACE_NO_CONTEXT || !in_loop[record->context] ||
-                api_catalog[record->api].op != OP_LOCK ||
+                trace_op(record) != OP_LOCK ||
                 !source_once_a_round(trace, writer->in->facts, record->context, loop))
                 continue;
             uint32_t place = writer_place(writer, record);
@@ -90,7 +90,7 @@ bool work_goes_on(const struct writer *writer, size_t thread_index, size_t recor
     const struct trace_thread *thread = &trace->threads[thread_index];
     for (size_t r = record + 1; r < thread->n_records; r++) {
         if (writer_place(writer, &thread->records[r]) == header &&
-            api_catalog[thread->records[r].api].op == OP_LOCK)
+            trace_op(&thread->records[r]) == OP_LOCK)
             return true;
         if (!source_context_in_loop(trace, thread->records[r].context, loop))
             return false;
@@ -146,7 +146,7 @@ static void count_rounds(const struct writer *writer, size_t thread_index, const
         bool here = context != TRACE_NO_CONTEXT && in_loop[context];
         double cpu = timeline_cpu(timeline, ends ? thread->end_ns : thread->records[r].start_ns);
         if (here && writer_place(writer, &thread->records[r]) == header &&
-            api_catalog[thread->records[r].api].op == OP_LOCK) {
+            trace_op(&thread->records[r]) == OP_LOCK) {
             seen->rounds += inside;
             seen->round_cpu_ns += inside ? cpu - last_cpu : 0;
             seen->visits += !inside;
@@ -208,7 +208,7 @@ static bool add_visits(const struct writer *writer, const struct trace_thread *t
     bool inside = false;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
-        uint64_t end_ns = record->start_ns + record->duration_ns;
+        uint64_t end_ns = trace_end_ns(record);
         bool here = record->context != TRACE_NO_CONTEXT && in_loop[record->context];
         if (here && !inside && (r == 0 || !is_at(writer, record - 1, entrance)))
             return false;
@@ -224,8 +224,8 @@ static bool add_visits(const struct writer *writer, const struct trace_thread *t
             filling->first_ns = end_ns;
         if (end_ns > filling->last_ns)
             filling->last_ns = end_ns;
-        filling->rounds += here && api_catalog[record->api].op == OP_LOCK &&
-                           writer_place(writer, record) == header;
+        filling->rounds +=
+            here && trace_op(record) == OP_LOCK && writer_place(writer, record) == header;
     }
     return true;
 }
@@ -300,7 +300,7 @@ static bool find_supply(struct writer *writer, size_t l, int pool_index, const b
     for (size_t i = 0; i < pool->n_threads; i++)
         count_rounds(writer, pool->threads[i], in_loop, header, &seen);
     if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
-        return false; /* its rounds are scaled instead (peg.c) */
+        return false; /* its rounds are scaled instead (edge_scaling.c) */
     /* where each round is one of the total, every thread's first takes no token */
     bool works = last_round_works(&seen);
     const char *why = writer->in->facts->loops[l].why;
@@ -376,5 +376,5 @@ bool work_ends_round(const struct writer *writer, size_t record, int loop) {
     const struct trace_record *next = &thread->records[record + 1];
     return !source_context_in_loop(trace, next->context, &writer->in->facts->loops[loop]) ||
            (writer_place(writer, next) == writer->header_of_loop[loop] &&
-            api_catalog[next->api].op == OP_LOCK);
+            trace_op(next) == OP_LOCK);
 }

@@ -1,5 +1,6 @@
-/* What writes the streams, shared by the modules that know one kind of thing: objects.c, work.c and
- * stream.c itself. */
+/* What writes the streams: the state of it, and the steps themselves. Internal to it, shared by the
+ * modules that know one kind of thing: which objects there are (objects.c, work.c), and what one
+ * kind of call becomes (*_steps.c). */
 #ifndef PERSIK_MODELGEN_GRAPH_WRITER_H
 #define PERSIK_MODELGEN_GRAPH_WRITER_H
 
@@ -77,5 +78,28 @@ static inline uint32_t writer_place(const struct writer *writer,
     return record->context == TRACE_NO_CONTEXT ? TRACE_NO_CONTEXT
                                                : writer->in->places[record->context];
 }
+
+/* Appends a step at the record's place in the code; `record` is an index of the thread's, or their
+ * number where it has none. The caller fills in the rest, before the next one is added. */
+struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t record,
+                             uint64_t start_ns, uint64_t end_ns);
+
+/* A call on an object of the model, nothing where that is MODEL_NONE; `try` never waits and tells
+ * by its result whether it got it. */
+void writer_add_call(struct writer *writer, size_t index, const struct trace_record *record,
+                     int object, enum node_kind kind, bool try);
+
+/* CPU that the thread being written used from one time to another, and how long it was blocked
+ * inside of a call: neither ran nor waited for a core. */
+double writer_cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_t end_ns);
+double writer_blocked_inside(const struct writer *writer, const struct trace_record *record);
+
+/* Is the thread of the pool whose tasks are counted? */
+bool writer_does_tasks(const struct writer *writer);
+
+/* Marks the end of the task before, and the beginning of the next one. `take` is the step that
+ * takes it, the last one written; it may have moved afterwards. */
+void writer_mark_task(struct writer *writer, size_t record, uint64_t time_ns,
+                      const struct step *take);
 
 #endif

@@ -30,16 +30,9 @@ struct crew_list {
     size_t count, capacity;
 };
 
-static uint64_t end_of(const struct trace_record *record) {
-    return record->start_ns + record->duration_ns;
-}
-
-static enum api_op op_of(const struct trace_record *record) {
-    return api_catalog[record->api].op;
-}
-
 static bool is_about_threads(const struct trace_record *record) {
-    return op_of(record) == OP_CREATE || op_of(record) == OP_JOIN || op_of(record) == OP_TRYJOIN;
+    return trace_op(record) == OP_CREATE || trace_op(record) == OP_JOIN ||
+           trace_op(record) == OP_TRYJOIN;
 }
 
 static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
@@ -158,7 +151,7 @@ static bool find_stay(const struct trace *trace, const struct crew *crew, size_t
         const struct trace_record *record = &creator->records[r];
         if (!is_about_threads(record) || !is_member(crew, record->value))
             continue;
-        if (op_of(record) == OP_CREATE) {
+        if (trace_op(record) == OP_CREATE) {
             *from = r + 1;
             *to = creator->n_records;
             found = true;
@@ -186,7 +179,7 @@ static bool find_part(const struct trace *trace, struct crew *crew, size_t from,
     if (inside == 0 || (double)inside < MOST_CALLS * (double)(crew->last - crew->first))
         return false;
     for (size_t r = crew->first; r < crew->last; r++)
-        if (op_of(&creator->records[r]) == OP_CREATE)
+        if (trace_op(&creator->records[r]) == OP_CREATE)
             return false;
     return true;
 }
@@ -218,7 +211,7 @@ static bool find_silent_part(const struct trace *trace, const struct sample *sam
         return false;
     uint64_t longest = 0;
     for (size_t r = from; r <= to && r < creator->n_records; r++) {
-        uint64_t gap = creator->records[r].start_ns - end_of(&creator->records[r - 1]);
+        uint64_t gap = creator->records[r].start_ns - trace_end_ns(&creator->records[r - 1]);
         crew->first = crew->last = gap > longest ? r : crew->first;
         longest = gap > longest ? gap : longest;
     }
@@ -241,10 +234,10 @@ static void find_last_join(const struct trace *trace, struct crew *crew) {
     crew->end_ns = creator->end_ns;
     for (size_t r = 0; r < creator->n_records; r++) {
         const struct trace_record *record = &creator->records[r];
-        if (op_of(record) != OP_JOIN || !is_member(crew, record->value))
+        if (trace_op(record) != OP_JOIN || !is_member(crew, record->value))
             continue;
         crew->last = r;
-        crew->end_ns = end_of(record);
+        crew->end_ns = trace_end_ns(record);
     }
 }
 
@@ -258,7 +251,7 @@ static bool find_pieces(const struct trace *trace, const struct sample *sample, 
         pieces->count = 0;
     if (pieces->count == 0)
         return false;
-    crew->begin_ns = end_of(&trace->threads[crew->creator].records[from - 1]);
+    crew->begin_ns = trace_end_ns(&trace->threads[crew->creator].records[from - 1]);
     find_last_join(trace, crew);
     return true;
 }
@@ -280,7 +273,7 @@ static void find_work(const struct trace *trace, const struct sample *sample, st
     }
     if (!found)
         return;
-    crew->begin_ns = end_of(&creator->records[crew->first - 1]);
+    crew->begin_ns = trace_end_ns(&creator->records[crew->first - 1]);
     crew->end_ns =
         crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
     if (is_worth_it(trace, crew))
@@ -480,7 +473,7 @@ static void write_rest(const struct crew *crew, const struct trace_thread *creat
             const struct piece *piece = &pieces->items[next++];
             const struct trace_record *waits = &creator->records[piece->last];
             add_like(list, &creator->records[r - 1], piece->begin_ns, piece->begin_ns);
-            add_like(list, waits, piece->begin_ns, end_of(waits));
+            add_like(list, waits, piece->begin_ns, trace_end_ns(waits));
             r = piece->last;
             continue;
         }
@@ -488,7 +481,7 @@ static void write_rest(const struct crew *crew, const struct trace_thread *creat
         if (r == crew->last) {
             struct trace_record *joins = VECTOR_ADD(list);
             *joins = creator->records[r];
-            joins->start_ns = end_of(&creator->records[r]);
+            joins->start_ns = trace_end_ns(&creator->records[r]);
             joins->duration_ns = 0;
             joins->value = (int32_t)part;
         }

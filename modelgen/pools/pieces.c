@@ -12,14 +12,6 @@
 /* A creator that does less of it than this share of what a thread does only lends a hand. */
 #define PART_SHARE 0.1
 
-static enum api_op op_of(const struct trace_record *record) {
-    return api_catalog[record->api].op;
-}
-
-static uint64_t end_of(const struct trace_record *record) {
-    return record->start_ns + record->duration_ns;
-}
-
 /* ---- what the threads' work is ---- */
 
 static bool is_known(const struct pieces *pieces, const char *function) {
@@ -90,15 +82,15 @@ static uint64_t find_commands(const struct trace *trace, const size_t *members, 
         for (size_t r = 0; r < thread->n_records; r++) {
             const struct trace_record *record = &thread->records[r];
             if (!slots_are_object(record->object) ||
-                (op_of(record) != OP_GET && op_of(record) != OP_RELEASE))
+                (trace_op(record) != OP_GET && trace_op(record) != OP_RELEASE))
                 continue;
             if (commands && record->object != commands)
                 return 0;
             commands = record->object;
             bool ends = record->flags & (TRACE_FAILED | TRACE_UNFINISHED);
-            const struct trace_record **kind = op_of(record) == OP_RELEASE ? &pieces->done
-                                               : ends                      ? &pieces->end
-                                                                           : &pieces->take;
+            const struct trace_record **kind = trace_op(record) == OP_RELEASE ? &pieces->done
+                                               : ends                         ? &pieces->end
+                                                                              : &pieces->take;
             *kind = *kind ? *kind : record;
         }
     }
@@ -111,11 +103,11 @@ static void find_pieces(const struct trace_thread *creator, struct pieces *piece
         const struct trace_record *record = &creator->records[r];
         if (record->object != pieces->commands)
             continue;
-        if (op_of(record) == OP_PUT)
+        if (trace_op(record) == OP_PUT)
             last_put = r;
-        if (op_of(record) == OP_ACQUIRE && last_put < creator->n_records) {
+        if (trace_op(record) == OP_ACQUIRE && last_put < creator->n_records) {
             *VECTOR_ADD(pieces) = (struct piece){
-                last_put + 1, r, end_of(&creator->records[last_put]), record->start_ns};
+                last_put + 1, r, trace_end_ns(&creator->records[last_put]), record->start_ns};
             last_put = creator->n_records;
         }
     }
@@ -153,9 +145,9 @@ static bool is_worth_it(const struct trace *trace, const size_t *members, size_t
             const struct trace_record *record = &thread->records[r];
             if (record->object != pieces->commands)
                 continue;
-            if (op_of(record) == OP_RELEASE && taken_ns < record->start_ns)
+            if (trace_op(record) == OP_RELEASE && taken_ns < record->start_ns)
                 their_ns += (double)(record->start_ns - taken_ns);
-            taken_ns = op_of(record) == OP_GET ? end_of(record) : UINT64_MAX;
+            taken_ns = trace_op(record) == OP_GET ? trace_end_ns(record) : UINT64_MAX;
         }
     }
     return own_ns >= PART_SHARE * their_ns / (double)n_members;

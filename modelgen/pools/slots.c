@@ -274,7 +274,7 @@ static void end_waiting(const struct trace *trace, struct slot *slot) {
     const struct trace_record *last = &thread->records[thread->n_records - 1];
     if (last->flags & TRACE_UNFINISHED)
         edit_record(slot, slot->worker, worker->from, ROLE_get,
-                    thread->records[worker->from].start_ns, last->start_ns + last->duration_ns)
+                    thread->records[worker->from].start_ns, trace_end_ns(last))
             ->flags |= TRACE_UNFINISHED;
 }
 

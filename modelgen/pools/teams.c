@@ -77,18 +77,13 @@ static const struct trace_record *record_at(const struct unfolder *unfolder, siz
     return &unfolder->from->threads[thread].records[record];
 }
 
-static uint64_t end_of(const struct trace_record *record) {
-    return record->start_ns + record->duration_ns;
-}
-
 static bool is_fork(const struct trace_record *record) {
-    return api_catalog[record->api].op == OP_FORK &&
-           !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
+    return trace_op(record) == OP_FORK && !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
 }
 
 /* A member begins a task. */
 static bool is_task(const struct trace_record *record) {
-    return api_catalog[record->api].op == OP_TASK && record->flags & TRACE_ENTERS;
+    return trace_op(record) == OP_TASK && record->flags & TRACE_ENTERS;
 }
 
 /* ---- who ran which part of what ---- */
@@ -286,7 +281,7 @@ static int find_supply(struct unfolder *unfolder, int team, uint32_t context, bo
 
 static void note_unfollowed(struct unfolder *unfolder, const struct trace_record *record,
                             const char *function) {
-    enum api_op op = api_catalog[record->api].op;
+    enum api_op op = trace_op(record);
     if (op == OP_TASK)
         draft_note(unfolder->model,
                    "%s: its OpenMP tasks are modelled as if all were there when the region begins; "
@@ -405,8 +400,8 @@ static void write_region(struct unfolder *unfolder, const struct execution *exec
     for (size_t m = 0; m < execution->members.count; m++) {
         struct trace_record *record = add_record(to, API_pthread_join, fork);
         record->value = (int32_t)(first_member + m);
-        record->start_ns = m == 0 ? enter->start_ns : end_of(leave);
-        record->duration_ns = m == 0 ? end_of(leave) - enter->start_ns : 0;
+        record->start_ns = m == 0 ? enter->start_ns : trace_end_ns(leave);
+        record->duration_ns = m == 0 ? trace_end_ns(leave) - enter->start_ns : 0;
         record->flags = TRACE_WAITED;
     }
 }
@@ -505,7 +500,7 @@ static void measure_waits(struct unfolder *unfolder) {
             const struct trace_record *leave = record_at(unfolder, part->thread, part->leave);
             const struct timeline *timeline = &timelines[part->thread];
             add_wait(&of[execution->team], (double)leave->duration_ns,
-                     timeline_cpu(timeline, end_of(leave)) -
+                     timeline_cpu(timeline, trace_end_ns(leave)) -
                          timeline_cpu(timeline, leave->start_ns));
         }
     }

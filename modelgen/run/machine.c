@@ -238,7 +238,7 @@ static struct values block_costs(const struct trace *trace) {
             if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000 ||
                 api_is_openmp((enum api)record->api)) /* spinning is no measure of blocking */
                 continue;
-            uint64_t end = record->start_ns + record->duration_ns;
+            uint64_t end = trace_end_ns(record);
             double cpu = timeline_cpu(&timeline, end) - timeline_cpu(&timeline, record->start_ns);
             if ((double)record->duration_ns > cpu + 1000)
                 *VECTOR_ADD(&costs) = cpu;

@@ -150,7 +150,7 @@ static void open_one(struct finder *finder, int thread, size_t record_index,
         (struct open_section){.section = {.thread = thread,
                                           .mutex = object,
                                           .lock_record = record_index,
-                                          .acquire_ns = record->start_ns + record->duration_ns}};
+                                          .acquire_ns = trace_end_ns(record)}};
 }
 
 static int find_held(const struct finder *finder, int object) {
@@ -199,8 +199,8 @@ static void read_record(struct finder *finder, int thread, size_t index,
     case OP_WAIT:
     case OP_TIMEDWAIT:
         if (info->object == ON_CONDITION && finder->n_held > 0)
-            *VECTOR_ADD(&finder->held[finder->n_held - 1].waits) = (struct section_wait){
-                index, object, record->start_ns, record->start_ns + record->duration_ns};
+            *VECTOR_ADD(&finder->held[finder->n_held - 1].waits) =
+                (struct section_wait){index, object, record->start_ns, trace_end_ns(record)};
         break;
     case OP_SIGNAL:
     case OP_BROADCAST:

@@ -68,9 +68,9 @@ static void find_calls(const struct trace *trace, struct calls *sends, struct ca
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
             if (is_wait(record))
-                *VECTOR_ADD(waits) = (struct call){
-                    .time_ns = record->start_ns + record->duration_ns, .thread = t, .record = r};
-            if (api_catalog[record->api].op != OP_NOTIFY)
+                *VECTOR_ADD(waits) =
+                    (struct call){.time_ns = trace_end_ns(record), .thread = t, .record = r};
+            if (trace_op(record) != OP_NOTIFY)
                 continue;
             int target = target_of(&trace->threads[t], record);
             if (target != NO_THREAD)

@@ -68,7 +68,7 @@ static double cpu_without_slices(const struct timeline *timeline, uint64_t time_
     double off = timeline->off_before[begun];
     if (begun > 0) {
         const struct trace_record *last = &thread->records[begun - 1];
-        uint64_t end = last->start_ns + last->duration_ns;
+        uint64_t end = trace_end_ns(last);
         if (end > time_ns && record_blocks(last))
             off -= (double)(end - time_ns);
     }
@@ -135,7 +135,7 @@ struct timeline_parts timeline_parts(const struct timeline *timeline) {
     parts.ready_ns = timeline_ready(timeline, thread->start_ns, thread->end_ns);
     for (size_t i = 0; i < thread->n_records; i++) {
         const struct trace_record *record = &thread->records[i];
-        uint64_t end = record->start_ns + record->duration_ns;
+        uint64_t end = trace_end_ns(record);
         double inside = (double)record->duration_ns -
                         (timeline_cpu(timeline, end) - timeline_cpu(timeline, record->start_ns)) -
                         timeline_ready(timeline, record->start_ns, end);

@@ -1,0 +1,237 @@
+#include "modelgen/graph/edge_scaling.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/monitors/statements.h"
+#include "modelgen/scaling/partition.h"
+#include "modelgen/scaling/source.h"
+
+/* The pool whose threads the edge's work follows; MODEL_NONE: none. */
+static int team_of(const struct builder *builder, const struct draft_edge *draft) {
+    const struct thread_pools *pools = builder->in->pools;
+    int pool = builder->nodes.items[draft->from].pool;
+    return pools->pools[pool].team     ? MODEL_NONE /* partition.c knows */
+           : pools->pools[pool].scales ? pool
+                                       : builder_busiest_pool(pools);
+}
+
+/* Do the edge and both its ends lie inside of the loop? */
+static bool is_on_way(const struct builder *builder, const struct draft_edge *draft,
+                      const struct facts_loop *loop) {
+    const struct trace *trace = builder->in->trace;
+    const struct draft_node_values *nodes = builder->nodes.items;
+    bool inside = source_context_in_loop(trace, nodes[draft->from].context, loop) &&
+                  source_context_in_loop(trace, nodes[draft->to].context, loop);
+    for (size_t i = 0; i < draft->between.count && inside; i++)
+        inside = source_context_in_loop(trace, draft->between.items[i], loop);
+    return inside;
+}
+
+static const struct facts_loop *common_loop(const struct builder *builder,
+                                            const struct draft_edge *draft, size_t *index);
+
+/* If the edge leads from one number of an ordered hand-over to the next: the loop whose rounds are
+ * the steps of one number. It contains both ends, but the edge leads out of it and in again. NULL:
+ * none. */
+static const struct facts_loop *loop_of_steps(const struct builder *builder,
+                                              const struct draft_edge *draft) {
+    const struct node *nodes = builder->model->nodes;
+    if (nodes[draft->from].kind != NODE_PASS || nodes[draft->to].kind != NODE_DRAW)
+        return NULL;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *step = &builder->edges.items[e];
+        size_t index;
+        if (nodes[step->from].kind == NODE_ADVANCE &&
+            nodes[step->from].object == nodes[draft->from].object &&
+            nodes[step->to].kind != NODE_PASS)
+            return common_loop(builder, step, &index);
+    }
+    return NULL;
+}
+
+/* The innermost loop of the source that the edge stays in; NULL none. A loop of a function that the
+ * other loop calls is further in, however many lines either has. */
+static const struct facts_loop *common_loop(const struct builder *builder,
+                                            const struct draft_edge *draft, size_t *index) {
+    const struct facts_loop *steps = loop_of_steps(builder, draft);
+    uint32_t from = builder->nodes.items[draft->from].context;
+    const struct facts *facts = builder->in->facts;
+    const struct facts_loop *best = NULL;
+    int best_calls = 0;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (!is_on_way(builder, draft, loop) || loop == steps)
+            continue;
+        int calls = source_calls_from_loop(builder->in->trace, from, loop);
+        bool smaller = !best || calls < best_calls ||
+                       (calls == best_calls &&
+                        loop->last_line - loop->first_line < best->last_line - best->first_line);
+        if (smaller) {
+            best = loop;
+            best_calls = calls;
+            *index = l;
+        }
+    }
+    return best;
+}
+
+static struct source source_of(const struct builder *builder) {
+    return (struct source){builder->in->trace, builder->in->facts, builder->in->sample,
+                           builder->loop_is_visible};
+}
+
+/* How the number of rounds of the loop that the edge stays in follows the threads. `told` is who
+ * gets what of them. */
+static struct scaling scale_rounds(const struct builder *builder, const struct draft_edge *draft,
+                                   int team, enum rest *told) {
+    struct scaling scaling = {.pool = MODEL_NONE};
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    size_t index = 0;
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    if (!loop || builder->in->streams->loop_is_tokens[index] ||
+        (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
+        return scaling;
+    bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
+    if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
+        scaling.share = 1;
+    else if (loop->bound == BOUND_THREADS)
+        scaling.growth = 1;
+    if (scaling.share == 0 && scaling.growth == 0)
+        return scaling;
+    struct source source = source_of(builder);
+    if (loop->bound == BOUND_SHARE)
+        *told = source_rest(&source, loop, from->context);
+    scaling.pool = team;
+    scaling.less = 1; /* the last round does not stay */
+    return scaling;
+}
+
+/* In what whole items the rounds of `passes` are shared out among the pool's own threads. */
+static void share_items(const struct builder *builder, int pool, const struct passes *passes,
+                        enum rest told, struct scaling *scaling) {
+    const struct thread_pool *team = &builder->in->pools->pools[pool];
+    if (!team->scales)
+        return;
+    struct rounds_fit fit = rounds_fit(passes, team, told);
+    partition_note(&builder->in->evidence[pool], &fit);
+    if (fit.rest == REST_NONE)
+        return;
+    scaling->rest = fit.rest;
+    scaling->total = fit.total;
+    scaling->pool = pool;
+}
+
+/* The demand as it would be if the items had divided evenly. */
+static void even_out(const struct builder *builder, struct draft_edge *draft,
+                     const struct scaling *scaling) {
+    if (scaling->rest == REST_NONE)
+        return;
+    double share = builder->in->facts ? scaling->share : 1;
+    double items = scaling->total / builder->in->pools->pools[scaling->pool].size;
+    for (size_t i = 0; i < draft->cpu_ns.count; i++)
+        draft->cpu_ns.items[i] /= 1 - share + share * draft->passes.items[i].rounds / items;
+}
+
+struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft) {
+    int team = team_of(builder, draft);
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    const struct draft_node_values *to = &builder->nodes.items[draft->to];
+    const struct thread_pool *pool = &builder->in->pools->pools[from->pool];
+    struct scaling scaling = {.pool = MODEL_NONE};
+    if (team == MODEL_NONE)
+        return scaling;
+    struct source source = source_of(builder);
+    struct source_split split =
+        source_split_between(&source, pool->start_routine, from->context, to->context);
+    scaling.share = pool->scales ? split.share : 0;
+    scaling.growth = split.growth;
+    if (scaling.share > 0 || scaling.growth > 0)
+        scaling.pool = team;
+    if (scaling.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
+    even_out(builder, draft, &scaling);
+    return scaling;
+}
+
+/* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
+ */
+static bool goes_round(const struct builder *builder, const struct draft_edge *draft,
+                       const struct facts_loop *loop) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[draft->to] = true;
+    for (bool grows = true; grows && !reached[draft->from];) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (reached[edge->from] && !reached[edge->to] &&
+                source_context_in_loop(builder->in->trace, builder->nodes.items[edge->to].context,
+                                       loop))
+                grows = reached[edge->to] = true;
+        }
+    }
+    bool round = reached[draft->from];
+    free(reached);
+    return round;
+}
+
+/* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
+ * are but one of several ways round the same loop, whose rounds are counted by the stays. */
+static bool is_inner_loop(const struct builder *builder, const struct draft_edge *draft) {
+    size_t index = 0, other = 0;
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    if (!loop || !goes_round(builder, draft, loop))
+        return false;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *edge = &builder->edges.items[e];
+        if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
+            continue;
+        if (common_loop(builder, edge, &other) && other == index && goes_round(builder, edge, loop))
+            return false;
+    }
+    return true;
+}
+
+static bool is_put_by_others(const struct builder *builder, int pool, int object) {
+    for (size_t n = 0; n < builder->nodes.count; n++)
+        if (builder->model->nodes[n].kind == NODE_PUT &&
+            builder->model->nodes[n].object == object && builder->nodes.items[n].pool != pool)
+            return true;
+    return false;
+}
+
+/* Is this where each thread of the pool goes round once, taking what others put into a queue? More
+ * threads find no more there. */
+static bool is_shared_supply(const struct builder *builder, int node) {
+    const struct draft_node_values *values = &builder->nodes.items[node];
+    const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
+    const struct node *get = &builder->model->nodes[node];
+    if (!pool->scales || values->passes.count != pool->n_threads)
+        return false;
+    return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
+                                 : get->kind == NODE_STATEMENTS &&
+                                       statements_are_handed(builder->model, (size_t)node);
+}
+
+void edge_scaling_stays(const struct builder *builder, const struct draft_edge *draft,
+                        struct node *node, struct edge *edge) {
+    int team = team_of(builder, draft);
+    const struct draft_node_values *from = &builder->nodes.items[draft->from];
+    edge->runs_scaling.pool = MODEL_NONE;
+    if (team == MODEL_NONE || draft->leaves)
+        return;
+    enum rest told = REST_NONE;
+    struct scaling rounds = scale_rounds(builder, draft, team, &told);
+    if (edge->runs.kind != DIST_NONE && is_inner_loop(builder, draft))
+        edge->runs_scaling = rounds;
+    if (node->stays.kind == DIST_NONE)
+        return;
+    if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft->from))
+        rounds = (struct scaling){.pool = team, .share = 1};
+    else if (rounds.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &from->passes, told, &rounds);
+    if (rounds.pool != MODEL_NONE)
+        node->stays_scaling = rounds;
+    if (rounds.share > 0 && rounds.rest != REST_NONE)
+        partition_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
+}

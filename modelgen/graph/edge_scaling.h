@@ -1,0 +1,18 @@
+/* How edges follow the thread count: the computation on them, and the rounds of the loops that they
+ * stay in. */
+#ifndef PERSIK_MODELGEN_GRAPH_EDGE_SCALING_H
+#define PERSIK_MODELGEN_GRAPH_EDGE_SCALING_H
+
+#include "modelgen/graph/builder.h"
+
+/* How the computation on the edge follows the threads. Where it is shared out in whole items, the
+ * measured values become what they would be if the items had divided evenly. What the rounds tell
+ * goes to the evidence of the pool. */
+struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft);
+
+/* Of the loop that the edge stays in: sets how its runs, and how often its node is stayed at,
+ * follow the threads. `node` and `edge` are the model's, whose distributions are there already. */
+void edge_scaling_stays(const struct builder *builder, const struct draft_edge *draft,
+                        struct node *node, struct edge *edge);
+
+#endif
