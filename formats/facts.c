@@ -242,6 +242,7 @@ static void read_loop(struct reader *reader, const struct place *place, const js
     loop->bound = (enum facts_bound)read_name(reader, place, object, "bound", bound_names);
     loop->rest = read_rest(reader, place, object);
     loop->has_fragments = read_flag(reader, place, object, "has_fragments");
+    loop->waits = json_object_get(object, "waits") && read_flag(reader, place, object, "waits");
     loop->why = read_text(reader, place, object, "why", true);
 }
 

@@ -46,6 +46,7 @@ struct facts_loop {
     enum facts_bound bound;
     enum rest rest;     /* of a share: who gets what the division leaves over */
     bool has_fragments; /* a catalog call inside, directly or through calls */
+    bool waits;         /* on a condition variable, until a predicate holds */
     char *why;          /* the expression and variable that decide, for the reader */
 };
 

@@ -26,7 +26,7 @@ struct LoopFact {
     int first_line, last_line;
     facts_bound bound;
     enum rest rest;
-    bool has_fragments;
+    bool has_fragments, waits;
     std::string why;
 };
 

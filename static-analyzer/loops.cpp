@@ -281,7 +281,8 @@ void find_loops(const Program &program, const Bounds &bounds, Findings &findings
             const Function &function = program.functions[f];
             const Stmt &stmt = *flow.loops[l].stmt;
             findings.loops.push_back({function.file, function.key, stmt.first_line, stmt.last_line,
-                                      bound.kind, rest_of_bound(bound), fragments, bound.why});
+                                      bound.kind, rest_of_bound(bound), fragments,
+                                      is_wait_loop(flow, (int)l), bound.why});
         }
     }
 }

@@ -70,6 +70,8 @@ json_t *to_json(const LoopFact &loop) {
                                "function", name(loop.function), "first_line", loop.first_line,
                                "last_line", loop.last_line, "bound", bound_names[loop.bound],
                                "has_fragments", loop.has_fragments, "why", text(loop.why));
+    if (loop.waits)
+        json_object_set_new(object, "waits", json_true());
     set_rest(object, loop.rest);
     return object;
 }

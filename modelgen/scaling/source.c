@@ -28,6 +28,11 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
     return source_calls_from_loop(trace, context, loop) >= 0;
 }
 
+/* Where a macro hides all of a critical section, its wait loop lies on the line of its lock. */
+static bool is_in_one_line(const struct facts_loop *loop) {
+    return loop->waits && loop->first_line == loop->last_line;
+}
+
 bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,
                          const struct facts_loop *loop) {
     const struct trace_context *calls = &trace->contexts[context];
@@ -37,7 +42,8 @@ bool source_once_a_round(const struct trace *trace, const struct facts *facts, u
             const struct facts_loop *other = &facts->loops[l];
             bool inside = !arrived || (other->first_line >= loop->first_line &&
                                        other->last_line <= loop->last_line);
-            if (other != loop && inside && frame_in_loop(&calls->frames[i], other))
+            if (other != loop && inside && !is_in_one_line(other) &&
+                frame_in_loop(&calls->frames[i], other))
                 return false;
         }
         if (arrived)
