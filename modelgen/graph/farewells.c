@@ -3,15 +3,19 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/pools/slots.h"
 #include "modelgen/run/timeline.h"
 
 /* Work takes this many times the CPU that a thread still uses after it was told to go home. */
 #define WORK_RATIO 4
 
-/* A section that puts or takes. */
+/* Something that is put or taken. */
 struct act {
-    size_t section;
+    int thread;
+    size_t index;     /* of the section, or of the call's record in its thread */
     uint64_t time_ns; /* when its waits were over */
+    uint32_t place;   /* where; TRACE_NO_CONTEXT: not known */
+    bool in_vain;     /* a get that was told that there is nothing */
 };
 
 struct acts {
@@ -24,8 +28,24 @@ static int compare_acts(const void *a, const void *b) {
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static void add_act(struct acts *acts, const struct sections *sections, size_t s) {
-    *VECTOR_ADD(acts) = (struct act){s, section_passed_ns(sections, &sections->sections[s])};
+/* What goes through a queue, both in order of time. */
+struct traffic {
+    struct acts puts, gets;
+    size_t initial; /* there before the first is put */
+    size_t n_looks; /* gets that only look at what is there, and leave it */
+    int taker;      /* the pool that takes it all; -1: none yet */
+    bool is_other;  /* it is no such queue */
+};
+
+static void free_traffic(struct traffic *traffic) {
+    free(traffic->puts.items);
+    free(traffic->gets.items);
+}
+
+/* All must be taken by one pool. */
+static void note_taker(struct traffic *traffic, int pool) {
+    traffic->is_other |= traffic->taker >= 0 && traffic->taker != pool;
+    traffic->taker = pool;
 }
 
 static void sort_acts(struct acts *acts) {
@@ -33,46 +53,110 @@ static void sort_acts(struct acts *acts) {
         qsort(acts->items, acts->count, sizeof *acts->items, compare_acts);
 }
 
-/* Queue traffic in order of time. Returns the pool that takes it all; -1: it is no such queue. */
-static int find_acts(const struct stream_input *input, const struct guard *guard, struct acts *puts,
-                     struct acts *gets) {
-    int taker = -1;
-    if (guard->kind != GUARD_QUEUE || guard->close_class >= 0 || guard->tries)
-        return -1;
-    for (size_t s = 0; s < input->sections->n_sections; s++) {
+static uint32_t place_of(const struct stream_input *input, const struct trace_record *record) {
+    return record->context == TRACE_NO_CONTEXT ? TRACE_NO_CONTEXT : input->places[record->context];
+}
+
+static void add_section(const struct stream_input *input, struct acts *acts, size_t s) {
+    const struct section *section = &input->sections->sections[s];
+    const struct trace_thread *thread = &input->trace->threads[section->thread];
+    *VECTOR_ADD(acts) =
+        (struct act){.thread = section->thread,
+                     .index = s,
+                     .time_ns = section_passed_ns(input->sections, section),
+                     .place = place_of(input, &thread->records[section->lock_record])};
+}
+
+static struct traffic traffic_of_guard(const struct stream_input *input,
+                                       const struct guard *guard) {
+    struct traffic traffic = {.taker = -1,
+                              .is_other = guard->kind != GUARD_QUEUE || guard->close_class >= 0 ||
+                                          guard->tries};
+    for (size_t s = 0; s < input->sections->n_sections && !traffic.is_other; s++) {
         const struct section *section = &input->sections->sections[s];
         int class_index = input->monitors->class_of[s];
         if (section->mutex != guard->mutex)
             continue;
         bool waits = guard->waits[class_index]; /* others take what is there */
         if (waits || guard->weight[class_index] < 0) {
-            int pool = input->pools->pool_of[section->thread];
-            if ((waits && guard->outcome[s] != OUTCOME_YES) || (taker >= 0 && taker != pool))
-                return -1;
-            taker = pool;
-            add_act(gets, input->sections, s);
+            note_taker(&traffic, input->pools->pool_of[section->thread]);
+            add_section(input, &traffic.gets, s);
+            traffic.n_looks += guard->weight[class_index] == 0;
+            traffic.gets.items[traffic.gets.count - 1].in_vain =
+                waits && guard->outcome[s] != OUTCOME_YES;
         } else if (guard->weight[class_index] == 1) {
-            add_act(puts, input->sections, s);
+            add_section(input, &traffic.puts, s);
         } else if (guard->weight[class_index] > 1) {
-            return -1;
+            traffic.is_other = true;
         }
     }
-    sort_acts(puts);
-    sort_acts(gets);
-    return taker;
+    sort_acts(&traffic.puts);
+    sort_acts(&traffic.gets);
+    return traffic;
 }
 
-static int thread_of(const struct stream_input *input, const struct act *act) {
-    return input->sections->sections[act->section].thread;
+static void note_call(const struct stream_input *input, struct traffic *traffic, size_t thread,
+                      size_t index) {
+    const struct trace_record *record = &input->trace->threads[thread].records[index];
+    const struct api_info *info = &api_catalog[record->api];
+    struct act act = {.thread = (int)thread,
+                      .index = index,
+                      .time_ns = record->start_ns,
+                      .place = place_of(input, record)};
+    switch (info->op) {
+    case OP_ACQUIRE:
+    case OP_GET:
+        act.time_ns = trace_end_ns(record);
+        traffic->is_other |=
+            (record->flags & (TRACE_FAILED | TRACE_UNFINISHED)) != 0 || info->timeout_argument >= 0;
+        note_taker(traffic, input->pools->pool_of[thread]);
+        *VECTOR_ADD(&traffic->gets) = act;
+        break;
+    case OP_RELEASE:
+    case OP_PUT:
+        *VECTOR_ADD(&traffic->puts) = act;
+        break;
+    case OP_INIT:
+    case OP_DESTROY:
+        break;
+    default:
+        traffic->is_other = true;
+    }
+}
+
+/* Of the program's semaphores, and of the queues that calls work on, such as pipes: one per sync
+ * object. The caller frees. */
+static struct traffic *traffic_of_calls(const struct stream_input *input) {
+    const struct sections *sections = input->sections;
+    struct traffic *traffic = memory_alloc(sections->n_objects, sizeof *traffic);
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        const struct sync_object *object = &sections->objects[o];
+        bool counts = object->kind == ON_SEMAPHORE || object->kind == ON_ITEMS;
+        traffic[o] =
+            (struct traffic){.taker = -1, .is_other = !counts || slots_are_object(object->address)};
+        if (object->kind == ON_SEMAPHORE && object->parties > 0)
+            traffic[o].initial = (size_t)object->parties;
+    }
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        for (size_t r = 0; r < input->trace->threads[t].n_records; r++) {
+            int object = sections_object(sections, &input->trace->threads[t].records[r]);
+            if (object >= 0 && !traffic[object].is_other)
+                note_call(input, &traffic[object], t, r);
+        }
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        sort_acts(&traffic[o].puts);
+        sort_acts(&traffic[o].gets);
+    }
+    return traffic;
 }
 
 /* Is the last thing that is taken in each thread of the pool also among the last of all? */
-static bool end_all(const struct stream_input *input, const struct acts *gets, size_t n_threads) {
+static bool end_all(const struct acts *gets, size_t n_threads) {
     if (gets->count <= n_threads)
         return false;
     for (size_t i = gets->count - n_threads; i < gets->count; i++)
         for (size_t j = i + 1; j < gets->count; j++)
-            if (thread_of(input, &gets->items[i]) == thread_of(input, &gets->items[j]))
+            if (gets->items[i].thread == gets->items[j].thread)
                 return false;
     return true;
 }
@@ -85,7 +169,7 @@ static bool work_is_over(const struct stream_input *input, const struct acts *ge
     double *before = memory_alloc(trace->n_threads, sizeof *before);
     bool *takes = memory_alloc(trace->n_threads, sizeof *takes);
     for (size_t i = 0; i < gets->count; i++) {
-        int thread = thread_of(input, &gets->items[i]);
+        int thread = gets->items[i].thread;
         double now = timeline_cpu(&input->timelines[thread], gets->items[i].time_ns);
         if (takes[thread])
             work += now - before[thread];
@@ -101,18 +185,11 @@ static bool work_is_over(const struct stream_input *input, const struct acts *ge
     return rest / (double)n_threads * WORK_RATIO < work / rounds;
 }
 
-static uint32_t place_of(const struct stream_input *input, const struct act *act) {
-    const struct section *section = &input->sections->sections[act->section];
-    const struct trace_thread *thread = &input->trace->threads[section->thread];
-    uint32_t context = thread->records[section->lock_record].context;
-    return context == TRACE_NO_CONTEXT ? context : input->places[context];
-}
-
 /* Does what is put from number `first` on come from places where nothing else is put? */
-static bool places_differ(const struct stream_input *input, const struct acts *puts, size_t first) {
+static bool places_differ(const struct acts *puts, size_t first) {
     for (size_t i = first; i < puts->count; i++)
         for (size_t j = 0; j < first; j++)
-            if (place_of(input, &puts->items[i]) == place_of(input, &puts->items[j]))
+            if (puts->items[i].place == puts->items[j].place)
                 return false;
     return true;
 }
@@ -121,33 +198,90 @@ static bool places_differ(const struct stream_input *input, const struct acts *p
 static bool are_put_by(const struct stream_input *input, const struct acts *puts, size_t first,
                        int pool) {
     for (size_t i = first; i < puts->count; i++)
-        if (input->pools->pool_of[thread_of(input, &puts->items[i])] == pool)
+        if (input->pools->pool_of[puts->items[i].thread] == pool)
             return true;
     return false;
 }
 
+/* What ends each of the pool's threads: the last ones of all that is put and taken. */
+struct ending {
+    size_t first_put, first_get;
+    bool found;
+};
+
+/* Of the gets from number `first` to before `end`. */
+static bool any_in_vain(const struct acts *gets, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++)
+        if (gets->items[i].in_vain)
+            return true;
+    return false;
+}
+
+static struct ending find_ending(const struct stream_input *input, const struct traffic *traffic) {
+    if (traffic->is_other || traffic->taker < 0)
+        return (struct ending){0};
+    const struct acts *gets = &traffic->gets;
+    const struct thread_pool *pool = &input->pools->pools[traffic->taker];
+    size_t n = pool->n_threads;
+    if ((size_t)pool->size != n || !end_all(gets, n) || gets->count - n < traffic->initial)
+        return (struct ending){0};
+    size_t first_get = gets->count - n, there = traffic->puts.count + traffic->initial;
+    size_t taken = gets->count - traffic->n_looks;
+    /* Each takes its own, and one may be handed on and be left over; or all find the same one,
+     * which the guard may count as taken by each, the later ones in vain, or as taken by nobody. */
+    bool own = traffic->n_looks == 0 && (there == taken || there == taken + 1) &&
+               !any_in_vain(gets, first_get, gets->count);
+    bool same = traffic->n_looks == 0 ? there + n == taken + 1
+                                      : traffic->n_looks == n && there == taken + 1;
+    bool found = (own || same) && !any_in_vain(gets, 0, first_get);
+    return (struct ending){first_get - traffic->initial, first_get, found};
+}
+
 static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard,
                                     bool *in_passing) {
-    struct acts puts = {0}, gets = {0};
+    struct traffic traffic = traffic_of_guard(input, guard);
+    const struct acts *puts = &traffic.puts, *gets = &traffic.gets;
+    struct ending ending = find_ending(input, &traffic);
+    bool differ = ending.found && places_differ(puts, ending.first_put);
     enum farewell *of = NULL;
-    int taker = find_acts(input, guard, &puts, &gets);
-    size_t n = taker < 0 ? 0 : input->pools->pools[taker].n_threads;
-    /* handed on, one is left over */
-    bool complete = puts.count == gets.count || puts.count == gets.count + 1;
-    bool ends = n > 0 && complete && (size_t)input->pools->pools[taker].size == n &&
-                end_all(input, &gets, n);
-    bool differ = ends && places_differ(input, &puts, gets.count - n);
-    if (ends && (differ || work_is_over(input, &gets, n))) {
-        *in_passing = !differ && !are_put_by(input, &puts, gets.count - n, taker);
+    if (differ || (ending.found && work_is_over(input, gets, gets->count - ending.first_get))) {
+        *in_passing = !differ && !are_put_by(input, puts, ending.first_put, traffic.taker);
         of = memory_alloc(input->sections->n_sections, sizeof *of);
-        for (size_t i = gets.count - n; i < gets.count; i++)
-            of[gets.items[i].section] = FAREWELL_TAKEN;
-        for (size_t i = gets.count - n; i < puts.count; i++)
-            of[puts.items[i].section] = i == gets.count - n ? FAREWELL_FIRST : FAREWELL_OTHER;
+        for (size_t i = ending.first_get; i < gets->count; i++)
+            of[gets->items[i].index] = FAREWELL_TAKEN;
+        for (size_t i = ending.first_put; i < puts->count; i++)
+            of[puts->items[i].index] = i == ending.first_put ? FAREWELL_FIRST : FAREWELL_OTHER;
     }
-    free(puts.items);
-    free(gets.items);
+    free_traffic(&traffic);
     return of;
+}
+
+static uint64_t key_of_call(size_t thread, size_t record) {
+    return map_mix(map_mix(31, thread), record);
+}
+
+static void note_farewell(struct farewells *farewells, const struct act *act,
+                          enum farewell farewell) {
+    map_put(&farewells->of_call, key_of_call((size_t)act->thread, act->index), (int)farewell);
+}
+
+/* Calls whose place does not tell farewells from work are left as they are: the rounds of the loop
+ * around them would not be what they were. */
+static void find_of_calls(const struct stream_input *input, struct farewells *farewells) {
+    struct traffic *traffic = traffic_of_calls(input);
+    for (size_t o = 0; o < input->sections->n_objects; o++) {
+        const struct acts *puts = &traffic[o].puts, *gets = &traffic[o].gets;
+        struct ending ending = find_ending(input, &traffic[o]);
+        if (ending.found && places_differ(puts, ending.first_put)) {
+            for (size_t i = ending.first_get; i < gets->count; i++)
+                note_farewell(farewells, &gets->items[i], FAREWELL_TAKEN);
+            for (size_t i = ending.first_put; i < puts->count; i++)
+                note_farewell(farewells, &puts->items[i],
+                              i == ending.first_put ? FAREWELL_FIRST : FAREWELL_OTHER);
+        }
+        free_traffic(&traffic[o]);
+    }
+    free(traffic);
 }
 
 struct farewells farewells_find(const struct stream_input *input) {
@@ -156,6 +290,7 @@ struct farewells farewells_find(const struct stream_input *input) {
                                .in_passing = memory_alloc(input->monitors->n_guards, sizeof(bool))};
     for (size_t g = 0; g < result.n_guards; g++)
         result.of[g] = find_of_guard(input, &input->monitors->guards[g], &result.in_passing[g]);
+    find_of_calls(input, &result);
     return result;
 }
 
@@ -164,6 +299,11 @@ void farewells_free(struct farewells *farewells) {
         free(farewells->of[g]);
     free(farewells->of);
     free(farewells->in_passing);
+    map_free(&farewells->of_call);
+}
+
+enum farewell farewells_of_call(const struct farewells *farewells, size_t thread, size_t record) {
+    return (enum farewell)map_get(&farewells->of_call, key_of_call(thread, record), FAREWELL_NONE);
 }
 
 enum farewell farewells_of(const struct farewells *farewells, size_t guard, size_t section) {

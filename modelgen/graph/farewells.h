@@ -4,6 +4,7 @@
 #ifndef PERSIK_MODELGEN_GRAPH_FAREWELLS_H
 #define PERSIK_MODELGEN_GRAPH_FAREWELLS_H
 
+#include "base/map.h"
 #include "modelgen/graph/stream.h"
 
 enum farewell {
@@ -17,6 +18,7 @@ struct farewells {
     size_t n_guards;
     enum farewell **of; /* per guard: per section; NULL: it has none */
     bool *in_passing;   /* per guard: such items are put where the work is put */
+    struct map of_call; /* of calls on semaphores and queues: (thread, record) -> enum farewell */
 };
 
 /* farewells_free() ends it. */
@@ -24,6 +26,9 @@ struct farewells farewells_find(const struct stream_input *input);
 void farewells_free(struct farewells *farewells);
 
 enum farewell farewells_of(const struct farewells *farewells, size_t guard, size_t section);
+
+/* Of a call that puts or takes by itself: on a semaphore that counts work, or on a pipe. */
+enum farewell farewells_of_call(const struct farewells *farewells, size_t thread, size_t record);
 
 /* Is the section there only to put such an item, whatever the guard? */
 bool farewells_puts(const struct farewells *farewells, size_t section);

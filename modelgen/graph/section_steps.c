@@ -65,6 +65,8 @@ void section_steps_first_draws(struct writer *writer, uint64_t time_ns) {
 void section_steps_draws_after(struct writer *writer, size_t index,
                                const struct trace_record *record) {
     uint64_t end = trace_end_ns(record);
+    if (farewells_of_call(&writer->farewells, writer->thread, index) == FAREWELL_TAKEN)
+        return;
     for (size_t p = 0; p < writer->in->monitors->n_patterns; p++) {
         struct pattern *pattern = &writer->in->monitors->patterns[p];
         const struct trace_record *like = pattern->drawn_after;

@@ -15,11 +15,33 @@
 #include "modelgen/graph/work_steps.h"
 #include "modelgen/scaling/source.h"
 
+/* A call that puts or takes what ends a thread: true. The first such put closes, and who takes one
+ * finds that there is no more. */
+static bool write_farewell(struct writer *writer, size_t index, const struct trace_record *record,
+                           int sync_object) {
+    enum farewell farewell = farewells_of_call(&writer->farewells, writer->thread, index);
+    if (farewell == FAREWELL_NONE || farewell == FAREWELL_OTHER)
+        return farewell == FAREWELL_OTHER;
+    bool tokens = api_catalog[record->api].object == ON_SEMAPHORE;
+    enum node_kind taking = tokens ? NODE_ACQUIRE : NODE_GET;
+    uint64_t end = trace_end_ns(record);
+    struct step *step = writer_add_step(writer, farewell == FAREWELL_TAKEN ? taking : NODE_CLOSE,
+                                        index, record->start_ns, end);
+    step->object =
+        tokens ? objects_semaphore(writer, sync_object) : objects_items(writer, sync_object);
+    if (farewell == FAREWELL_TAKEN) {
+        step->outcome = OUTCOME_NO;
+        writer_mark_task(writer, index, end, step);
+    }
+    return true;
+}
+
 static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     int object = sections_object(writer->in->sections, record);
     uint64_t end = trace_end_ns(record);
-    if (named_steps_write(writer, index, record, object))
+    if (write_farewell(writer, index, record, object) ||
+        named_steps_write(writer, index, record, object))
         return;
     switch (info->op) {
     case OP_LOCK:

@@ -125,9 +125,19 @@ static bool takes(const struct node *node, int object) {
     return node->object == object && (node->kind == NODE_GET || node->kind == NODE_ACQUIRE);
 }
 
-/* Tokens that come back for what the pool hands on: they bound how much is under way. */
+static bool is_closed(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
+            return true;
+    return false;
+}
+
+/* Tokens that come back for what the pool hands on: they bound how much is under way. What is
+ * closed when there is no more of it is work. */
 static bool is_credit(const struct graph *graph, int object) {
     const struct model *model = graph->model;
+    if (is_closed(model, object))
+        return false;
     for (size_t back = 0; back < graph->n; back++) {
         if (graph->is_own[back] || !gives(&model->nodes[back], object))
             continue;
@@ -567,7 +577,9 @@ static struct contents find_contents(struct model *model, int pool) {
         if (!graph.is_own[n])
             continue;
         found.supply |= (node->kind == NODE_GET && !takes_command(&graph, n)) ||
-                        (node->kind == NODE_ACQUIRE && node->timeout_ns == 0) ||
+                        (node->kind == NODE_ACQUIRE &&
+                         (node->timeout_ns == 0 ||
+                          (is_in_loop(&graph, n) && has_way_out(&graph, n, OUTCOME_NO)))) ||
                         takes_by_statements(&graph, n);
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
         for (size_t e = 0; e < node->n_edges; e++) {

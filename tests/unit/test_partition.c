@@ -342,6 +342,56 @@ static void items_that_tell_threads_to_end_are_as_many_as_the_threads(void **sta
     model_free(model);
 }
 
+/* Main posts a semaphore for each of 40 rows, and elsewhere once more for each of two threads,
+ * which ends by it. */
+static struct trace *semaphore_trace(void) {
+    enum { ITEMS = 40, THREADS = 2, SEMAPHORE = 0x3000, FIRST_POST = 10000 };
+    struct trace *trace = builder_new(THREADS);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint32_t post = builder_context(trace, "main", 903, "main", 903);
+    uint32_t dismiss = builder_context(trace, "main", 906, "main", 906);
+    uint32_t wait = builder_context(trace, "worker", 100, "worker", 100);
+    uint64_t end = FIRST_POST + (ITEMS / THREADS + 1) * (uint64_t)ROW_NS;
+    for (int t = 1; t <= THREADS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    for (int i = 0; i < ITEMS + THREADS; i++)
+        builder_record(trace, main_thread, "sem_post", FIRST_POST + 1000 * (uint64_t)i, 0,
+                       SEMAPHORE, i < ITEMS ? post : dismiss, 0);
+    for (int t = 1; t <= THREADS; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        uint64_t came = 10 * (uint64_t)t, got = FIRST_POST + 1000 * (uint64_t)(t - 1) + 50;
+        builder_record(trace, thread, "sem_wait", came, got - came, SEMAPHORE, wait, 0);
+        builder_slice(trace, thread, 0, came + 1);
+        builder_slice(trace, thread, got, end);
+        for (int i = 1; i <= ITEMS / THREADS; i++)
+            builder_record(trace, thread, "sem_wait", got + (uint64_t)i * ROW_NS, 0, SEMAPHORE,
+                           wait, 0);
+        builder_record(trace, main_thread, "pthread_join", FIRST_POST + 50000 + (uint64_t)t,
+                       end - FIRST_POST - 50000, 0, join, t);
+    }
+    builder_finish(trace, end + 100);
+    for (int t = 1; t <= THREADS; t++)
+        trace->threads[t].end_ns =
+            FIRST_POST + 1000 * (uint64_t)(t - 1) + 100 + ITEMS / THREADS * (uint64_t)ROW_NS;
+    return trace;
+}
+
+static void a_semaphore_that_counts_work_is_a_supply(void **state) {
+    (void)state;
+    struct model *model = model_of(semaphore_trace(), NULL);
+    size_t closings = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        closings += model->nodes[n].kind == NODE_CLOSE;
+    assert_int_equal(closings, 1);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    ASSERT_ROWS(model, 1, 40);
+    ASSERT_ROWS(model, 2, 20);
+    ASSERT_ROWS(model, 8, 5);
+    model_free(model);
+}
+
 /* The source says that it is a queue; a taker that found it empty once would be one that gives up.
  */
 static void takers_that_were_never_refused_wait(void **state) {
@@ -696,6 +746,7 @@ int main(void) {
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
+        cmocka_unit_test(a_semaphore_that_counts_work_is_a_supply),
         cmocka_unit_test(takers_that_were_never_refused_wait),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
         cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
