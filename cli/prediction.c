@@ -6,6 +6,9 @@
 #include "base/memory.h"
 #include "cli/workspace.h"
 
+/* Operations that went wrong: with less, the figures are hardly touched. */
+#define STALLS_THAT_MATTER 0.01
+
 struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
     if (path)
         return model_load(path, error);
@@ -50,15 +53,29 @@ void prediction_free(struct prediction *prediction) {
     *prediction = (struct prediction){0};
 }
 
+/* Stalls for each operation on an object of the model: what part of them went wrong. */
+static double stalled_share(const struct sim_result *result) {
+    double operations = 0;
+    for (size_t i = 0; i < result->n_objects; i++)
+        operations += result->objects[i].operations.mean * result->replications;
+    return operations > 0 ? result->stalls / operations : 1;
+}
+
 void prediction_warn_of_stalls(const struct prediction *predictions, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        const struct prediction *prediction = &predictions[i];
-        if (prediction->result.stalls <= 0)
-            continue;
-        log_warning("threads %s, cores %d: all simulated threads waited for nothing %.0f times, "
-                    "first at %s: the model is incomplete there, take the figures with care",
-                    prediction->threads->label, prediction->cores, prediction->result.stalls,
-                    prediction->result.stalled_at);
+    const struct prediction *worst = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (predictions[i].result.stalls > 0 &&
+            (!worst || stalled_share(&predictions[i].result) > stalled_share(&worst->result)))
+            worst = &predictions[i];
+    if (!worst)
         return;
-    }
+    const struct sim_result *result = &worst->result;
+    double share = stalled_share(result);
+    bool matters = share >= STALLS_THAT_MATTER;
+    (matters ? log_warning : log_note)(
+        "threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run, %.2g "
+        "%% of "
+        "its operations, first at %s: the model is incomplete there%s",
+        worst->threads->label, worst->cores, result->stalls / result->replications, 100 * share,
+        result->stalled_at, matters ? ", take the figures with care" : "");
 }

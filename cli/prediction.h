@@ -24,7 +24,8 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
                     struct error *error);
 void prediction_free(struct prediction *prediction);
 
-/* Says, once, on stderr when the simulated threads stalled: the model is then incomplete. */
+/* Says, once and of the worst, on stderr when the simulated threads stalled: the model is then
+ * incomplete. A warning where that is more than a hundredth of what they did, else a note. */
 void prediction_warn_of_stalls(const struct prediction *predictions, size_t n);
 
 #endif
