@@ -10,7 +10,8 @@ corpus=$root/tests/monitors
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands
-    unbounded_exchange handover_wavefront none_overwriting_ring none_histogram none_filled_list"
+    unbounded_exchange handover_wavefront handover_outqueue tokens_spaces pool_idle semaphore_waiters
+    none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
     "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \
@@ -23,11 +24,22 @@ verdict_on() {
         "$scratch/$2/model.json"
 }
 
+# never_stalls PROGRAM: nobody waits for ever, with other numbers of threads than the recorded one.
+never_stalls() {
+    "$build/persik" predict -i "$scratch/$1" --threads 1,2,4,8 --cores 2 >"$scratch/log" 2>&1 &&
+        ! grep -q "waited for nothing" "$scratch/log"
+}
+
+# follows PROGRAM RULE: its workers' work follows their number so.
+follows() {
+    "$persik" predict -i "$scratch/$1" --threads 4 2>&1 | tee "$scratch/log" | grep -q ": $2"
+}
+
 is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 10))"
+echo "1..$(($# + 15))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -58,9 +70,27 @@ report $? "two rings that are the two sides of one object are named once"
 
 # Its reader puts an empty block for each worker in the loop that puts the full ones: more threads than
 # were recorded must not wait for ever for theirs.
-"$build/persik" predict -i "$scratch/unbounded_exchange" --threads 8 --cores 2 >"$scratch/log" 2>&1 &&
-    ! grep -q "waited for nothing" "$scratch/log"
+never_stalls unbounded_exchange
 report $? "workers that get their end in the loop of the work end, however many there are"
+
+# What ends a worker is taken by a call: a semaphore that counts work is posted once more for each of them,
+# a pipe gets a null pointer. Who is faster takes more of the work.
+for program in handover_outqueue tokens_spaces; do
+    never_stalls "$program" && follows "$program" "takes work from a common supply"
+    report $? "$program: workers take what there is until they are told to end"
+done
+
+# One item stays in the queue, and each worker that finds it ends.
+never_stalls pool_idle
+report $? "workers that all find the same last item end, however many there are"
+
+# The macro that takes a permit hides a wait loop in one line, which is no loop around the lock.
+never_stalls semaphore_waiters
+report $? "no thread decides to go home with a permit in its hands"
+
+# The loop over the columns of a row contains both ends of the way to the next row, too.
+follows handover_wavefront "splits a fixed total among its threads"
+report $? "the rows of a wavefront are shared among the threads"
 
 # Each row follows the one above, which must be further, under a mutex of its own.
 jq -e 'any(.objects[]; .in_steps and .lead > 0)' "$scratch/handover_wavefront/model.json" \
