@@ -20,6 +20,12 @@ double comparison_own_error(const struct comparison *comparison) {
            1;
 }
 
+double comparison_equal_speed_error(const struct comparison *comparison) {
+    if (comparison->equal_speed_ns == 0)
+        return 0;
+    return comparison->prediction.result.run_ns.mean / comparison->equal_speed_ns - 1;
+}
+
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
                                         double error_of(const struct comparison *)) {
     double *errors = memory_alloc(n, sizeof *errors);
@@ -54,7 +60,10 @@ static const struct table_column columns[] = {
     {"own_run_ns", NULL},
     {"own_error", "error without"},
     {"own_cpu_utilisation", NULL},
+    {"equal_speed_run_ns", NULL}, /* from here on only with a reference */
+    {"equal_speed_error", "at equal speed"},
 };
+enum { COLUMNS_OF_REFERENCE = 2 };
 
 /* From this share of the cores on it is worth a line. */
 #define FOREIGN_NOTE 0.01
@@ -86,6 +95,33 @@ static void add_row(struct table *table, const struct comparison *comparison) {
     table_add_number(table, measurement_own_run_ns(measurement), UNIT_TIME);
     table_add_signed_share(table, comparison_own_error(comparison));
     table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
+    if (comparison->equal_speed_ns > 0) {
+        table_add_number(table, comparison->equal_speed_ns, UNIT_TIME);
+        table_add_signed_share(table, comparison_equal_speed_error(comparison));
+    }
+}
+
+/* Of all comparisons. */
+struct errors {
+    struct error_summary raw, own, equal_speed;
+    double foreign_share; /* of the cores, on average */
+    double slowdown;      /* of the machine since the recording; 0: not known */
+};
+
+static struct errors summarize(const struct comparison *comparisons, size_t n) {
+    struct errors errors = {
+        .raw = comparison_summary(comparisons, n, comparison_error),
+        .own = comparison_summary(comparisons, n, comparison_own_error),
+        .equal_speed = comparison_summary(comparisons, n, comparison_equal_speed_error),
+    };
+    for (size_t i = 0; i < n; i++) {
+        const struct comparison *comparison = &comparisons[i];
+        errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
+        if (comparison->equal_speed_ns > 0)
+            errors.slowdown += measurement_own_run_ns(comparison->measurement) /
+                               comparison->equal_speed_ns / (double)n;
+    }
+    return errors;
 }
 
 static json_t *summary_json(struct error_summary summary) {
@@ -93,12 +129,14 @@ static json_t *summary_json(struct error_summary summary) {
                      summary.worst);
 }
 
-static void print_json(const struct table *table, const char *program, struct error_summary summary,
-                       struct error_summary own, FILE *out) {
-    table_print_json(json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
-                               table_json(table), "absolute_error", summary_json(summary),
-                               "absolute_own_error", summary_json(own)),
-                     out);
+static void print_json(const struct table *table, const char *program, const struct errors *errors,
+                       FILE *out) {
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
+                             table_json(table), "absolute_error", summary_json(errors->raw),
+                             "absolute_own_error", summary_json(errors->own));
+    if (errors->slowdown > 0)
+        json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
+    table_print_json(json, out);
 }
 
 static void print_summary(const char *of, struct error_summary summary, FILE *out) {
@@ -106,45 +144,44 @@ static void print_summary(const char *of, struct error_summary summary, FILE *ou
             100 * summary.median, 100 * summary.worst);
 }
 
-static double mean_foreign_share(const struct comparison *comparisons, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += measurement_foreign_share(comparisons[i].measurement);
-    return sum / (double)n;
-}
-
-static void print_text(const struct table *table, const struct comparison *comparisons, size_t n,
-                       struct error_summary summary, struct error_summary own, FILE *out) {
+static void print_text(const struct table *table, const struct errors *errors, FILE *out) {
     table_print_text(table, out);
     fputc('\n', out);
-    print_summary("absolute error", summary, out);
-    double foreign = mean_foreign_share(comparisons, n);
-    if (foreign < FOREIGN_NOTE)
-        return;
-    print_summary("without what others had", own, out);
-    fprintf(
-        out,
-        "Others (processes, and guests of this virtual machine's host) had %.1f %% of the cores: "
-        "a prediction is for cores of the program's own.\n",
-        100 * foreign);
+    print_summary("absolute error", errors->raw, out);
+    if (errors->foreign_share >= FOREIGN_NOTE) {
+        print_summary("without what others had", errors->own, out);
+        fprintf(out,
+                "Others (processes, and guests of this virtual machine's host) had %.1f %% of the "
+                "cores: a prediction is for cores of the program's own.\n",
+                100 * errors->foreign_share);
+    }
+    if (errors->slowdown > 0) {
+        print_summary("at equal speed", errors->equal_speed, out);
+        fprintf(
+            out,
+            "The recorded configuration, run before and after each run, took %.2f times as long "
+            "as when the model was recorded: at equal speed is the error against that.\n",
+            errors->slowdown);
+    }
 }
 
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
                       enum table_format format, FILE *out) {
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    struct errors errors = summarize(comparisons, n);
+    size_t n_columns = sizeof columns / sizeof *columns;
+    struct table *table =
+        table_new(columns, n_columns - (errors.slowdown > 0 ? 0 : COLUMNS_OF_REFERENCE));
     for (size_t i = 0; i < n; i++)
         add_row(table, &comparisons[i]);
-    struct error_summary summary = comparison_summary(comparisons, n, comparison_error);
-    struct error_summary own = comparison_summary(comparisons, n, comparison_own_error);
     switch (format) {
     case FORMAT_TABLE:
-        print_text(table, comparisons, n, summary, own, out);
+        print_text(table, &errors, out);
         break;
     case FORMAT_CSV:
         table_print_csv(table, out);
         break;
     case FORMAT_JSON:
-        print_json(table, program, summary, own, out);
+        print_json(table, program, &errors, out);
         break;
     }
     table_free(table);

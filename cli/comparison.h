@@ -12,6 +12,8 @@
 struct comparison {
     const struct measurement *measurement;
     struct prediction prediction;
+    double equal_speed_ns; /* that the program would have taken had the machine been as fast as when
+                              the model was recorded; 0: not known */
 };
 
 /* predicted / measured - 1, of the running time; the paper's error with its sign. */
@@ -19,6 +21,9 @@ double comparison_error(const struct comparison *comparison);
 
 /* The same against the time that the program would have taken with its cores for itself. */
 double comparison_own_error(const struct comparison *comparison);
+
+/* The same at equal speed; 0 where that is not known. */
+double comparison_equal_speed_error(const struct comparison *comparison);
 
 struct error_summary {
     double mean, median, worst; /* of the absolute errors */

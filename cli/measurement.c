@@ -22,12 +22,22 @@ struct measurement *measurements_get(struct measurements *measurements, const ch
     return added;
 }
 
+struct measurement *measurements_add(struct measurements *measurements, const char *threads,
+                                     int cores, const struct program_run *run) {
+    struct measurement *measurement = measurements_get(measurements, threads, cores);
+    *VECTOR_ADD(&measurements->order) =
+        (struct run_place){(size_t)(measurement - measurements->items), measurement->count};
+    *VECTOR_ADD(measurement) = *run;
+    return measurement;
+}
+
 void measurements_free(struct measurements *measurements) {
     for (size_t i = 0; i < measurements->count; i++) {
         free(measurements->items[i].threads);
         free(measurements->items[i].items);
     }
     free(measurements->items);
+    free(measurements->order.items);
     *measurements = (struct measurements){0};
 }
 
@@ -77,8 +87,7 @@ static bool read_run(char *line, struct measurements *measurements) {
     if ((!old && sscanf(rest + used, ",%" SCNu64 "%n", &run.foreign_ns, &more) != 1) ||
         rest[used + more] != '\0' || cores < 1 || run.run_ns == 0)
         return false;
-    struct measurement *measurement = measurements_get(measurements, threads, cores);
-    *VECTOR_ADD(measurement) = run;
+    measurements_add(measurements, threads, cores, &run);
     return true;
 }
 
@@ -186,4 +195,42 @@ double measurement_own_run_ns(const struct measurement *measurement) {
 
 double measurement_own_utilisation(const struct measurement *measurement) {
     return summarize(measurement, own_used_share).median;
+}
+
+const struct measurement *measurements_most_run(const struct measurements *measurements,
+                                                const struct measurement *measurement) {
+    for (size_t i = 0; i < measurements->count; i++)
+        if (measurements->items[i].count > measurement->count)
+            measurement = &measurements->items[i];
+    return measurement;
+}
+
+/* The run of `of` nearest to place `at` of the order, searched in steps of -1 or 1. NULL: none. */
+static const struct program_run *nearest_run(const struct measurements *measurements,
+                                             const struct measurement *of, size_t at, int step) {
+    for (size_t i = at; i < measurements->order.count; i += (size_t)(ptrdiff_t)step) {
+        const struct run_place *place = &measurements->order.items[i];
+        if (&measurements->items[place->measurement] == of)
+            return &of->items[place->run];
+    }
+    return NULL;
+}
+
+double measurements_ratio(const struct measurements *measurements,
+                          const struct measurement *measurement, const struct measurement *pace) {
+    double *ratios = memory_alloc(measurement->count, sizeof *ratios);
+    for (size_t i = 0; i < measurements->order.count; i++) {
+        const struct run_place *place = &measurements->order.items[i];
+        if (&measurements->items[place->measurement] != measurement)
+            continue;
+        const struct program_run *before = nearest_run(measurements, pace, i, -1);
+        const struct program_run *after = nearest_run(measurements, pace, i, 1);
+        double speeds[] = {own_run_ns(before ? before : after, pace->cores),
+                           own_run_ns(after ? after : before, pace->cores)};
+        ratios[place->run] = own_run_ns(&measurement->items[place->run], measurement->cores) /
+                             ((speeds[0] + speeds[1]) / 2);
+    }
+    double ratio = median_of(ratios, measurement->count);
+    free(ratios);
+    return ratio;
 }

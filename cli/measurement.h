@@ -19,11 +19,20 @@ struct measurement {
 struct measurements {
     struct measurement *items;
     size_t count, capacity;
+    struct {
+        struct run_place {
+            size_t measurement, run; /* indexes */
+        } * items;
+        size_t count, capacity;
+    } order; /* all runs, in the order in which they were made */
 };
 
 /* The one for this configuration, added when new. Valid until the next one is added. */
 struct measurement *measurements_get(struct measurements *measurements, const char *threads,
                                      int cores);
+/* Adds a run, the last one so far, to its configuration, which is returned as above. */
+struct measurement *measurements_add(struct measurements *measurements, const char *threads,
+                                     int cores, const struct program_run *run);
 void measurements_free(struct measurements *measurements);
 
 /* Header line, or one run. */
@@ -47,6 +56,16 @@ double measurement_foreign_share(const struct measurement *measurement);
  * nobody knows which threads stood still meanwhile. */
 double measurement_own_run_ns(const struct measurement *measurement);
 double measurement_own_utilisation(const struct measurement *measurement);
+
+/* The configuration with the most runs; the one given if none has more. */
+const struct measurement *measurements_most_run(const struct measurements *measurements,
+                                                const struct measurement *measurement);
+
+/* Machines change their speed within minutes. How long the runs took against those of `pace` that
+ * were made next to them, before and after: the median over the runs, of times as if the program
+ * had its cores for itself. 1 for `pace` itself; both have runs. */
+double measurements_ratio(const struct measurements *measurements,
+                          const struct measurement *measurement, const struct measurement *pace);
 
 /* Median of `n` > 0 values, sorted in place. */
 double median_of(double *values, size_t n);

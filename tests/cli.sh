@@ -372,6 +372,21 @@ check_pipeline() {
     run validate -i whole --reuse runs.csv --format csv
     [ $status -eq 0 ] && cmp -s out first
     report $? "validate --reuse gives the same comparison without running"
+    recorded_cores=$(jq .machine.cores whole/model.json)
+    run validate -i whole --threads 1 --cores 1 --runs 2 --reference 2 --measurements paired.csv --format csv -- \
+        "$build/samples/bank" --threads '{threads}' --size 2003
+    [ $status -eq 0 ] && head -n 1 out | grep -q 'equal_speed_error' &&
+        cut -d , -f 1-3 paired.csv | tail -n +2 | paste -sd ' ' >order &&
+        [ "$(cat order)" = "2,$recorded_cores,1 1,1,1 2,$recorded_cores,1 2,$recorded_cores,2 1,1,2 2,$recorded_cores,2" ]
+    report $? "validate --reference runs the recorded configuration before and after each other one"
+    cp out first
+    run validate -i whole --reuse paired.csv --reference 2 --format csv
+    [ $status -eq 0 ] && grep '^1,1,' out >again && grep '^1,1,' first | cmp -s - again &&
+        [ "$(awk -F , '$1 == 2 { print $NF }' out)" = 0 ]
+    report $? "validate --reuse --reference compares at the same speed"
+    { head -n 1 runs.csv && grep '^1,1,' runs.csv; } >other.csv
+    refuses 1 "recorded with 2 threads of" validate -i whole --reuse paired.csv --reference 3
+    refuses 1 "holds no runs with threads 2" validate -i whole --reuse other.csv --reference 2
     run validate -i whole --reuse runs.csv --format svg
     [ $status -eq 0 ] && grep -q '<svg' out
     report $? "validate draws"
