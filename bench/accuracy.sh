@@ -34,25 +34,16 @@ threads_of() {
 
 # ---- measuring ----
 
-# Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV, the
-# predictions multiplied by a factor: error_summary FILE COLUMN-OF-THE-MEASURED FACTOR.
+# Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV:
+# error_summary FILE COLUMN-OF-THE-MEASURED.
 error_summary() {
     csv_columns "$1" "$2" predicted_run_ns |
-        awk -v factor="$3" '{ e = ($2 * factor - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+        awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
         awk '{ e[NR] = $1; sum += $1 }
              END {
                  median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
                  printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
              }'
-}
-
-# How much slower the machine was in the rounds than when the model was recorded: what the recorded
-# configuration took then, as the model has it, and now.
-slowdown() {
-    local data=$1 base=$2
-    csv_columns "$data.csv" threads cores own_run_ns predicted_run_ns |
-        awk -v base="$base" -v cores="${cores##*,}" \
-            '$1 == base && $2 == cores { printf "%.6f", $3 / $4 }'
 }
 
 # The largest deviation among the lines of the model's self-check.
@@ -96,7 +87,8 @@ run_round() {
     is_kept "$round" && return
     say "$name: round $1 of $runs: every configuration once"
     "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
-        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --format csv \
+        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --reference "${bases[0]}" \
+        --format csv \
         -- "${command[@]}" >/dev/null || return 1
     mv "$round.part" "$round"
 }
@@ -108,12 +100,12 @@ judge_model() {
     if [ -n "$models_only" ]; then
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
-    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv >"$data.csv" || return 1
+    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --reference "$base" --format csv \
+        >"$data.csv" || return 1
     predict_s=$(cpu_seconds_of "$persik" predict -i "$data" --threads 16 --cores 2) || return 1
-    read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns 1)"
-    read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns 1)"
-    read -r equal_mean _ equal_worst <<<"$(
-        error_summary "$data.csv" own_run_ns "$(slowdown "$data" "$base")")"
+    read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns)"
+    read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns)"
+    read -r equal_mean _ equal_worst <<<"$(error_summary "$data.csv" equal_speed_run_ns)"
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
         node_count "$data"),$predict_s,$own_mean,$own_worst,$equal_mean,$equal_worst,$(
@@ -355,11 +347,12 @@ write_document() {
         echo "other guests of a virtual machine's host had meanwhile, as the kernel counts them (0 for"
         echo "measurements from before 2026-11-22). \"Without others\": the error against the time estimated"
         echo "for cores of the program's own, which is what persik predicts. A machine that others share"
-        echo "changes its speed, too: \"and at equal speed\" is the error after every prediction has also been"
-        echo "multiplied by one number per model, which makes it right for the recorded configuration. It"
-        echo "shows how well the model tells configurations apart. How much of the cores the program can use"
-        echo "hardly depends on their speed: the errors of the CPU utilisation show the waiting and the"
-        echo "scheduling in the model by themselves, without the CPU time."
+        echo "changes its speed, too, within minutes. So ${bases[0]} threads on ${cores##*,} cores are run before"
+        echo "and after each other run, and \"and at equal speed\" is the error against the time that the"
+        echo "configuration would have taken at the speed of the recording, as its runs compare with those next"
+        echo "to them (\`persik validate --reference\`): it shows how well the model tells configurations apart."
+        echo "How much of the cores the program can use hardly depends on their speed: the errors of the CPU"
+        echo "utilisation show the waiting and the scheduling in the model by themselves, without the CPU time."
         echo
         for base in "${bases[@]}"; do
             write_overview "$base" "${done[@]}"

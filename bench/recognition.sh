@@ -48,7 +48,7 @@ build_model() {
 
 predict() {
     local name=$1 folder=$kept/$1 program=$built/monitors/$1 measured=$kept/$1/measured.csv
-    local options=(-i "$folder/data" --format csv)
+    local options=(-i "$folder/data" --format csv --reference "$profiled_threads")
     if [ "$measured" -nt "$program" ]; then
         options+=(--reuse "$measured")
     else
@@ -124,19 +124,25 @@ write_totals() {
 }
 
 # Mean and worst |predicted - measured| / measured of the kept accuracy of a program, then both without
-# what others had of the cores meanwhile, and how much that was.
+# what others had of the cores meanwhile, both at equal speed, and how much others had. The recorded
+# configuration is a measure, not a prediction.
 errors_of() {
-    csv_columns "$1" error own_error foreign_share | awk '
+    csv_columns "$1" error own_error equal_speed_error foreign_share threads cores | awk \
+        -v threads="$profiled_threads" -v cores="${cores##*,}" '
+        $5 == threads && $6 == cores { next }
         {
-            for (i = 1; i <= 2; i++) {
+            n++
+            for (i = 1; i <= 3; i++) {
                 e = $i < 0 ? -$i : $i
                 sum[i] += e
                 if (e > worst[i]) worst[i] = e
             }
-            foreign += $3
+            foreign += $4
         }
-        END { printf "%.6f %.6f %.6f %.6f %.6f", sum[1] / NR, worst[1], sum[2] / NR, worst[2],
-                  foreign / NR }'
+        END {
+            for (i = 1; i <= 3; i++) printf "%.6f %.6f ", sum[i] / n, worst[i]
+            printf "%.6f", foreign / n
+        }'
 }
 
 # "program", and its errors, per line.
@@ -155,21 +161,31 @@ write_accuracy() {
     echo "threads on {$cores} cores, against the prediction of the model from the run with"
     echo "$profiled_threads threads: |predicted - measured| / measured. Without others: against the time"
     echo "estimated for cores of the program's own, which is what persik predicts, where other processes"
-    echo "and the other guests of a virtual machine's host had some of them meanwhile."
+    echo "and the other guests of a virtual machine's host had some of them meanwhile. At equal speed: against"
+    echo "the time at the speed of the recording, as the runs compare with those of $profiled_threads threads on"
+    echo "${cores##*,} cores before and after each of them (\`persik validate --reference\`)."
     echo
-    echo "| program | mean error | worst | others had | mean without others | worst |"
-    echo "|---|--:|--:|--:|--:|--:|"
+    echo "| program | mean error | worst | others had | without others | worst | at equal speed | worst |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|"
     accuracies | awk '
         {
-            printf "| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", $1, 100 * $2, 100 * $3,
-                100 * $6, 100 * $4, 100 * $5
-            sum += $2; good += $2 <= 0.05; own += $4; own_good += $4 <= 0.05; foreign += $6
+            printf "| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", $1,
+                100 * $2, 100 * $3, 100 * $8, 100 * $4, 100 * $5, 100 * $6, 100 * $7
+            for (i = 2; i <= 6; i += 2) {
+                sum[i] += $i
+                good[i] += $i <= 0.05
+            }
+            foreign += $8
+        }
+        function line(what, i) {
+            printf "- %s: mean of %d programs %.1f %%; %d of them at most 5 %%\n", what, NR,
+                100 * sum[i] / NR, good[i]
         }
         END {
-            printf "\nMean of %d programs: %.1f %%; ", NR, 100 * sum / NR
-            printf "%d of them have a mean error of at most 5 %%.\n", good
-            printf "Without others, who had %.1f %% of the cores: %.1f %%; %d of them at most 5 %%.\n",
-                100 * foreign / NR, 100 * own / NR, own_good
+            print ""
+            line("As measured", 2)
+            line(sprintf("Without others, who had %.1f %% of the cores", 100 * foreign / NR), 4)
+            line("At equal speed", 6)
         }'
 }
 
