@@ -73,9 +73,8 @@ void prediction_warn_of_stalls(const struct prediction *predictions, size_t n) {
     double share = stalled_share(result);
     bool matters = share >= STALLS_THAT_MATTER;
     (matters ? log_warning : log_note)(
-        "threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run, %.2g "
-        "%% of "
-        "its operations, first at %s: the model is incomplete there%s",
+        "threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run "
+        "(%.2g %% of its operations), first at %s: the model is incomplete there%s",
         worst->threads->label, worst->cores, result->stalls / result->replications, 100 * share,
         result->stalled_at, matters ? ", take the figures with care" : "");
 }

@@ -85,6 +85,10 @@ class Converter {
             initialise_array(target, type, list, out);
     }
 
+    std::string field_key(const FieldDecl *field) const {
+        return names.record(field->getParent()) + "." + field->getNameAsString();
+    }
+
     void note_object(const std::string &key, QualType type, const clang::Expr *value) {
         if (is_library_object(type))
             objects.push_back({type_name(type), key, names.place(value->getBeginLoc()), function});
@@ -191,10 +195,6 @@ class Converter {
     static std::string member_key(const std::string &base, const std::string &field) {
         size_t end = std::min(base.find('@'), base.size());
         return base.substr(0, end) + "." + field + base.substr(end);
-    }
-
-    std::string field_key(const FieldDecl *field) const {
-        return names.record(field->getParent()) + "." + field->getNameAsString();
     }
 
     std::vector<Expr> convert_all(const clang::Stmt *node) {
@@ -816,6 +816,23 @@ class Collector : public RecursiveASTVisitor<Collector> {
         converter.note_object(target.text, declaration->getType(), declaration->getInit());
         converter.initialise(std::move(target), declaration->getType(), declaration->getInit(),
                              unit.initialisers);
+        return true;
+    }
+
+    /* Where nobody wrote a constructor, every object starts with what its class says. */
+    bool VisitFieldDecl(FieldDecl *field) {
+        const auto *record = dyn_cast<CXXRecordDecl>(field->getParent());
+        const clang::Expr *value =
+            field->hasInClassInitializer() ? field->getInClassInitializer() : nullptr;
+        if (!record || !value || is_system(field) ||
+            field->getDeclContext()->isDependentContext() ||
+            std::any_of(record->ctor_begin(), record->ctor_end(),
+                        [](const auto *made) { return made->isUserProvided(); }))
+            return true;
+        Converter converter(names, unit.objects, "");
+        converter.initialise(
+            make(ExprKind::Variable, type_kind(field->getType()), converter.field_key(field)),
+            field->getType(), value, unit.initialisers);
         return true;
     }
 

@@ -139,7 +139,11 @@ static struct traffic *traffic_of_calls(const struct stream_input *input) {
     }
     for (size_t t = 0; t < input->trace->n_threads; t++)
         for (size_t r = 0; r < input->trace->threads[t].n_records; r++) {
-            int object = sections_object(sections, &input->trace->threads[t].records[r]);
+            const struct trace_record *record = &input->trace->threads[t].records[r];
+            enum api_object kind = api_catalog[record->api].object;
+            if (kind != ON_SEMAPHORE && kind != ON_ITEMS)
+                continue;
+            int object = sections_object(sections, record);
             if (object >= 0 && !traffic[object].is_other)
                 note_call(input, &traffic[object], t, r);
         }

@@ -449,6 +449,7 @@ static void classes_of_the_library_are_known(void **state) {
     check_role(facts, "class Channel.mutex", FACTS_GET, "receive");
     assert_float_equal(monitor_of(facts, "class Channel.mutex")->amount.offset, 5, 0);
     check_monitor(facts, "class Permits.mutex", MONITOR_SEMAPHORE);
+    assert_float_equal(monitor_of(facts, "class Permits.mutex")->amount.offset, 3, 0);
     check_role(facts, "class Permits.mutex", FACTS_ACQUIRE, "take");
     check_role(facts, "class Permits.mutex", FACTS_RELEASE, "give");
     check_marks("classes.cpp", facts, 1);
