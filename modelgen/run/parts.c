@@ -8,12 +8,13 @@
 /* So many of a mutex' sections may leave open which monitor they belong to. */
 #define MOST_UNTOLD 0.02
 
-/* Conditions that are waited for, joined where one section deals with both: one monitor's. */
+/* Conditions that are waited for, joined where one section deals with both: one monitor's. Others
+ * join the only monitor whose sections signal them. */
 struct splitter {
     struct sections *sections;
     const int *pool_of;
     int *joined;   /* per object: one of its monitor nearer to the first; itself: the first */
-    int *mutex_of; /* per object: of a condition that somebody waits for; else -1 */
+    int *mutex_of; /* per object: of a condition of a monitor; else -1 */
 };
 
 static int first_of(const struct splitter *splitter, int condition) {
@@ -64,6 +65,30 @@ static void join_conditions(struct splitter *splitter) {
             own = own < other ? own : other;
         }
     }
+}
+
+/* What nobody happened to wait for still tells whose section it is signalled in, where that is
+ * always the same monitor's. */
+static void join_unwaited(struct splitter *splitter) {
+    enum { NOBODY = -1, SEVERAL = -2 };
+    const struct sections *sections = splitter->sections;
+    int *owner = memory_alloc(sections->n_objects + 1, sizeof *owner);
+    for (size_t o = 0; o < sections->n_objects; o++)
+        owner[o] = NOBODY;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        int own = told_by(splitter, section);
+        for (size_t i = 0; own >= 0 && i < n_conditions(section); i++) {
+            int *of = &owner[condition_at(sections, section, i)];
+            *of = *of == NOBODY || *of == own ? own : SEVERAL;
+        }
+    }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        if (splitter->mutex_of[o] < 0 && owner[o] >= 0) {
+            splitter->mutex_of[o] = splitter->mutex_of[owner[o]];
+            splitter->joined[o] = owner[o];
+        }
+    free(owner);
 }
 
 static bool is_first(const struct splitter *splitter, size_t condition) {
@@ -196,6 +221,7 @@ void parts_split(const struct trace *trace, const int *pool_of, size_t n_pools,
                                 .joined = memory_alloc(n + 1, sizeof(int)),
                                 .mutex_of = memory_alloc(n + 1, sizeof(int))};
     join_conditions(&splitter);
+    join_unwaited(&splitter);
     int *told = has_several(&splitter) ? tell_sections(&splitter) : NULL;
     int *own = told ? find_owners(&splitter, told, n_pools) : NULL;
     int *part_of = memory_alloc(n + 1, sizeof *part_of); /* per first condition; 0: none yet */

@@ -116,6 +116,35 @@ static void a_mutex_that_one_pool_waits_with_is_one(void **state) {
     trace_free(trace);
 }
 
+/* Each taker tells that there is room, which nobody waits for. Of the first four, some find an item
+ * at once: what they tell says whose they are. */
+static void conditions_nobody_waits_for_belong_to_those_who_signal_them(void **state) {
+    (void)state;
+    enum { EMPTY = 4 };
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "first", DISPATCHER);
+    builder_thread(trace, "second", DISPATCHER);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        uint64_t not_empty = 0x11 + 0x10 * (i % 2), not_full = 0x12 + 0x10 * (i % 2);
+        uint64_t now = 1000 * (i + 1);
+        bool waits = i >= EMPTY;
+        builder_section(trace, FIRST + (int)(i % 2), "get", 20, 0x10, now + (waits ? 0 : 600),
+                        "pthread_cond_signal", not_full, waits ? not_empty : 0, now + 500);
+        builder_section(trace, DISPATCHER, "put", 10, 0x10, now + 400, "pthread_cond_signal",
+                        not_empty, 0, 0);
+    }
+    builder_finish(trace, 1000 * (ITEMS + 2));
+    struct sections sections = sections_find(trace, own_pools);
+    const struct sync_object *first = mutex_of_thread(&sections, FIRST),
+                             *second = mutex_of_thread(&sections, SECOND);
+    assert_ptr_not_equal(first, second);
+    assert_int_equal(first->own_pool, 1);
+    assert_int_equal(second->own_pool, 2);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 /* Whose are they? */
 static void a_mutex_with_many_silent_sections_is_one(void **state) {
     (void)state;
@@ -134,6 +163,7 @@ int main(void) {
         cmocka_unit_test(queues_of_one_pool_are_alike),
         cmocka_unit_test(a_mutex_of_two_monitors_has_parts),
         cmocka_unit_test(a_mutex_that_one_pool_waits_with_is_one),
+        cmocka_unit_test(conditions_nobody_waits_for_belong_to_those_who_signal_them),
         cmocka_unit_test(a_mutex_with_many_silent_sections_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
