@@ -184,6 +184,38 @@ static void join_all_sides(const struct stream_input *input, struct proposed_lis
             join_sides(input, &list->items[a], &list->items[b]);
 }
 
+/* Do several threads come to where the proposal acts? */
+static bool has_company(const struct stream_input *input, const struct proposed *proposed) {
+    const struct sections *sections = input->sections;
+    int first = -1;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (section->mutex != proposed->mutex || section->thread == first ||
+            !class_acts(input, proposed->proposal,
+                        &input->monitors->classes[input->monitors->class_of[s]], true))
+            continue;
+        if (first >= 0)
+            return true;
+        first = section->thread;
+    }
+    return false;
+}
+
+/* All but the last one wait at a barrier: one at which nobody had to, though several came, is none.
+ * What they waited for there is explained by something else. */
+static void drop_unwaited_barriers(const struct stream_input *input, struct proposed_list *list,
+                                   size_t first) {
+    for (size_t p = first; p < list->count; p++) {
+        struct proposed *proposed = &list->items[p];
+        double waited_ns = 0, unexplained_ns = 0;
+        findings_waiting(input, proposed, &waited_ns, &unexplained_ns);
+        if (proposed->proposal->kind == MONITOR_BARRIER && proposed->guards.count == 0 &&
+            !proposed->statements && !list->items[first].pattern && unexplained_ns == 0 &&
+            has_company(input, proposed))
+            proposed->is_part = true;
+    }
+}
+
 void findings_share(const struct stream_input *input, int mutex, struct proposed_list *list,
                     bool *guard_done, bool *pattern_done) {
     size_t first = list->count;
@@ -191,6 +223,7 @@ void findings_share(const struct stream_input *input, int mutex, struct proposed
     join_carried_out(input, list, first);
     share_findings(input, list, first, guard_done, pattern_done);
     join_all_sides(input, list, first);
+    drop_unwaited_barriers(input, list, first);
 }
 
 void findings_free(struct proposed_list *list) {
