@@ -242,6 +242,37 @@ static void statements_are_of_their_own_object_only(void **state) {
     trace_free(trace);
 }
 
+/* Several threads come to where the source sees a barrier, and wait for items of the queue only. */
+static void a_barrier_that_nobody_waited_at_is_none(void **state) {
+    (void)state;
+    static struct facts_operation arrivals[] = {
+        {FACTS_ARRIVE, {"t.c", "give", 10, 1}},
+        {FACTS_ARRIVE, {"t.c", "take", 20, 1}},
+    };
+    struct facts_monitor monitors[] = {queue_and_gate[0],
+                                       {.kind = MONITOR_BARRIER,
+                                        .name = "struct y",
+                                        .mutex = "struct y.mutex",
+                                        .n_operations = 2,
+                                        .operations = arrivals}};
+    monitors[0].statements = false;
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
+        section(trace, 1, "take", 20, at + 100, NOBODY, FULL, at + 205);
+        section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
+    }
+    finished(trace, 12000);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = monitors};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_UNBOUNDED_QUEUE);
+    model_free(model);
+    trace_free(trace);
+}
+
 /* ---- few waits ---- */
 
 /* Two workers wait at their start, and find something each time when they come again, at another
@@ -316,6 +347,7 @@ int main(void) {
         cmocka_unit_test(the_trace_overrules_the_order_of_the_text),
         cmocka_unit_test(what_waits_for_one_condition_is_not_the_object_of_another),
         cmocka_unit_test(statements_are_of_their_own_object_only),
+        cmocka_unit_test(a_barrier_that_nobody_waited_at_is_none),
         cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
         cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
     };
