@@ -15,6 +15,8 @@ struct act {
     size_t index;     /* of the section, or of the call's record in its thread */
     uint64_t time_ns; /* when its waits were over */
     uint32_t place;   /* where; TRACE_NO_CONTEXT: not known */
+    int instance;     /* of queues that are alike, one for each thread: the sync object */
+    bool is_last;     /* there, of such queues */
     bool in_vain;     /* a get that was told that there is nothing */
 };
 
@@ -25,10 +27,13 @@ struct acts {
 
 static int compare_acts(const void *a, const void *b) {
     const struct act *x = a, *y = b;
+    if (x->is_last != y->is_last)
+        return x->is_last - y->is_last;
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* What goes through a queue, both in order of time. */
+/* What goes through a queue, or several that are alike, both in order of time; of several, what is
+ * last in each comes behind all others. */
 struct traffic {
     struct acts puts, gets;
     size_t initial; /* there before the first is put */
@@ -64,7 +69,41 @@ static void add_section(const struct stream_input *input, struct acts *acts, siz
         (struct act){.thread = section->thread,
                      .index = s,
                      .time_ns = section_passed_ns(input->sections, section),
-                     .place = place_of(input, &thread->records[section->lock_record])};
+                     .place = place_of(input, &thread->records[section->lock_record]),
+                     .instance = section->mutex};
+}
+
+/* Per sync object: the last of the acts there; NULL: none. The caller frees. */
+static struct act **find_last_ones(const struct acts *acts, size_t n_objects) {
+    struct act **last = memory_alloc(n_objects, sizeof *last);
+    for (size_t i = 0; i < acts->count; i++) {
+        struct act **there = &last[acts->items[i].instance];
+        if (!*there || acts->items[i].time_ns > (*there)->time_ns)
+            *there = &acts->items[i];
+    }
+    return last;
+}
+
+/* Queues that are alike must be one thread's each: its last item may tell it to go home long before
+ * others have theirs. */
+static void set_last_ones(const struct stream_input *input, struct traffic *traffic) {
+    size_t n = input->sections->n_objects, n_instances = 0;
+    struct act **puts = find_last_ones(&traffic->puts, n);
+    struct act **gets = find_last_ones(&traffic->gets, n);
+    for (size_t o = 0; o < n; o++)
+        n_instances += gets[o] != NULL;
+    for (size_t i = 0; i < traffic->gets.count && n_instances > 1; i++) {
+        const struct act *act = &traffic->gets.items[i];
+        traffic->is_other |= act->thread != gets[act->instance]->thread;
+    }
+    for (size_t o = 0; o < n && n_instances > 1; o++) {
+        if (gets[o])
+            gets[o]->is_last = true;
+        if (puts[o])
+            puts[o]->is_last = true;
+    }
+    free(puts);
+    free(gets);
 }
 
 static struct traffic traffic_of_guard(const struct stream_input *input,
@@ -75,7 +114,7 @@ static struct traffic traffic_of_guard(const struct stream_input *input,
     for (size_t s = 0; s < input->sections->n_sections && !traffic.is_other; s++) {
         const struct section *section = &input->sections->sections[s];
         int class_index = input->monitors->class_of[s];
-        if (section->mutex != guard->mutex)
+        if (sections_first_like(input->sections, section->mutex) != guard->mutex)
             continue;
         bool waits = guard->waits[class_index]; /* others take what is there */
         if (waits || guard->weight[class_index] < 0) {
@@ -90,6 +129,7 @@ static struct traffic traffic_of_guard(const struct stream_input *input,
             traffic.is_other = true;
         }
     }
+    set_last_ones(input, &traffic);
     sort_acts(&traffic.puts);
     sort_acts(&traffic.gets);
     return traffic;
@@ -226,19 +266,24 @@ static struct ending find_ending(const struct stream_input *input, const struct 
         return (struct ending){0};
     const struct acts *gets = &traffic->gets;
     const struct thread_pool *pool = &input->pools->pools[traffic->taker];
-    size_t n = pool->n_threads;
-    if ((size_t)pool->size != n || !end_all(gets, n) || gets->count - n < traffic->initial)
-        return (struct ending){0};
-    size_t first_get = gets->count - n, there = traffic->puts.count + traffic->initial;
+    size_t n = pool->n_threads, there = traffic->puts.count + traffic->initial;
     size_t taken = gets->count - traffic->n_looks;
-    /* Each takes its own, and one may be handed on and be left over; or all find the same one,
-     * which the guard may count as taken by each, the later ones in vain, or as taken by nobody. */
-    bool own = traffic->n_looks == 0 && (there == taken || there == taken + 1) &&
+    if ((size_t)pool->size != n || !end_all(gets, n))
+        return (struct ending){0};
+    size_t first_get = gets->count - n;
+    bool any_looks = traffic->n_looks > 0;
+    /* Each takes its own, and one may be handed on and be left over. */
+    bool own = !any_looks && (there == taken || there == taken + 1) &&
                !any_in_vain(gets, first_get, gets->count);
-    bool same = traffic->n_looks == 0 ? there + n == taken + 1
-                                      : traffic->n_looks == n && there == taken + 1;
-    bool found = (own || same) && !any_in_vain(gets, 0, first_get);
-    return (struct ending){first_get - traffic->initial, first_get, found};
+    /* All find the same one: the guard may count it as taken by each, the later ones in vain, or as
+     * taken by nobody. */
+    bool same = any_looks ? traffic->n_looks == n && there == taken + 1 : there + n == taken + 1;
+    /* Each puts its own away in one more section, which looks for no other. */
+    bool put_away = !any_looks && there + n == taken;
+    size_t others = traffic->initial + (put_away ? n : 0);
+    bool found =
+        (own || same || put_away) && first_get >= others && !any_in_vain(gets, 0, first_get);
+    return (struct ending){first_get - others, first_get, found};
 }
 
 static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard,
