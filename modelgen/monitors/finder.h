@@ -1,5 +1,5 @@
-/* What patterns.c and results.c share: the sections of one mutex, or of several that are alike, and
- * the replay of a pattern on them. */
+/* What the modules for each kind of pattern share: the sections of one mutex, or of several that
+ * are alike, and the replay of a pattern on them. */
 #ifndef PERSIK_MODELGEN_MONITORS_FINDER_H
 #define PERSIK_MODELGEN_MONITORS_FINDER_H
 

@@ -1,7 +1,6 @@
 #include "modelgen/scaling/partition.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/draft.h"

@@ -1,0 +1,213 @@
+#include "modelgen/monitors/turns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/monitors/classes.h"
+#include "modelgen/monitors/commands.h"
+#include "modelgen/monitors/search.h"
+
+/* Of the numbers may seem out of order where their drawing is not seen. */
+#define UNSEEN_SHARE 0.15
+
+/* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
+ * of a thread stand together, in the order of their unlocks. */
+static size_t last_before(const struct finder *finder, int thread, int entry, uint64_t after_ns,
+                          uint64_t before_ns) {
+    const struct sections *all = finder->sections;
+    size_t low = finder->monitors->first_of_thread[thread];
+    size_t high = finder->monitors->first_of_thread[thread + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all->sections[middle].release_ns <= before_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t s = low; s-- > finder->monitors->first_of_thread[thread];) {
+        if (all->sections[s].release_ns < after_ns)
+            break;
+        if (class_at(finder, s)->entry == entry)
+            return s;
+    }
+    return all->n_sections;
+}
+
+/* When the number of passage `i` was drawn, if at a section of `entry`, or with `entry` -1 when
+ * its thread passed the last time. UINT64_MAX: not at all. */
+static uint64_t drawn_ns(const struct finder *finder, const struct passages *passages, size_t i,
+                         int entry, size_t *section) {
+    const struct passage *passage = &passages->items[i];
+    uint64_t after = finder->trace->threads[passage->thread].start_ns;
+    for (size_t j = i; j-- > 0;)
+        if (passages->items[j].thread == passage->thread) {
+            after = passages->items[j].passed_ns;
+            break;
+        }
+    if (entry < 0)
+        return after;
+    *section = last_before(finder, passage->thread, entry, after, passage->passed_ns);
+    if (*section == finder->sections->n_sections)
+        return UINT64_MAX;
+    const struct section *drawn = section_at(finder, *section);
+    return *section == passage->wait_section ? drawn->acquire_ns
+                                             : section_passed_ns(finder->sections, drawn);
+}
+
+/* Numbers that were drawn out of order, or not at all. The first of each thread may be late:
+ * threads start at about the same time. */
+static double count_inversions(const struct finder *finder, const struct passages *passages,
+                               int entry) {
+    double wrong = 0;
+    uint64_t last = 0;
+    bool *seen = memory_alloc(finder->trace->n_threads, sizeof *seen);
+    for (size_t i = 0; i < passages->count; i++) {
+        size_t section;
+        uint64_t drawn = drawn_ns(finder, passages, i, entry, &section);
+        bool first = !seen[passages->items[i].thread];
+        seen[passages->items[i].thread] = true;
+        if (first && entry < 0)
+            continue;
+        wrong += drawn == UINT64_MAX || drawn < last;
+        if (drawn != UINT64_MAX && drawn > last)
+            last = drawn;
+    }
+    free(seen);
+    return wrong;
+}
+
+/* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. */
+static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
+    double limit = VIOLATION_SHARE * (double)passages->count;
+    if (count_inversions(finder, passages, -1) <= UNSEEN_SHARE * (double)passages->count)
+        return -1;
+    const struct monitors *monitors = finder->monitors;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        bool again = false;
+        for (size_t d = 0; d < c && !again; d++)
+            again = monitors->classes[d].entry == monitors->classes[c].entry;
+        if (!again && monitors->classes[c].count + limit >= 1 &&
+            count_inversions(finder, passages, monitors->classes[c].entry) <= limit)
+            return monitors->classes[c].entry;
+    }
+    return -2;
+}
+
+void passages_judge(const struct finder *finder, const struct passages *passages, bool of_own,
+                    struct pattern *pattern) {
+    for (size_t i = 0; i < passages->count; i++) {
+        const struct passage *passage = &passages->items[i];
+        if (!of_own && i == 0)
+            continue;
+        uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
+        const struct section *section = section_at(finder, passage->wait_section);
+        bool waited = section->n_waits > 0;
+        bool went_on = section_passed_ns(finder->sections, section) >= free_ns;
+        pattern_judge(pattern, passage->wait_section, passage->asked_ns, waited,
+                      went_on && waited == (passage->asked_ns < free_ns));
+    }
+}
+
+bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
+                  struct pattern *pattern) {
+    int entry = passages->count >= 3 ? find_drawing_entry(finder, passages) : -2;
+    if (entry > -2)
+        passages_judge(finder, passages, of_own, pattern);
+    if (entry == -2 || !pattern_holds(pattern)) {
+        free(pattern->acts);
+        return false;
+    }
+    pattern->draws_when_passing = entry == -1;
+    for (size_t i = 0; i < passages->count; i++) {
+        size_t drawn = finder->sections->n_sections;
+        if (entry >= 0)
+            drawn_ns(finder, passages, i, entry, &drawn);
+        if (drawn < finder->sections->n_sections)
+            pattern->acts[drawn] |= ACT_DRAW;
+        pattern->acts[passages->items[i].wait_section] |= of_own ? ACT_COLLECT : ACT_TURN;
+        pattern->acts[passages->items[i].pass_section] |= ACT_PASS;
+    }
+    return pattern_add(finder, *pattern);
+}
+
+/* `condition` -1: any. */
+static bool class_announces(const struct section_class *class, int condition) {
+    if (condition < 0)
+        return class->n_signals > 0;
+    return class_signals(class, condition);
+}
+
+/* Sections of the call site that waits, each with the next one of the same thread that signals. */
+static struct passages turns_of(const struct finder *finder, const struct section_class *site) {
+    struct passages passages = {0};
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t index = finder->history.items[i];
+        if (!class_is_same_operation(class_at(finder, index), site))
+            continue;
+        const struct section *section = section_at(finder, index);
+        size_t pass = finder->sections->n_sections;
+        for (size_t s = index; s < finder->monitors->first_of_thread[section->thread + 1]; s++) {
+            if (s > index && class_is_same_operation(class_at(finder, s), site) &&
+                section_at(finder, s)->mutex == finder->mutex)
+                break;
+            if (section_at(finder, s)->mutex == finder->mutex &&
+                class_announces(class_at(finder, s), site->waits_on)) {
+                pass = s;
+                break;
+            }
+        }
+        if (pass == finder->sections->n_sections)
+            continue;
+        *VECTOR_ADD(&passages) = (struct passage){
+            index, pass, section->thread, section->acquire_ns, section_at(finder, pass)->release_ns,
+            0};
+    }
+    return passages;
+}
+
+int passages_compare(const void *a, const void *b) {
+    const struct passage *x = a, *y = b;
+    return (x->passed_ns > y->passed_ns) - (x->passed_ns < y->passed_ns);
+}
+
+/* Does the source say that the class waits for its turn? */
+static bool is_proposed_turn(const struct finder *finder, const struct section_class *class) {
+    const struct facts_monitor *proposal = finder->monitors->proposal_of[finder->mutex];
+    if (!proposal || proposal->kind != MONITOR_HAND_OVER)
+        return false;
+    if (class->context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &finder->trace->contexts[class->context];
+    for (size_t i = 0; i < proposal->n_operations; i++)
+        for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
+            const struct facts_place *place = &proposal->operations[i].place;
+            if (proposal->operations[i].role == FACTS_WAIT &&
+                place->line == calls->frames[f].line &&
+                strcmp(place->function, calls->frames[f].function) == 0)
+                return true;
+        }
+    return false;
+}
+
+bool turns_find(const struct finder *finder, bool is_proposed) {
+    for (size_t c = 0; c < finder->monitors->n_classes; c++) {
+        const struct section_class *class = &finder->monitors->classes[c];
+        if (class->mutex != finder->mutex ||
+            (is_proposed
+                 ? !is_proposed_turn(finder, class)
+                 : class->waits == 0 || finder->monitors->condition_explained[class->waits_on] ||
+                       monitors_guard(finder->monitors, c)))
+            continue;
+        struct passages passages = turns_of(finder, class);
+        if (passages.count)
+            qsort(passages.items, passages.count, sizeof *passages.items, passages_compare);
+        struct pattern pattern = pattern_empty(finder, HAND_MADE_HAND_OVER);
+        pattern.is_proposed = is_proposed && class->waits == 0;
+        bool found = passages_add(finder, &passages, false, &pattern);
+        free(passages.items);
+        if (found)
+            return true;
+    }
+    return false;
+}
