@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/path.h"
 #include "modelgen/draft.h"
 #include "modelgen/graph/names.h"
 #include "modelgen/pools/slots.h"
@@ -28,7 +27,7 @@ static double ns(uint64_t value) {
     return (double)value;
 }
 
-static char *object_name(const struct writer *writer, int index, const char *what) {
+char *objects_name(const struct writer *writer, int index, const char *what) {
     return name_of_object(writer->in, index, what, NULL);
 }
 
@@ -69,7 +68,7 @@ int objects_lock(struct writer *writer, int index) {
         const char *what = kind == OBJECT_MUTEX  ? "mutex"
                            : kind == OBJECT_SPIN ? "spin lock"
                                                  : "rwlock";
-        char *name = object_name(writer, index, what);
+        char *name = objects_name(writer, index, what);
         if (!object->alone) {
             char *class_name = name;
             name = memory_format("%s, number %d", class_name, number_of(writer, index));
@@ -84,9 +83,7 @@ int objects_lock(struct writer *writer, int index) {
     return result;
 }
 
-/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
- * are parties; the rest of the parties is constant. */
-static struct linear parties_of_pools(const struct writer *writer, const int *met, int parties) {
+struct linear objects_parties(const struct writer *writer, const int *met, int parties) {
     const struct thread_pools *pools = writer->in->pools;
     for (size_t p = 0; p < pools->n_pools; p++)
         if (pools->pools[p].team && met[p]) /* a team meets alone */
@@ -117,7 +114,7 @@ static struct linear barrier_parties(const struct writer *writer, int index, int
                 break;
             }
         }
-    struct linear result = parties_of_pools(writer, met, parties > 0 ? parties : total);
+    struct linear result = objects_parties(writer, met, parties > 0 ? parties : total);
     free(met);
     return result;
 }
@@ -126,7 +123,7 @@ int objects_barrier(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];
         int result =
-            draft_object(writer->model, OBJECT_BARRIER, object_name(writer, index, "barrier"));
+            draft_object(writer->model, OBJECT_BARRIER, objects_name(writer, index, "barrier"));
         writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
         writer->model->objects[result].evidence =
             memory_format("%d parties, %.0f waits", object->parties, object->waits);
@@ -150,7 +147,7 @@ static const char *waiter_of(const struct writer *writer, int index) {
 static int signal_tokens(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     char *what = memory_format("signal to %s", waiter_of(writer, index));
-    int result = draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, what));
+    int result = draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, what));
     writer->model->objects[result].evidence =
         memory_format("%.0f waits for a signal that another thread sent", object->operations);
     free(what);
@@ -161,7 +158,7 @@ static int signal_tokens(struct writer *writer, int index) {
  * back. */
 static int completion_tokens(struct writer *writer, int index) {
     int result =
-        draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "completion"));
+        draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "completion"));
     writer->model->objects[result].amount = draft_constant(1);
     writer->model->objects[result].condition = true;
     draft_note(
@@ -184,7 +181,7 @@ int objects_semaphore(struct writer *writer, int index) {
     } else if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];
         int result =
-            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "semaphore"));
+            draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
         writer->model->objects[result].amount =
             draft_constant(object->parties > 0 ? object->parties : 0);
         if (object->parties < 0)
@@ -200,7 +197,7 @@ int objects_flag(struct writer *writer, int condition) {
     int root = object->class_id;
     if (writer->object_of[root] == UNDECIDED) {
         int result =
-            draft_object(writer->model, OBJECT_FLAG, object_name(writer, root, "condition"));
+            draft_object(writer->model, OBJECT_FLAG, objects_name(writer, root, "condition"));
         writer->model->objects[result].condition = object->of_libc;
         writer->model->objects[result].evidence =
             memory_strdup("its predicate is not known: a signal is kept until one wait uses it");
@@ -287,12 +284,12 @@ static char *guard_name(const struct writer *writer, const struct guard *guard) 
                        : guard->kind == GUARD_FIRST  ? "first to come"
                                                      : "level";
     if (guard->proposal && guard->proposal->name) {
-        char *name = object_name(writer, guard->mutex, what);
+        char *name = objects_name(writer, guard->mutex, what);
         char *with_type = memory_format("%s [%s]", name, guard->proposal->name);
         free(name);
         return with_type;
     }
-    return object_name(writer, guard->mutex, what);
+    return objects_name(writer, guard->mutex, what);
 }
 
 /* Is `amount` what the trace shows? Up to `missing` of it may be gone before the replay counts. */
@@ -430,178 +427,6 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     return result;
 }
 
-static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
-    const struct thread_pools *pools = writer->in->pools;
-    int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
-    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
-        seen[pools->pool_of[t]] +=
-            pattern_first(writer->in->monitors, pattern, t, ACT_ARRIVE) != PATTERN_NO_SECTION;
-    struct linear result = parties_of_pools(writer, seen, pattern->parties);
-    free(seen);
-    return result;
-}
-
-/* Is whoever passes heard by all who wait, by a broadcast on the one condition that they share? */
-static bool passes_by_broadcast(const struct writer *writer, const struct pattern *pattern) {
-    const struct sections *sections = writer->in->sections;
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        const struct section *section = &sections->sections[s];
-        if (!(pattern->acts[s] & ACT_PASS))
-            continue;
-        for (size_t i = 0; i < section->n_signals; i++) {
-            const struct section_signal *signal = &sections->signals[section->first_signal + i];
-            if (signal->broadcast && sections->objects[signal->condition].alone)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* The pool whose threads passed first in the order of their creation, all of them and nobody else:
- * the program has numbered them. MODEL_NONE: there is none. */
-static int dealt_pool(const struct writer *writer, const struct pattern *pattern) {
-    const struct thread_pools *pools = writer->in->pools;
-    int pool = MODEL_NONE, passed = 0;
-    uint64_t last_ns = 0;
-    for (size_t t = 0; t < writer->in->trace->n_threads; t++) {
-        size_t first = pattern_first(writer->in->monitors, pattern, t, ACT_PASS);
-        if (first == PATTERN_NO_SECTION)
-            continue;
-        uint64_t pass_ns = writer->in->sections->sections[first].release_ns;
-        if (pass_ns < last_ns || (pool != MODEL_NONE && pools->pool_of[t] != pool))
-            return MODEL_NONE;
-        pool = pools->pool_of[t];
-        last_ns = pass_ns;
-        passed++;
-    }
-    return passed > 1 && passed == pools->pools[pool].size ? pool : MODEL_NONE;
-}
-
-int objects_pattern(struct writer *writer, struct pattern *pattern) {
-    if (pattern->object != MODEL_NONE)
-        return pattern->object;
-    enum object_kind kind = pattern->kind == HAND_MADE_BARRIER  ? OBJECT_BARRIER
-                            : pattern->kind == HAND_MADE_RWLOCK ? OBJECT_RWLOCK
-                                                                : OBJECT_ORDER;
-    pattern->object =
-        draft_object(writer->model, kind,
-                     object_name(writer, pattern->mutex, hand_made_kind_name(pattern->kind)));
-    struct object *object = &writer->model->objects[pattern->object];
-    if (kind == OBJECT_BARRIER)
-        object->amount = pattern_amount(writer, pattern);
-    object->writers_first = pattern->writers_first;
-    object->in_steps = pattern->in_steps;
-    object->distance = pattern->distance;
-    object->lead = pattern->lead;
-    if (pattern->draws_when_passing)
-        object->dealt_to = dealt_pool(writer, pattern);
-    object->condition = /* each number's own one in an order in steps: few wait on it */
-        kind != OBJECT_RWLOCK && !pattern->in_steps &&
-        writer->in->sections->objects[pattern->mutex].of_libc;
-    object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
-    object->evidence =
-        memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
-                      pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);
-    return pattern->object;
-}
-
-/* ---- statements ---- */
-
-static struct expression copy_expression(const struct facts_expression *from) {
-    return (struct expression){memory_strdup(from->text), memory_strdup(from->postfix)};
-}
-
-static struct expression new_value(const struct facts_monitor *proposal,
-                                   const struct facts_step *step) {
-    if (step->change == CHANGE_OTHER)
-        return copy_expression(&step->value);
-    const char *name = proposal->variables[step->variable].name;
-    if (step->change == CHANGE_SET)
-        return (struct expression){step->value.text ? memory_strdup(step->value.text)
-                                                    : memory_format("%.15g", step->by),
-                                   memory_format("%.15g", step->by)};
-    return (struct expression){step->value.text ? memory_strdup(step->value.text)
-                                                : memory_format("%s + %.15g", name, step->by),
-                               memory_format("$%zu %.15g +", step->variable, step->by)};
-}
-
-static int condition_number(struct object *object, const char *path) {
-    for (size_t i = 0; i < object->n_conditions; i++)
-        if (strcmp(object->conditions[i], path) == 0)
-            return (int)i;
-    object->conditions =
-        memory_resize(object->conditions, object->n_conditions + 1, sizeof *object->conditions);
-    object->conditions[object->n_conditions] = memory_strdup(path);
-    return (int)object->n_conditions++;
-}
-
-static struct statement make_statement(const struct facts_monitor *proposal,
-                                       const struct facts_step *step, struct object *object) {
-    static const enum statement_kind kinds[] = {[STEP_UPDATE] = STATEMENT_UPDATE,
-                                                [STEP_WAIT] = STATEMENT_WAIT,
-                                                [STEP_SIGNAL] = STATEMENT_SIGNAL,
-                                                [STEP_BROADCAST] = STATEMENT_BROADCAST};
-    struct statement made = {
-        .kind = kinds[step->kind], .variable = MODEL_NONE, .condition = MODEL_NONE};
-    if (step->guard.text)
-        made.guard = copy_expression(&step->guard);
-    if (step->kind == STEP_UPDATE) {
-        made.variable = (int)step->variable;
-        made.value = new_value(proposal, step);
-        return made;
-    }
-    made.condition = condition_number(object, step->condition);
-    if (step->kind == STEP_WAIT)
-        made.predicate = copy_expression(&step->value);
-    return made;
-}
-
-static void write_section(const struct statements *statements, size_t index,
-                          struct object *object) {
-    int number = statements->number[index];
-    if (number == MODEL_NONE)
-        return; /* the run never came there */
-    object->n_sections++;
-    const struct facts_section *from = &statements->proposal->sections[index];
-    struct statement_section *section = &object->sections[number];
-    section->name =
-        memory_format("%s (%s:%d)", from->place.function,
-                      from->place.file ? path_name(from->place.file) : "?", from->place.line);
-    section->statements = memory_alloc(from->n_steps, sizeof *section->statements);
-    for (size_t i = 0; i < from->n_steps; i++) {
-        if (!statements_matter(statements, &from->steps[i]))
-            continue;
-        struct statement *made = &section->statements[section->n_statements++];
-        *made = make_statement(statements->proposal, &from->steps[i], object);
-        made->answers = statements->answer[index] == (int)i;
-    }
-}
-
-int objects_statements(struct writer *writer, struct statements *statements) {
-    if (statements->object != MODEL_NONE)
-        return statements->object;
-    const struct facts_monitor *proposal = statements->proposal;
-    const struct commands_verdict *verdict = &statements->verdict;
-    char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
-    statements->object = draft_object(writer->model, OBJECT_MONITOR, name);
-    struct object *object = &writer->model->objects[statements->object];
-    object->condition = writer->in->sections->objects[statements->mutex].of_libc;
-    object->n_variables = proposal->n_variables;
-    object->variables = memory_alloc(proposal->n_variables, sizeof *object->variables);
-    for (size_t v = 0; v < proposal->n_variables; v++)
-        object->variables[v] = (struct monitor_variable){
-            .name = memory_strdup(proposal->variables[v].name),
-            .initial = draft_said(&proposal->variables[v].initial, writer->in->pools),
-            .per_thread = proposal->variables[v].local};
-    object->sections = memory_alloc(proposal->n_sections, sizeof *object->sections);
-    for (size_t s = 0; s < proposal->n_sections; s++)
-        write_section(statements, s, object);
-    object->evidence =
-        memory_format("source statements replayed: %.0f decisions, %.0f waits, %.0f violations",
-                      verdict->decisions, verdict->waited, verdict->violations + verdict->untold);
-    return statements->object;
-}
-
 int objects_disk(struct writer *writer, uint32_t device) {
     int object = map_get(&writer->disk_of, device, MODEL_NONE);
     if (object != MODEL_NONE)
@@ -619,7 +444,8 @@ int objects_disk(struct writer *writer, uint32_t device) {
 int objects_items(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
         const struct items_queue *queue = &writer->items.queues[index];
-        int result = draft_object(writer->model, OBJECT_QUEUE, object_name(writer, index, "queue"));
+        int result =
+            draft_object(writer->model, OBJECT_QUEUE, objects_name(writer, index, "queue"));
         struct object *object = &writer->model->objects[result];
         object->bounded = queue->capacity > 0;
         if (object->bounded)
@@ -638,7 +464,7 @@ int objects_items(struct writer *writer, int index) {
 int objects_event(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED) {
         int result =
-            draft_object(writer->model, OBJECT_TOKENS, object_name(writer, index, "event"));
+            draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "event"));
         writer->model->objects[result].spins = writer->in->sections->objects[index].spins;
         writer->model->objects[result].evidence =
             memory_strdup("happens once and stays, by the user's or the source's word");

@@ -39,4 +39,13 @@ int objects_share(struct writer *writer, const struct trace_record *record);
 /* The pool whose size equals the guard's number, when its own threads give the tokens back. */
 int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount);
 
+/* ---- for those that make objects ---- */
+
+/* What the object is called: "queue struct q.mutex, init (f.c:31)". The caller frees. */
+char *objects_name(const struct writer *writer, int index, const char *what);
+
+/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
+ * are parties; the rest of the parties is constant. */
+struct linear objects_parties(const struct writer *writer, const int *met, int parties);
+
 #endif
