@@ -1,7 +1,9 @@
+#include "modelgen/graph/objects.h"
+
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "modelgen/draft.h"
-#include "modelgen/graph/objects.h"
-#include <stdlib.h>
 
 static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
     const struct thread_pools *pools = writer->in->pools;

@@ -1,9 +1,11 @@
+#include "modelgen/graph/objects.h"
+
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/path.h"
 #include "modelgen/draft.h"
 #include "modelgen/graph/names.h"
-#include "modelgen/graph/objects.h"
-#include <string.h>
 
 static struct expression copy_expression(const struct facts_expression *from) {
     return (struct expression){memory_strdup(from->text), memory_strdup(from->postfix)};
