@@ -615,6 +615,8 @@ class Converter {
             return make_loop("for", loop->getInit(), loop->getConditionVariable(), loop->getCond(),
                              loop->getInc(), loop->getBody());
         }
+        if (const auto *loop = dyn_cast<CXXForRangeStmt>(node))
+            return make_each(loop);
         if (const auto *loop = dyn_cast<WhileStmt>(node))
             return make_loop("while", nullptr, loop->getConditionVariable(), loop->getCond(),
                              nullptr, loop->getBody());
@@ -726,6 +728,23 @@ class Converter {
         loop.children.push_back(convert_statement(body));
         loop_guards.pop_back();
         loop.children.push_back(convert_statement(step));
+        return loop;
+    }
+
+    /* `for (init; element : range)`: goes on while there are elements of the range. */
+    Stmt make_each(const CXXForRangeStmt *each) {
+        Expr some_left =
+            make(ExprKind::Other, TypeKind::Integer, "", {convert(each->getRangeInit())});
+        Stmt loop = statement(StmtKind::Loop, {std::move(some_left)});
+        loop.text = "each";
+        loop.children.push_back(convert_statement(each->getInit()));
+        loop_guards.push_back(library.guards.size());
+        Stmt round = statement(StmtKind::Block);
+        round.children.push_back(convert_statement(each->getLoopVarStmt()));
+        round.children.push_back(convert_statement(each->getBody()));
+        loop_guards.pop_back();
+        loop.children.push_back(std::move(round));
+        loop.children.push_back(statement(StmtKind::Nothing));
         return loop;
     }
 

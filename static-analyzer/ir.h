@@ -193,7 +193,8 @@ enum class StmtKind {
     Block,    /* text: the label in front of it, if any */
     Evaluate, /* exprs[0] */
     If,       /* exprs[0]; children: then, else */
-    Loop,     /* exprs[0]: condition, if any; children: before, body, step; text: for, while, do */
+    Loop,     /* exprs[0]: condition, if any; children: before, body, step; text: for, while, do,
+                 each (exprs[0]: of the range, its only child, some is left) */
     Switch,   /* exprs[0]; children: body. Also do { } while (0): breaks lead behind it */
     Return,   /* exprs[0], if any */
     Break,

@@ -236,6 +236,11 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARE, "starts at the thread's index", 0};
     if (header.conditions.empty())
         return {BOUND_UNKNOWN, "has no end of its own", 0};
+    if (loop.stmt->text == "each") {
+        const Expr &range = loop.stmt->exprs[0].children[0];
+        bool counts = taint.evaluate(range, (int)f, nullptr).all & TAINT_COUNT;
+        return {counts ? BOUND_THREADS : BOUND_FIXED, "each of " + expr_display(range), 0};
+    }
     if (header.induction.empty())
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
     return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};

@@ -82,6 +82,8 @@ int main() {
             sum += item;
         return sum;
     });
+    for (int item : {12, 11, 10}) //= bound fixed
+        channel.send(item);
     for (int i = 9; i >= 0; i--)
         channel.send(i);
     reader.join();
