@@ -453,6 +453,10 @@ static void classes_of_the_library_are_known(void **state) {
     check_role(facts, "class Permits.mutex", FACTS_ACQUIRE, "take");
     check_role(facts, "class Permits.mutex", FACTS_RELEASE, "give");
     check_marks("classes.cpp", facts, 2);
+    size_t over_ranges = 0;
+    for (size_t i = 0; i < facts->n_loops; i++)
+        over_ranges += strncmp(facts->loops[i].why, "each of ", strlen("each of ")) == 0;
+    assert_int_equal(over_ranges, 1);
     facts_free(facts);
 }
 
