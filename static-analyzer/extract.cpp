@@ -100,7 +100,11 @@ class Converter {
     std::string function;
     std::vector<Stmt> hoisted;
     Library library;
-    std::vector<size_t> loop_guards; /* how many there were where a loop or switch began */
+    /* How many guards there were where the loops and switches began that jumps lead out of. */
+    struct Outside {
+        size_t on_break, on_continue;
+    };
+    std::vector<Outside> outside;
 
     /* Local pointers that are only ever set to one function, as by pthread_cleanup_push(). */
     static void find_fixed_pointers(const Stmt &stmt,
@@ -630,11 +634,12 @@ class Converter {
                 jump.exprs.push_back(convert(back->getRetValue()));
             return with_guards_released(std::move(jump), 0, node);
         }
-        size_t outside = loop_guards.empty() ? 0 : loop_guards.back();
         if (isa<BreakStmt>(node))
-            return with_guards_released(statement(StmtKind::Break), outside, node);
+            return with_guards_released(statement(StmtKind::Break),
+                                        outside.empty() ? 0 : outside.back().on_break, node);
         if (isa<ContinueStmt>(node))
-            return with_guards_released(statement(StmtKind::Continue), outside, node);
+            return with_guards_released(statement(StmtKind::Continue),
+                                        outside.empty() ? 0 : outside.back().on_continue, node);
         if (const auto *jump = dyn_cast<GotoStmt>(node)) {
             Stmt stmt = statement(StmtKind::Goto);
             stmt.text = jump->getLabel()->getNameAsString();
@@ -682,9 +687,10 @@ class Converter {
         Stmt stmt =
             statement(StmtKind::Switch,
                       {convert_condition(choice->getConditionVariable(), choice->getCond())});
-        loop_guards.push_back(library.guards.size());
+        size_t around = outside.empty() ? 0 : outside.back().on_continue;
+        outside.push_back({library.guards.size(), around});
         stmt.children.push_back(convert_statement(choice->getBody()));
-        loop_guards.pop_back();
+        outside.pop_back();
         return stmt;
     }
 
@@ -724,9 +730,9 @@ class Converter {
         loop.children.push_back(convert_statement(before));
         if (condition && (!always || *always == 0))
             loop.exprs.push_back(convert_condition(declared, condition));
-        loop_guards.push_back(library.guards.size());
+        outside.push_back({library.guards.size(), library.guards.size()});
         loop.children.push_back(convert_statement(body));
-        loop_guards.pop_back();
+        outside.pop_back();
         loop.children.push_back(convert_statement(step));
         return loop;
     }
@@ -738,11 +744,11 @@ class Converter {
         Stmt loop = statement(StmtKind::Loop, {std::move(some_left)});
         loop.text = "each";
         loop.children.push_back(convert_statement(each->getInit()));
-        loop_guards.push_back(library.guards.size());
+        outside.push_back({library.guards.size(), library.guards.size()});
         Stmt round = statement(StmtKind::Block);
         round.children.push_back(convert_statement(each->getLoopVarStmt()));
         round.children.push_back(convert_statement(each->getBody()));
-        loop_guards.pop_back();
+        outside.pop_back();
         loop.children.push_back(std::move(round));
         loop.children.push_back(statement(StmtKind::Nothing));
         return loop;

@@ -61,7 +61,29 @@ class Permits {
     }
 };
 
+class Tally {
+  public:
+    void count(const int *items, int n) {
+        for (int i = 0; i < n; i++) {
+            std::lock_guard<std::mutex> lock(mutex);
+            switch (items[i]) {
+            case 0:
+                continue; //= fragment pthread_mutex_unlock class Tally.mutex
+            default:
+                sum += items[i];
+            }
+        }
+    }
+
+  private:
+    std::mutex mutex;
+    int sum = 0;
+};
+
 int take_and_give(Permits &permits) {
+    Tally tally;
+    int items[] = {0, 1};
+    tally.count(items, 2);
     if (int left = permits.take(); left > 1)
         return 0;
     switch (int left = permits.give(); left) {

@@ -452,7 +452,7 @@ static void classes_of_the_library_are_known(void **state) {
     assert_float_equal(monitor_of(facts, "class Permits.mutex")->amount.offset, 3, 0);
     check_role(facts, "class Permits.mutex", FACTS_ACQUIRE, "take");
     check_role(facts, "class Permits.mutex", FACTS_RELEASE, "give");
-    check_marks("classes.cpp", facts, 2);
+    check_marks("classes.cpp", facts, 3);
     size_t over_ranges = 0;
     for (size_t i = 0; i < facts->n_loops; i++)
         over_ranges += strncmp(facts->loops[i].why, "each of ", strlen("each of ")) == 0;
