@@ -118,7 +118,7 @@ static struct errors summarize(const struct comparison *comparisons, size_t n) {
         const struct comparison *comparison = &comparisons[i];
         errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
         if (comparison->equal_speed_ns > 0)
-            errors.slowdown += measurement_own_run_ns(comparison->measurement) /
+            errors.slowdown += measurement_run_ns(comparison->measurement).median /
                                comparison->equal_speed_ns / (double)n;
     }
     return errors;

@@ -225,10 +225,10 @@ double measurements_ratio(const struct measurements *measurements,
             continue;
         const struct program_run *before = nearest_run(measurements, pace, i, -1);
         const struct program_run *after = nearest_run(measurements, pace, i, 1);
-        double speeds[] = {own_run_ns(before ? before : after, pace->cores),
-                           own_run_ns(after ? after : before, pace->cores)};
-        ratios[place->run] = own_run_ns(&measurement->items[place->run], measurement->cores) /
-                             ((speeds[0] + speeds[1]) / 2);
+        double pace_ns =
+            ((double)(before ? before : after)->run_ns + (double)(after ? after : before)->run_ns) /
+            2;
+        ratios[place->run] = (double)measurement->items[place->run].run_ns / pace_ns;
     }
     double ratio = median_of(ratios, measurement->count);
     free(ratios);

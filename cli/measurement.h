@@ -62,8 +62,8 @@ const struct measurement *measurements_most_run(const struct measurements *measu
                                                 const struct measurement *measurement);
 
 /* Machines change their speed within minutes. How long the runs took against those of `pace` that
- * were made next to them, before and after: the median over the runs, of times as if the program
- * had its cores for itself. 1 for `pace` itself; both have runs. */
+ * were made next to them, before and after: the median over the runs. What others had then they had
+ * of both. 1 for `pace` itself; both have runs. */
 double measurements_ratio(const struct measurements *measurements,
                           const struct measurement *measurement, const struct measurement *pace);
 
