@@ -18,6 +18,7 @@ struct act {
     int instance;     /* of queues that are alike, one for each thread: the sync object */
     bool is_last;     /* there, of such queues */
     bool in_vain;     /* a get that was told that there is nothing */
+    bool waited;      /* its section did */
 };
 
 struct acts {
@@ -70,7 +71,8 @@ static void add_section(const struct stream_input *input, struct acts *acts, siz
                      .index = s,
                      .time_ns = section_passed_ns(input->sections, section),
                      .place = place_of(input, &thread->records[section->lock_record]),
-                     .instance = section->mutex};
+                     .instance = section->mutex,
+                     .waited = section->n_waits > 0};
 }
 
 /* Per sync object: the last of the acts there; NULL: none. The caller frees. */
@@ -251,6 +253,7 @@ static bool are_put_by(const struct stream_input *input, const struct acts *puts
 struct ending {
     size_t first_put, first_get;
     bool found;
+    bool needs_place; /* only its place in the code tells such a put from work */
 };
 
 /* Of the gets from number `first` to before `end`. */
@@ -280,10 +283,12 @@ static struct ending find_ending(const struct stream_input *input, const struct 
     bool same = any_looks ? traffic->n_looks == n && there == taken + 1 : there + n == taken + 1;
     /* Each puts its own away in one more section, which looks for no other. */
     bool put_away = !any_looks && there + n == taken;
+    for (size_t i = first_get; i < gets->count; i++)
+        put_away &= !gets->items[i].waited;
     size_t others = traffic->initial + (put_away ? n : 0);
     bool found =
         (own || same || put_away) && first_get >= others && !any_in_vain(gets, 0, first_get);
-    return (struct ending){first_get - others, first_get, found};
+    return (struct ending){first_get - others, first_get, found, put_away};
 }
 
 static enum farewell *find_of_guard(const struct stream_input *input, const struct guard *guard,
@@ -293,7 +298,8 @@ static enum farewell *find_of_guard(const struct stream_input *input, const stru
     struct ending ending = find_ending(input, &traffic);
     bool differ = ending.found && places_differ(puts, ending.first_put);
     enum farewell *of = NULL;
-    if (differ || (ending.found && work_is_over(input, gets, gets->count - ending.first_get))) {
+    if (differ || (ending.found && !ending.needs_place &&
+                   work_is_over(input, gets, gets->count - ending.first_get))) {
         *in_passing = !differ && !are_put_by(input, puts, ending.first_put, traffic.taker);
         of = memory_alloc(input->sections->n_sections, sizeof *of);
         for (size_t i = ending.first_get; i < gets->count; i++)
