@@ -10,7 +10,7 @@
 # A machine that others share is faster in one minute and slower in the next. So the real program is
 # run in rounds, each configuration once, and the recordings are made between the rounds.
 # A recording during which the machine was disturbed is made again, at most twice.
-# Rounds, recordings and results are kept per program in bench/work/accuracy/NAME/; one that is kept and
+# Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew.
 # $RUNS (default 5): rounds; the median of a configuration's runs counts.

@@ -45,4 +45,4 @@ show "$persik" predict -i "$data" --threads 1:16 --cores 1,2
 step "Running the real program, without probes, in each configuration, and comparing"
 show "$persik" validate -i "$data" --threads 1,2,3,4,8 --cores "$cores" --runs 3 -- "${command[@]}"
 
-step "Done. The model is bench/work/demo.data/model.json"
+step "Done. The model is bench/scratch/demo.data/model.json"

@@ -10,14 +10,14 @@
 # result of the first and is immediate. Exit status: 0 done, 1 the build failed, 77 the source
 # cannot be reached (callers skip what needs it).
 #
-# apt gets a source list and state folders of its own under bench/work/, so the machine's apt
+# apt gets a source list and state folders of its own under bench/scratch/, so the machine's apt
 # configuration stays as it is. The archive is checked against the sum whatever the mirror says.
-# Without a network, put it into bench/work/NAME/ by hand.
+# Without a network, put it into bench/scratch/NAME/ by hand.
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by the sourcing script
 
 name=$(basename "$0" -fetch)
-work=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/work")/$name
+work=$(realpath -m "$(dirname "${BASH_SOURCE[0]}")/scratch")/$name
 source=$work/source
 fallback='deb-src http://deb.debian.org/debian bookworm main'
 
@@ -58,7 +58,7 @@ source_entry() {
     echo "${entry:-$fallback}"
 }
 
-# apt-get that reads our source list only and keeps its lists and caches under bench/work/.
+# apt-get that reads our source list only and keeps its lists and caches under bench/scratch/.
 own_apt_get() {
     local apt=$work/apt
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
@@ -72,20 +72,20 @@ archive_is_good() {
 }
 
 download() {
-    command -v apt-get >/dev/null || skip "no apt-get here: put $archive into bench/work/$name/"
+    command -v apt-get >/dev/null || skip "no apt-get here: put $archive into bench/scratch/$name/"
     mkdir -p "$work/apt"
     source_entry >"$work/apt/sources.list"
     say "downloading $archive ($(cat "$work/apt/sources.list"))"
     own_apt_get update --error-on=any ||
-        skip "the Debian mirror cannot be reached: connect, or put $archive into bench/work/$name/"
+        skip "the Debian mirror cannot be reached: connect, or put $archive into bench/scratch/$name/"
     # Its status says nothing: mirrors without the .dsc or the Debian part still give the archive.
     (cd "$work" && own_apt_get source --download-only --tar-only "$package") || true
     archive_is_good || skip "the mirror does not give $archive with the expected SHA-256:" \
-        "put it into bench/work/$name/"
+        "put it into bench/scratch/$name/"
 }
 
 # noting_compiler COMPILER: a command that runs the compiler and, when it compiles a source file,
-# appends an entry to bench/work/NAME/compilations. Works under any build system.
+# appends an entry to bench/scratch/NAME/compilations. Works under any build system.
 noting_compiler() {
     cat >"$work/noting-$1" <<END
 #!/bin/bash
@@ -107,13 +107,13 @@ END
 }
 
 build() {
-    say "building (log: bench/work/$name/build.log)"
+    say "building (log: bench/scratch/$name/build.log)"
     rm -rf "$source" "$work/compilations"
     mkdir -p "$source"
     tar -xf "$work/$archive" -C "$source" --strip-components=1
     cc=$(noting_compiler gcc) cxx=$(noting_compiler g++)
     (cd "$source" && make_program) >"$work/build.log" 2>&1 || {
-        say "the build failed: see the end of bench/work/$name/build.log"
+        say "the build failed: see the end of bench/scratch/$name/build.log"
         exit 1
     }
     { echo '['; sed '$!s/$/,/' "$work/compilations"; echo ']'; } >"$source/compile_commands.json"

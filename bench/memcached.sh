@@ -4,7 +4,7 @@
 # the objects it made itself and how much of the waiting they explain. How well a server is predicted is
 # not measured here.
 #
-# usage: bench/memcached.sh      (the recording stays in bench/work/memcached.data)
+# usage: bench/memcached.sh      (the recording stays in bench/scratch/memcached.data)
 # $THREADS (default 4): worker threads; $REQUESTS (default 200000): of one run.
 set -euo pipefail
 # shellcheck source=programs.sh

@@ -6,7 +6,7 @@
 # usage: bench/partition.sh [SCHEME...]           (default all)
 #        bench/partition.sh --kept [SCHEME...]    (only the table, from what is kept)
 #
-# Results are kept in bench/work/partition/; a scheme is measured again when the sample is newer than
+# Results are kept in bench/scratch/partition/; a scheme is measured again when the sample is newer than
 # its measurements. $RUNS (default 5): runs per configuration, interleaved; the median counts.
 set -euo pipefail
 # shellcheck source=programs.sh

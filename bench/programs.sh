@@ -1,11 +1,11 @@
 # The programs that bench/ measures and how each is run; sourced by the scripts there.
 #
 # A program's command is the array `command`; {threads} in it stands for the number of threads, as
-# `persik validate` wants it. Everything made here lives in bench/work/ (git-ignored).
+# `persik validate` wants it. Everything made here lives in bench/scratch/ (git-ignored).
 # shellcheck shell=bash
 
 root=$(dirname "$(dirname "$(realpath "${BASH_SOURCE[0]}")")")
-work=$root/bench/work
+work=$root/bench/scratch
 export PERSIK_CACHE=$work/cache # not the user's own
 corpus_limit=6442450944 # bytes
 built=$(realpath -m "${PERSIK_BUILD:-$root/build/release}")
@@ -48,7 +48,7 @@ cpu_seconds_of() {
 }
 
 # corpus_for NAME STEP SECONDS COMMAND...: prints the path of the file that a real program works on,
-# bench/work/NAME.corpus. Its size is a multiple of STEP bytes, so that COMMAND, one thread, takes
+# bench/scratch/NAME.corpus. Its size is a multiple of STEP bytes, so that COMMAND, one thread, takes
 # about SECONDS for it, judged by its CPU time for one step ({corpus} stands for the file). Measured
 # once and kept, so that all scripts work on the same file; CORPUS_BYTES overrules.
 corpus_for() {

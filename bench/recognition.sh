@@ -9,7 +9,7 @@
 #   --accuracy  measure also how well the models predict 1, 4, 8 threads on 1 and 2 cores
 #   --profile   profile again though the program has not changed
 #
-# Results are kept per program in bench/work/recognition/NAME/, so that they can be renewed in parts;
+# Results are kept per program in bench/scratch/recognition/NAME/, so that they can be renewed in parts;
 # the table always shows all that is kept. A kept profile is used again while it is newer than its
 # program: source analysis and model are always made anew. One during which something else took the
 # machine is made again, at most twice.
