@@ -30,18 +30,6 @@ never_stalls() {
         ! grep -q "waited for nothing" "$scratch/log"
 }
 
-# report_undisturbed STATUS PROGRAM NAME: a failure counts only where nothing else had the cores during the
-# recording, as persik says: whose threads hardly ever wait shows little.
-report_undisturbed() {
-    if [ "$1" -ne 0 ] &&
-        jq -e 'any(.notes[]?; test("other processes had it|gave it to others"))' \
-            "$scratch/$2/model.json" >/dev/null; then
-        skip "$3" "something else had the cores during the recording"
-    else
-        report "$1" "$3"
-    fi
-}
-
 # follows PROGRAM RULE: its workers' work follows their number so.
 follows() {
     "$persik" predict -i "$scratch/$1" --threads 4 2>&1 | tee "$scratch/log" | grep -q ": $2"
@@ -89,16 +77,16 @@ report $? "workers that get their end in the loop of the work end, however many 
 # a pipe gets a null pointer. Who is faster takes more of the work.
 for program in handover_outqueue tokens_spaces; do
     never_stalls "$program" && follows "$program" "takes work from a common supply"
-    report_undisturbed $? "$program" "$program: workers take what there is until they are told to end"
+    report_undisturbed $? "$scratch/$program" "$program: workers take what there is until they are told to end"
 done
 
 # One item stays in the queue, and each worker that finds it ends.
 never_stalls pool_idle
-report_undisturbed $? pool_idle "workers that all find the same last item end, however many there are"
+report_undisturbed $? "$scratch/pool_idle" "workers that all find the same last item end, however many there are"
 
 # The macro that takes a permit hides a wait loop in one line, which is no loop around the lock.
 never_stalls semaphore_waiters
-report_undisturbed $? semaphore_waiters "no thread decides to go home with a permit in its hands"
+report_undisturbed $? "$scratch/semaphore_waiters" "no thread decides to go home with a permit in its hands"
 
 # The loop over the columns of a row contains both ends of the way to the next row, too.
 follows handover_wavefront "splits a fixed total among its threads"

@@ -59,7 +59,7 @@ is_better() {
 
 # goes_on NAME: nobody waits in vain, with any number of threads.
 goes_on() {
-    "$persik" predict -q -i "$1" --threads 1,3,8 --cores 1,2 2>&1 | tee predicted
+    "$persik" predict -i "$1" --threads 1,3,8 --cores 1,2 2>&1 | tee predicted
     ! grep -q 'waited for nothing' predicted
 }
 

@@ -21,16 +21,14 @@ ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/wh
 
 is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 
-# stolen: lines by which persik says that others disturbed the recording: such a model is no judge
-# record ACT NUMBER...: one run, one model, in $scratch/data; again when the machine's host took part of
-# the time, as persik says, since sleeps are longer then.
+# stolen: did others disturb the recording? Such a model is no judge.
+# record ACT NUMBER...: one run, one model, in $scratch/data; again when it was disturbed.
 record() {
-    stolen=0
     for _ in $(seq $attempts); do
         rm -rf "$scratch/data"
         "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
-        stolen=$(grep -c "gave it to others\|other processes had it" "$scratch/log")
-        [ "$stolen" -gt 0 ] && is_patient || break
+        was_disturbed "$scratch/log" && stolen=true || stolen=false
+        $stolen && is_patient || break
     done
     "$persik" build-model -q -i "$scratch/data" >>"$scratch/log" 2>&1
 }
@@ -121,7 +119,7 @@ attempt() {
                 return
                 ;;
             "$disturbed") ;;
-            *) [ "$stolen" -gt 0 ] || wrong=1 ;;
+            *) $stolen || wrong=1 ;;
         esac
         is_patient || break
     done
