@@ -156,7 +156,7 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
     if (simulate_itself(model, trace, &prediction, error) < 0)
         return -1;
     const struct sim_result *result = &prediction.result;
-    prediction_warn_of_stalls(&prediction, 1);
+    prediction_warn_of_stalls(&prediction);
     modelgen_add_check(model, "running time", (double)trace->meta.run_ns / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)

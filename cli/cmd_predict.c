@@ -504,7 +504,10 @@ static int predict(const struct predict_options *options, struct model *model,
     if (repartitions_apply(&options->repartitions, model, &error) < 0 ||
         check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
-    prediction_warn_of_stalls(sweep->predictions, sweep->count);
+    const struct prediction *worst = NULL;
+    for (size_t i = 0; i < sweep->count; i++)
+        worst = prediction_more_stalled(worst, &sweep->predictions[i]);
+    prediction_warn_of_stalls(worst);
     repartitions_warn(model);
     print_sweep(options, model, sweep);
     return check_assertions(options, sweep);

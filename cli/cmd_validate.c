@@ -255,6 +255,7 @@ static int set_reference(struct validation *validation, const struct model *mode
 static int predict_all(struct validation *validation, const struct model *model,
                        struct error *error) {
     size_t total = validation->configurations.count;
+    const struct prediction *worst = NULL;
     validation->comparisons = memory_alloc(total, sizeof *validation->comparisons);
     for (size_t i = 0; i < total; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
@@ -264,10 +265,10 @@ static int predict_all(struct validation *validation, const struct model *model,
                             error) < 0)
             return -1;
         validation->n_predicted++;
-        if (validation->comparisons[i].prediction.result.stalls > 0)
-            prediction_warn_of_stalls(&validation->comparisons[i].prediction, 1);
+        worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
     }
     progress_end();
+    prediction_warn_of_stalls(worst);
     const struct configuration *reference = &validation->reference.configuration;
     return reference->threads ? prediction_make(model, reference->threads, reference->cores,
                                                 &validation->options->config,

@@ -58,16 +58,16 @@ static double stalled_share(const struct sim_result *result) {
     double operations = 0;
     for (size_t i = 0; i < result->n_objects; i++)
         operations += result->objects[i].operations.mean * result->replications;
-    return operations > 0 ? result->stalls / operations : 1;
+    return operations > 0 ? result->stalls / operations : result->stalls > 0;
 }
 
-void prediction_warn_of_stalls(const struct prediction *predictions, size_t n) {
-    const struct prediction *worst = NULL;
-    for (size_t i = 0; i < n; i++)
-        if (predictions[i].result.stalls > 0 &&
-            (!worst || stalled_share(&predictions[i].result) > stalled_share(&worst->result)))
-            worst = &predictions[i];
-    if (!worst)
+const struct prediction *prediction_more_stalled(const struct prediction *a,
+                                                 const struct prediction *b) {
+    return !a || stalled_share(&b->result) > stalled_share(&a->result) ? b : a;
+}
+
+void prediction_warn_of_stalls(const struct prediction *worst) {
+    if (!worst || worst->result.stalls <= 0)
         return;
     const struct sim_result *result = &worst->result;
     double share = stalled_share(result);

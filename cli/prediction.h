@@ -24,8 +24,13 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
                     struct error *error);
 void prediction_free(struct prediction *prediction);
 
-/* Says, once and of the worst, on stderr when the simulated threads stalled: the model is then
- * incomplete. A warning where that is more than a hundredth of what they did, else a note. */
-void prediction_warn_of_stalls(const struct prediction *predictions, size_t n);
+/* In which of both more of what the simulated threads did went wrong; `a` may be NULL: b. */
+const struct prediction *prediction_more_stalled(const struct prediction *a,
+                                                 const struct prediction *b);
+
+/* Says on stderr when the simulated threads stalled in the worst of the predictions (NULL: there are
+ * none): the model is then incomplete. A warning where that is more than a hundredth of what they
+ * did, else a note. */
+void prediction_warn_of_stalls(const struct prediction *worst);
 
 #endif

@@ -65,6 +65,13 @@ bool draft_copy_edges(const struct node *from, enum outcome when, struct node *t
     return found;
 }
 
+bool draft_is_closed(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
+            return true;
+    return false;
+}
+
 void draft_remove_unreachable(struct model *model) {
     bool *reachable = memory_alloc(model->n_nodes, sizeof *reachable);
     int *number = memory_alloc(model->n_nodes, sizeof *number);

@@ -19,6 +19,9 @@ struct edge *draft_edge(struct node *node, int to);
 /* Appends copies of the edges for `when` that do not leave a loop; false: there are none. */
 bool draft_copy_edges(const struct node *from, enum outcome when, struct node *to);
 
+/* Does any thread say that there is no more of the object's? */
+bool draft_is_closed(const struct model *model, int object);
+
 /* Takes away the nodes that no pool's threads can come to; the others are numbered anew. */
 void draft_remove_unreachable(struct model *model);
 

@@ -127,7 +127,7 @@ static void note_binding(const struct trace *trace, struct model *model) {
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (api_catalog[record->api].op != OP_BIND || record->value != 0)
+            if (trace_op(record) != OP_BIND || record->value != 0)
                 continue;
             char *place = source_place(trace, record->context);
             draft_note(model,

@@ -138,7 +138,7 @@ static void end_records(struct converter *converter, struct trace_thread *thread
             limit_ns = record->start_ns;
         if ((record->flags & TRACE_UNFINISHED) != 0)
             record->duration_ns = limit_ns - record->start_ns;
-        if (!last && record->start_ns + record->duration_ns > limit_ns) {
+        if (!last && trace_end_ns(record) > limit_ns) {
             record->duration_ns = limit_ns - record->start_ns;
             converter->cut++;
         }
@@ -209,7 +209,7 @@ static struct trace_record convert_call(struct converter *converter, struct symb
 /* Is the record of something that the call does inside, and that nobody shall see? */
 static bool is_hidden(const struct trace_record *record, const struct uprobe_call *call,
                       uint64_t origin_ns) {
-    enum api_op op = api_catalog[record->api].op;
+    enum api_op op = trace_op(record);
     return call->end_ns != 0 && record->start_ns + origin_ns > call->start_ns &&
            record->start_ns + origin_ns < call->end_ns && op != OP_CREATE && op != OP_JOIN &&
            user_role_hides((enum api)call->wrap->api);

@@ -145,7 +145,7 @@ static void note_call(const struct stream_input *input, struct traffic *traffic,
                       .index = index,
                       .time_ns = record->start_ns,
                       .place = place_of(input, record)};
-    switch (info->op) {
+    switch (trace_op(record)) {
     case OP_ACQUIRE:
     case OP_GET:
         act.time_ns = trace_end_ns(record);

@@ -214,13 +214,6 @@ static bool takes_part(const struct node *node) {
     return node->kind == NODE_GET || node->kind == NODE_PUT || node->kind == NODE_ACQUIRE;
 }
 
-static bool is_closed(const struct model *model, int object) {
-    for (size_t n = 0; n < model->n_nodes; n++)
-        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
-            return true;
-    return false;
-}
-
 /* Copies the edges for `when` from the same pool's node of the same kind on the same object. */
 static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
     struct model *model = builder->model;
@@ -264,7 +257,7 @@ static void complete_outcomes(struct builder *builder) {
         if (node->kind == NODE_END)
             continue;
         /* An answer that a close can give must be told apart from the ordinary one. */
-        bool closable = takes_part(node) && is_closed(model, node->object);
+        bool closable = takes_part(node) && draft_is_closed(model, node->object);
         bool yes = false, no = false;
         for (size_t e = 0; e < node->n_edges; e++) {
             struct edge *edge = &node->edges[e];

@@ -122,10 +122,11 @@ static void join_carried_out(const struct stream_input *input, struct proposed_l
                              size_t first) {
     for (size_t p = first; p < list->count; p++) {
         struct proposed *proposed = &list->items[p];
+        if (proposed->statements || !statements_of(input->monitors, proposed->mutex))
+            continue;
         double waited_ns = 0, unexplained_ns = 0;
         findings_waiting(input, proposed, &waited_ns, &unexplained_ns);
-        proposed->is_part = !proposed->statements && waited_ns > 0 && unexplained_ns == 0 &&
-                            statements_of(input->monitors, proposed->mutex);
+        proposed->is_part = waited_ns > 0 && unexplained_ns == 0;
     }
 }
 
@@ -207,12 +208,12 @@ static void drop_unwaited_barriers(const struct stream_input *input, struct prop
                                    size_t first) {
     for (size_t p = first; p < list->count; p++) {
         struct proposed *proposed = &list->items[p];
+        if (proposed->proposal->kind != MONITOR_BARRIER || proposed->guards.count > 0 ||
+            proposed->statements || list->items[first].pattern)
+            continue;
         double waited_ns = 0, unexplained_ns = 0;
         findings_waiting(input, proposed, &waited_ns, &unexplained_ns);
-        if (proposed->proposal->kind == MONITOR_BARRIER && proposed->guards.count == 0 &&
-            !proposed->statements && !list->items[first].pattern && unexplained_ns == 0 &&
-            has_company(input, proposed))
-            proposed->is_part = true;
+        proposed->is_part |= unexplained_ns == 0 && has_company(input, proposed);
     }
 }
 

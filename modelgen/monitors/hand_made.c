@@ -22,7 +22,7 @@ static void write_slot_records(const struct stream_input *input, uint64_t addres
         bool is_part = thread->creator >= 0 && trace->threads[thread->creator].tid == thread->tid;
         for (size_t r = 0; r < thread->n_records && !is_part; r++) {
             const struct trace_record *record = &thread->records[r];
-            enum api_op op = api_catalog[record->api].op;
+            enum api_op op = trace_op(record);
             if (record->object != address || record->context == TRACE_NO_CONTEXT ||
                 (op != OP_PUT && op != OP_GET && op != OP_ACQUIRE))
                 continue;

@@ -108,7 +108,7 @@ static const struct trace_record *record_of(const struct finder *finder,
 }
 
 static bool takes_work(const struct trace_record *record) {
-    enum api_op op = api_catalog[record->api].op;
+    enum api_op op = trace_op(record);
     return op == OP_LOCK || op == OP_ACQUIRE || op == OP_GET;
 }
 
@@ -147,7 +147,7 @@ static bool draw_at(const struct finder *finder, struct result_list *results,
             result->drawn_record = r;
             result->drawn_ns = section >= 0 ? section_passed_ns(finder->sections,
                                                                 section_at(finder, (size_t)section))
-                                            : record->start_ns + record->duration_ns;
+                                            : trace_end_ns(record);
         }
         undrawn += result->drawn_ns == UINT64_MAX;
     }

@@ -190,7 +190,7 @@ static bool are_signals_inside(const struct search_of_statements *search, int mu
     for (size_t t = 0; t < search->trace->n_threads; t++)
         for (size_t r = 0; r < search->trace->threads[t].n_records; r++) {
             const struct trace_record *record = &search->trace->threads[t].records[r];
-            enum api_op op = api_catalog[record->api].op;
+            enum api_op op = trace_op(record);
             int object = sections_object(sections, record);
             signals += object >= 0 && is_ours[object] && (op == OP_SIGNAL || op == OP_BROADCAST);
         }

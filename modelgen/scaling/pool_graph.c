@@ -96,18 +96,11 @@ bool pool_graph_takes(const struct node *node, int object) {
     return node->object == object && (node->kind == NODE_GET || node->kind == NODE_ACQUIRE);
 }
 
-static bool is_closed(const struct model *model, int object) {
-    for (size_t n = 0; n < model->n_nodes; n++)
-        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
-            return true;
-    return false;
-}
-
 /* Tokens that come back for what the pool hands on: they bound how much is under way. What is
  * closed when there is no more of it is work. */
 static bool is_credit(const struct pool_graph *graph, int object) {
     const struct model *model = graph->model;
-    if (is_closed(model, object))
+    if (draft_is_closed(model, object))
         return false;
     for (size_t back = 0; back < graph->n; back++) {
         if (graph->is_own[back] || !pool_graph_gives(&model->nodes[back], object))
