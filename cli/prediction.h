@@ -28,9 +28,9 @@ void prediction_free(struct prediction *prediction);
 const struct prediction *prediction_more_stalled(const struct prediction *a,
                                                  const struct prediction *b);
 
-/* Says on stderr when the simulated threads stalled in the worst of the predictions (NULL: there are
- * none): the model is then incomplete. A warning where that is more than a hundredth of what they
- * did, else a note. */
+/* Says on stderr when the simulated threads stalled in the worst of the predictions (NULL: there
+ * are none): the model is then incomplete. A warning where that is more than a hundredth of what
+ * they did, else a note. */
 void prediction_warn_of_stalls(const struct prediction *worst);
 
 #endif
