@@ -71,7 +71,8 @@ std::string Names::function(const FunctionDecl *declaration) const {
     return name + "@" + file(sources.getExpansionLoc(definition->getLocation()));
 }
 
-bool Names::is_nameless(const RecordDecl *declaration) {
+/* struct { ... } variable; the variable has to name its members. */
+static bool is_nameless(const RecordDecl *declaration) {
     return declaration->getName().empty() && !declaration->getTypedefNameForAnonDecl() &&
            !isa<RecordDecl>(declaration->getDeclContext());
 }
@@ -85,6 +86,22 @@ std::string Names::record(const RecordDecl *declaration) const {
         return record(outer);
     PresumedLoc at = sources.getPresumedLoc(declaration->getLocation());
     return "struct at line " + std::to_string(at.isValid() ? at.getLine() : 0);
+}
+
+std::string Names::field(const FieldDecl *field) const {
+    return record(field->getParent()) + "." + field->getNameAsString();
+}
+
+/* "global:x@file" + "f" -> "global:x.f@file" */
+static std::string member_key(const std::string &base, const std::string &field) {
+    size_t end = std::min(base.find('@'), base.size());
+    return base.substr(0, end) + "." + field + base.substr(end);
+}
+
+std::string Names::member(const Expr &base, const FieldDecl *field) const {
+    return is_nameless(field->getParent()) && base.kind == ExprKind::Variable
+               ? member_key(base.text, field->getNameAsString())
+               : this->field(field);
 }
 
 std::string Names::variable(const VarDecl *declaration) const {

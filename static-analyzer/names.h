@@ -38,8 +38,10 @@ class Names {
     /* Record by its tag or typedef; anonymous members count as part of what contains them. */
     std::string record(const clang::RecordDecl *declaration) const;
 
-    /* struct { ... } variable; the variable has to name its members. */
-    static bool is_nameless(const clang::RecordDecl *declaration);
+    std::string field(const clang::FieldDecl *field) const;
+
+    /* The field of `base`: of a nameless record's only variable it bears that one's name. */
+    std::string member(const Expr &base, const clang::FieldDecl *field) const;
 
   private:
     const clang::SourceManager &sources;

@@ -1,0 +1,332 @@
+#include "static-analyzer/convert.h"
+
+using namespace clang;
+
+namespace persik {
+
+std::optional<double> Converter::constant_value(const clang::Expr *node) const {
+    if (node->isValueDependent() || !node->getType()->isIntegralOrEnumerationType())
+        return std::nullopt;
+    clang::Expr::EvalResult result;
+    if (!node->EvaluateAsInt(result, names.context))
+        return std::nullopt;
+    return result.Val.getInt().isSigned() ? (double)result.Val.getInt().getSExtValue()
+                                          : (double)result.Val.getInt().getZExtValue();
+}
+
+std::vector<Expr> Converter::convert_all(const clang::Stmt *node) {
+    std::vector<Expr> out;
+    for (const clang::Stmt *child : node->children())
+        if (const auto *expr = dyn_cast_or_null<clang::Expr>(child))
+            out.push_back(convert(expr));
+    return out;
+}
+
+/* Of an enumerator, a constant, or a macro that is but one number; empty: none. */
+std::string Converter::constant_name(const clang::Expr *node) const {
+    node = node->IgnoreParenImpCasts();
+    if (const auto *reference = dyn_cast<DeclRefExpr>(node))
+        return reference->getDecl()->getNameAsString();
+    return isa<IntegerLiteral>(node) ? names.macro(node->getBeginLoc()) : "";
+}
+
+/* THREADS + 1 is more than 5: what follows THREADS, follows it. */
+bool Converter::is_sum_with_name(const clang::Expr *node) const {
+    const auto *binary = dyn_cast<BinaryOperator>(node->IgnoreParenImpCasts());
+    if (!binary || !(binary->isAdditiveOp() || binary->isMultiplicativeOp()))
+        return false;
+    auto named = [this](const clang::Expr *side) {
+        return !constant_name(side).empty() || is_sum_with_name(side);
+    };
+    return named(binary->getLHS()) || named(binary->getRHS());
+}
+
+Expr Converter::convert_constant(const clang::Expr *node, double value) const {
+    Expr expr = constant(value);
+    expr.text = constant_name(node);
+    return expr;
+}
+
+Expr Converter::convert(const clang::Expr *node) {
+    node = node->IgnoreParens();
+    if (auto value = constant_value(node); value && !is_sum_with_name(node))
+        return convert_constant(node, *value);
+    if (const auto *cast = dyn_cast<CastExpr>(node))
+        return convert_cast(cast);
+    if (const auto *reference = dyn_cast<DeclRefExpr>(node))
+        return convert_reference(reference);
+    if (const auto *member = dyn_cast<MemberExpr>(node))
+        return convert_member(member);
+    if (const auto *subscript = dyn_cast<ArraySubscriptExpr>(node))
+        return convert_subscript(subscript);
+    if (const auto *call = dyn_cast<CallExpr>(node)) {
+        if (auto meaning = library.call(call))
+            return *meaning;
+        return convert_call(call);
+    }
+    if (const auto *object = dyn_cast<CXXConstructExpr>(node))
+        return convert_construction(object);
+    if (const auto *initialiser = dyn_cast<CXXDefaultInitExpr>(node))
+        return convert(initialiser->getExpr());
+    if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(node))
+        return convert(temporary->getSubExpr());
+    if (const auto *temporary = dyn_cast<CXXBindTemporaryExpr>(node))
+        return convert(temporary->getSubExpr());
+    if (const auto *lambda = dyn_cast<LambdaExpr>(node))
+        return make(ExprKind::Function, TypeKind::Pointer,
+                    names.function(lambda->getCallOperator()));
+    if (const auto *unary = dyn_cast<UnaryOperator>(node))
+        return convert_unary(unary);
+    if (const auto *binary = dyn_cast<BinaryOperator>(node))
+        return convert_binary(binary);
+    if (const auto *choice = dyn_cast<AbstractConditionalOperator>(node))
+        return make(ExprKind::Operator, type_kind(node->getType()), "?:",
+                    {convert(choice->getCond()), convert(choice->getTrueExpr()),
+                     convert(choice->getFalseExpr())});
+    if (const auto *opaque = dyn_cast<OpaqueValueExpr>(node))
+        if (opaque->getSourceExpr())
+            return convert(opaque->getSourceExpr());
+    if (const auto *atomic = dyn_cast<AtomicExpr>(node))
+        return convert_atomic(atomic);
+    if (const auto *block = dyn_cast<clang::StmtExpr>(node))
+        return convert_statement_expression(block);
+    if (const auto *literal = dyn_cast<CompoundLiteralExpr>(node))
+        return convert_literal(literal);
+    if (const auto *full = dyn_cast<FullExpr>(node))
+        return convert(full->getSubExpr());
+    return make(ExprKind::Other, type_kind(node->getType()), "", convert_all(node));
+}
+
+Expr Converter::convert_cast(const CastExpr *cast) {
+    const clang::Expr *inner = cast->getSubExpr();
+    switch (cast->getCastKind()) {
+    case CK_NullToPointer:
+        return constant(0);
+    case CK_ArrayToPointerDecay:
+        return make(ExprKind::Address, TypeKind::Pointer, "", {convert(inner)});
+    case CK_IntegralToFloating:
+    case CK_FloatingToIntegral:
+        return make(ExprKind::Operator, type_kind(cast->getType()), "(cast)", {convert(inner)});
+    default:
+        return convert(inner);
+    }
+}
+
+Expr Converter::convert_reference(const DeclRefExpr *reference) {
+    const ValueDecl *declaration = reference->getDecl();
+    if (const auto *callee = dyn_cast<FunctionDecl>(declaration))
+        return make(ExprKind::Function, TypeKind::Pointer, names.function(callee));
+    if (const auto *variable = dyn_cast<VarDecl>(declaration))
+        return make(ExprKind::Variable, type_kind(variable->getType()),
+                    names.variable(variable));
+    return make(ExprKind::Other, type_kind(reference->getType()), "");
+}
+
+Expr Converter::convert_member(const MemberExpr *member) {
+    const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+    if (!field)
+        return make(ExprKind::Other, type_kind(member->getType()), "", convert_all(member));
+    Expr base = convert(member->getBase());
+    std::string key = names.member(base, field);
+    return make(ExprKind::Variable, type_kind(field->getType()), key, {std::move(base)});
+}
+
+Expr Converter::convert_subscript(const ArraySubscriptExpr *subscript) {
+    Expr element = dereference(convert(subscript->getBase()), type_kind(subscript->getType()));
+    element.type = type_kind(subscript->getType());
+    element.children.push_back(convert(subscript->getIdx()));
+    return element;
+}
+
+/* A method of std::atomic, std::atomic_flag or what these are made of. */
+static const CXXMethodDecl *std_atomic_method(const CallExpr *call) {
+    const auto *method = dyn_cast_or_null<CXXMethodDecl>(call->getDirectCallee());
+    if (!method || method->isStatic() || !method->getParent()->isInStdNamespace())
+        return nullptr;
+    StringRef name = method->getParent()->getName();
+    bool waits = method->getDeclName().isIdentifier() &&
+                 (method->getName() == "wait" || method->getName().startswith("notify"));
+    return (name.startswith("atomic") || name.startswith("__atomic")) && !waits ? method
+                                                                                : nullptr;
+}
+
+Expr Converter::convert_std_atomic(const CallExpr *call, const CXXMethodDecl *method) {
+    const auto *plain = dyn_cast<CXXMemberCallExpr>(call);
+    const clang::Expr *base = plain ? plain->getImplicitObjectArgument() : call->getArg(0);
+    unsigned first = plain ? 0 : 1;
+    TypeKind type = type_kind(call->getType());
+    Expr object = convert(base);
+    if (base->getType()->isPointerType())
+        object = dereference(std::move(object), type);
+    std::string name = method->getNameAsString();
+    if (isa<CXXConversionDecl>(method) || name == "load" || name == "test")
+        return object;
+    Expr value = call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first))
+                                                               : constant(0);
+    bool stores = name == "store" || name == "operator=" || name == "clear";
+    return make(stores ? ExprKind::Assign : ExprKind::Atomic, type, stores ? "=" : "atomic",
+                {std::move(object), std::move(value)});
+}
+
+static void make_atomic(Expr &operation) {
+    Expr object = dereference(std::move(operation.children[0]), operation.type);
+    operation.children[0] = std::move(object);
+    operation.kind = ExprKind::Atomic;
+}
+
+/* __builtin_expect(x, y) is x; the old __sync functions are atomic operations. */
+static void simplify_builtin(Expr &call) {
+    if (call.children.empty())
+        return;
+    if (call.text == "__builtin_expect") {
+        Expr value = std::move(call.children[0]);
+        call = std::move(value);
+    } else if (call.text.rfind("__sync_", 0) == 0 || call.text == "__atomic_test_and_set" ||
+               call.text == "__atomic_clear") {
+        make_atomic(call);
+    }
+}
+
+Expr Converter::convert_call(const CallExpr *call) {
+    if (const CXXMethodDecl *method = std_atomic_method(call))
+        return convert_std_atomic(call, method);
+    std::vector<Expr> arguments;
+    for (const clang::Expr *argument : call->arguments())
+        arguments.push_back(convert(argument));
+    TypeKind type = type_kind(call->getType());
+    const FunctionDecl *callee = call->getDirectCallee();
+    Expr expr;
+    if (callee) {
+        std::string name = callee->getQualifiedNameAsString(); /* naps have no linker's name */
+        bool naps = name.rfind("std::this_thread::", 0) == 0;
+        expr = make(ExprKind::Call, type, naps ? name : names.function(callee),
+                    std::move(arguments));
+        expr.noreturn = callee->isNoReturn();
+        simplify_builtin(expr);
+    } else {
+        QualType pointer = call->getCallee()->getType();
+        QualType pointee = pointer->isPointerType() ? pointer->getPointeeType() : pointer;
+        arguments.insert(arguments.begin(), convert(call->getCallee()));
+        expr = make(ExprKind::Indirect, type, pointee.getCanonicalType().getAsString(),
+                    std::move(arguments));
+    }
+    expr.place = names.place(call->getCallee()->IgnoreImpCasts()->getBeginLoc());
+    return expr;
+}
+
+/* Copying and moving leaves the value; other constructors are called like functions. */
+Expr Converter::convert_construction(const CXXConstructExpr *object) {
+    if (auto thread = library.construction(object))
+        return *thread;
+    const CXXConstructorDecl *constructor = object->getConstructor();
+    std::vector<Expr> arguments;
+    for (const clang::Expr *argument : object->arguments())
+        if (!isa<CXXDefaultArgExpr>(argument))
+            arguments.push_back(convert(argument));
+    bool library = is_of_library(constructor);
+    if (arguments.size() == 1 && (library || constructor->isCopyOrMoveConstructor()))
+        return std::move(arguments[0]);
+    TypeKind type = type_kind(object->getType());
+    if (library || (arguments.empty() && !constructor->isUserProvided()))
+        return make(ExprKind::Other, type, "", std::move(arguments));
+    Expr call = make(ExprKind::Call, type, names.function(constructor), std::move(arguments));
+    call.place = names.place(object->getBeginLoc());
+    return call;
+}
+
+/* Updating a variable of an atomic type is an atomic operation. */
+static Expr update(const char *op, Expr target, Expr value, const clang::Expr *node) {
+    TypeKind type = target.type;
+    if (node->getType()->isAtomicType())
+        return make(ExprKind::Atomic, type, op, {std::move(target), std::move(value)});
+    return make(ExprKind::Assign, type, op, {std::move(target), std::move(value)});
+}
+
+Expr Converter::convert_unary(const UnaryOperator *unary) {
+    TypeKind type = type_kind(unary->getType());
+    Expr operand = convert(unary->getSubExpr());
+    switch (unary->getOpcode()) {
+    case UO_Deref:
+        if (operand.kind == ExprKind::Function)
+            return operand;
+        return dereference(std::move(operand), type);
+    case UO_AddrOf:
+        if (operand.kind == ExprKind::Function)
+            return operand;
+        return make(ExprKind::Address, TypeKind::Pointer, "", {std::move(operand)});
+    case UO_PreInc:
+    case UO_PostInc:
+    case UO_PreDec:
+    case UO_PostDec: {
+        const char *op = unary->isIncrementOp() ? "+=" : "-=";
+        Expr changed = update(op, std::move(operand), constant(1), unary->getSubExpr());
+        changed.before = unary->isPostfix();
+        return changed;
+    }
+    case UO_Plus:
+    case UO_Extension:
+        return operand;
+    default:
+        return make(ExprKind::Operator, type,
+                    UnaryOperator::getOpcodeStr(unary->getOpcode()).str(),
+                    {std::move(operand)});
+    }
+}
+
+Expr Converter::convert_binary(const BinaryOperator *binary) {
+    Expr left = convert(binary->getLHS());
+    Expr right = convert(binary->getRHS());
+    std::string op = BinaryOperator::getOpcodeStr(binary->getOpcode()).str();
+    if (binary->isCompoundAssignmentOp())
+        return update(op.c_str(), std::move(left), std::move(right), binary->getLHS());
+    if (binary->isAssignmentOp())
+        return make(ExprKind::Assign, type_kind(binary->getType()), op,
+                    {std::move(left), std::move(right)});
+    return make(ExprKind::Operator, type_kind(binary->getType()), op,
+                {std::move(left), std::move(right)});
+}
+
+Expr Converter::convert_atomic(const AtomicExpr *atomic) {
+    std::vector<Expr> operands;
+    operands.push_back(convert(atomic->getPtr()));
+    AtomicExpr::AtomicOp op = atomic->getOp();
+    bool load = op == AtomicExpr::AO__c11_atomic_load || op == AtomicExpr::AO__atomic_load_n ||
+                op == AtomicExpr::AO__atomic_load;
+    bool store = op == AtomicExpr::AO__c11_atomic_store ||
+                 op == AtomicExpr::AO__atomic_store_n || op == AtomicExpr::AO__c11_atomic_init;
+    TypeKind type = type_kind(atomic->getType());
+    if (load)
+        return dereference(std::move(operands[0]), type);
+    if (atomic->getNumSubExprs() > 2 || op == AtomicExpr::AO__c11_atomic_init)
+        operands.push_back(convert(atomic->getVal1()));
+    if (store)
+        return make(ExprKind::Assign, type, "=",
+                    {dereference(std::move(operands[0]), type), std::move(operands[1])});
+    Expr operation = make(ExprKind::Atomic, type, "atomic", std::move(operands));
+    make_atomic(operation);
+    return operation;
+}
+
+Expr Converter::convert_statement_expression(const clang::StmtExpr *block) {
+    const CompoundStmt *body = block->getSubStmt();
+    Expr value = make(ExprKind::Other, type_kind(block->getType()), "");
+    for (const clang::Stmt *child : body->body()) {
+        const auto *last = dyn_cast<clang::Expr>(child);
+        if (last && child == body->body_back())
+            value = convert(last);
+        else
+            hoisted.push_back(convert_statement(child));
+    }
+    return value;
+}
+
+Expr Converter::convert_literal(const CompoundLiteralExpr *literal) {
+    Expr target = make(ExprKind::Other, type_kind(literal->getType()), "");
+    std::vector<Stmt> out;
+    initialise(target, literal->getType(), literal->getInitializer(), out);
+    for (Stmt &stmt : out)
+        hoisted.push_back(std::move(stmt));
+    return target;
+}
+
+} // namespace persik
