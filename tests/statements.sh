@@ -89,24 +89,26 @@ for program in assembly budget; do
     recorded $program ./$program.bin 2
 done
 recorded barrier_serial "$build/monitors/barrier_serial" --threads 2
+# Whose threads hardly met, because others had the cores, may look like something simpler.
 for program in assembly budget barrier_serial; do
     again $program.flag $program ignored
     built $program >$program.log 2>&1
     built $program.flag >$program.flag.log 2>&1
-    check "$program: its statements are simulated" is_monitor $program
-    check "$program: its waiting is modelled exactly" is_exact $program
-    check "$program: that does all the work, as a flag does at best" is_better $program $program.flag
-    check "$program: nobody waits in vain with other thread counts" goes_on $program
+    check_undisturbed $program "$program: its statements are simulated" is_monitor $program
+    check_undisturbed $program "$program: its waiting is modelled exactly" is_exact $program
+    check_undisturbed $program "$program: that does all the work, as a flag does at best" \
+        is_better $program $program.flag
+    check_undisturbed $program "$program: nobody waits in vain with other thread counts" goes_on $program
 done
 "$persik" build-model -q -i budget --explain budget >explained 2>&1
-check "a person can read the statements" \
+check_undisturbed budget "a person can read the statements" \
     grep -q 'wait for struct budget.changed while .*draining' explained
 "$persik" graph -i budget >listed 2>&1
-check "the variables are listed" grep -q 'monitor .*struct budget.used = 0' listed
-check "it is known from the replay" \
+check_undisturbed budget "the variables are listed" grep -q 'monitor .*struct budget.used = 0' listed
+check_undisturbed budget "it is known from the replay" \
     grep -q 'source statements replayed: [0-9]* decisions, [0-9]* waits, [0-9]* violations' listed
 "$persik" graph -i budget --dot >drawn 2>&1
-check "it is drawn" grep -q 'monitor struct budget.*struct budget.draining' drawn
+check_undisturbed budget "it is drawn" grep -q 'monitor struct budget.*struct budget.draining' drawn
 
 # ---- by the user's word ----
 
