@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "tracer/endings.h"
 #include "tracer/symbols.h"
 
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
@@ -352,6 +353,7 @@ static void convert_thread(struct converter *converter, const struct image *imag
     convert_records(converter, numbers, raw, thread);
     merge_calls(converter, symbols, thread);
     end_records(converter, thread);
+    endings_unlock(thread);
 }
 
 static struct numbers number_image(struct converter *converter, const struct image *image,
