@@ -120,6 +120,7 @@ static struct traffic traffic_of_guard(const struct stream_input *input,
             continue;
         bool waits = guard->waits[class_index]; /* others take what is there */
         if (waits || guard->weight[class_index] < 0) {
+            traffic.is_other |= section->cut; /* nobody told it before the program ended */
             note_taker(&traffic, input->pools->pool_of[section->thread]);
             add_section(input, &traffic.gets, s);
             traffic.n_looks += guard->weight[class_index] == 0;

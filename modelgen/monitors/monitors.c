@@ -58,15 +58,17 @@ static void find_in_mutex(const struct trace *trace, const struct sections *sect
 }
 
 /* Mutexes that are alike, each with an object of its own. */
-static void find_in_likes(struct monitors *monitors, const struct sections *sections, int mutex,
-                          struct guard_list *list) {
-    if (!has_unexplained(monitors, mutex))
-        return;
+static void find_in_likes(const struct trace *trace, const struct sections *sections, int mutex,
+                          struct monitors *monitors, struct guard_list *list) {
     struct history history = history_of(sections, monitors, mutex);
-    for (size_t c = 0; c < monitors->n_classes; c++)
-        if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0)
-            waiting_set_explained(monitors, sections, monitors->classes[c].waits_on, true);
-    waiting_find(monitors, sections, mutex, &history, list);
+    if (has_unexplained(monitors, mutex)) {
+        for (size_t c = 0; c < monitors->n_classes; c++)
+            if (monitors->classes[c].mutex == mutex && monitors->classes[c].waits > 0)
+                waiting_set_explained(monitors, sections, monitors->classes[c].waits_on, true);
+        waiting_find(monitors, sections, mutex, &history, list);
+    }
+    if (history.count && !monitors_ignore(monitors, mutex))
+        proposed_guards_find(trace, sections, mutex, &history, monitors, list);
     free(history.items);
 }
 
@@ -186,7 +188,7 @@ static struct monitors find_all(const struct trace *trace, const struct sections
     for (size_t o = 0; o < sections->n_objects; o++)
         if (sections->objects[o].kind == ON_MUTEX && !sections->objects[o].alone &&
             sections_first_like(sections, (int)o) == (int)o)
-            find_in_likes(&monitors, sections, (int)o, &list);
+            find_in_likes(trace, sections, (int)o, &monitors, &list);
     monitors.guards = list.items;
     monitors.n_guards = list.count;
     assert(list.items || list.count == 0);

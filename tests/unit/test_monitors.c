@@ -119,6 +119,42 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     trace_free(trace);
 }
 
+/* Main is always ahead: no counter tells, but the source does. */
+static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void **state) {
+    (void)state;
+    struct facts_operation operations[] = {
+        {FACTS_PUT, {.function = "give", .file = "t.c", .line = 10}},
+        {FACTS_GET, {.function = "take", .file = "t.c", .line = 20}}};
+    struct facts_monitor queue = {.kind = MONITOR_UNBOUNDED_QUEUE,
+                                  .name = "struct box",
+                                  .mutex = "struct box.mutex",
+                                  .n_operations = 2,
+                                  .operations = operations};
+    char *file = "t.c";
+    struct facts facts = {.version = FACTS_VERSION,
+                          .n_files = 1,
+                          .files = &file,
+                          .n_monitors = 1,
+                          .monitors = &queue};
+    struct trace *trace = new_trace();
+    for (uint64_t at = 1000; at <= 5000; at += 1000)
+        for (int worker = 1; worker <= 2; worker++) {
+            section(trace, 0, "give", 10, (uint64_t)worker, at + 10 * (uint64_t)worker, 0, true);
+            section(trace, worker, "take", 20, (uint64_t)worker, at + 500, 0, false);
+        }
+    builder_finish(trace, 7000);
+    struct sections sections = sections_find(trace, no_pools);
+    struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
+    const struct guard *guard = only_guard(&monitors);
+    assert_int_equal(guard->kind, GUARD_QUEUE);
+    for (size_t s = 0; s < sections.n_sections; s++)
+        if (sections.sections[s].thread != 0)
+            assert_int_equal(guard->outcome[s], OUTCOME_YES);
+    monitors_free(&monitors);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 static void waiting_at_what_stands_for_several_is_alike(void **state) {
     (void)state;
     struct trace *trace = two_mailboxes();
@@ -620,6 +656,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mailboxes_of_a_pool_are_one_queue),
         cmocka_unit_test(what_is_removed_when_done_is_taken_by_the_first_look),
+        cmocka_unit_test(queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source),
         cmocka_unit_test(waiting_at_what_stands_for_several_is_alike),
         cmocka_unit_test(what_comes_next_tells_what_was_found),
         cmocka_unit_test(attempts_alone_are_believed_beyond_doubt),
