@@ -33,10 +33,16 @@ enum dist_kind {
 
 /* An empirical distribution is drawn without replacement: the values are shuffled,
  * handed out one by one, and shuffled again when used up, by all threads together.
- * A finite run then does the work that was measured, not a noisy version of it. */
+ * A finite run then does the work that was measured, not a noisy version of it.
+ *
+ * What threads do in the same round is often alike: steps of a computation differ, and all threads
+ * have their parts of a step. So `common` of the values are drawn for the round rather than for the
+ * thread: in its first, second ... round each thread of the pool gets the same one. */
 struct dist {
     enum dist_kind kind;
     double mean;
+    double common; /* 0..1, empirical only */
+    int sharers;   /* of `common`: how many threads had each round when it was recorded */
     size_t n_values;
     double *values; /* owned */
 };
@@ -339,6 +345,8 @@ struct machine {
                            * ideal, none idles while a thread is ready */
     double pull_share;    /* of the times when a core becomes idle and a thread that has not run
                            * for a while is ready on another one: it takes it */
+    double spread_share;  /* of the wake-ups on a busy core while another one idles: the thread
+                           * goes there */
     double switch_cpu_ns; /* CPU cost of one context switch */
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;   /* CPU the waking thread pays */

@@ -112,6 +112,11 @@ static int check_dist(const struct dist *dist, const char *key, const struct pla
     case DIST_EMPIRICAL:
         if (check_amount(dist->mean, "mean", place, error))
             return -1;
+        if (!(dist->common >= 0 && dist->common <= 1))
+            return violation(PLACE_KEY(place, "common"), error, "%g is no share from 0 to 1",
+                             dist->common);
+        if (dist->common > 0 && dist->sharers < 1)
+            return violation(PLACE_KEY(place, "sharers"), error, "a number of threads is missing");
         return check_values(dist, PLACE_KEY(place, "values"), error);
     case DIST_UNIFORM:
         return check_values(dist, PLACE_KEY(place, "values"), error);
@@ -178,6 +183,9 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",
                          machine->pull_share);
+    if (!(machine->spread_share >= 0 && machine->spread_share <= 1))
+        return violation(PLACE_KEY(place, "spread_share"), error, "%g is not a share",
+                         machine->spread_share);
     return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
 }
 

@@ -106,10 +106,18 @@ static int read_dist(const json_t *json, struct dist *dist, const struct place *
     const char *key;
     json_t *ignored;
     json_object_foreach((json_t *)json, key, ignored) {
-        if (strcmp(key, "kind") != 0 && strcmp(key, "mean") != 0 && strcmp(key, "values") != 0)
+        if (strcmp(key, "kind") != 0 && strcmp(key, "mean") != 0 && strcmp(key, "values") != 0 &&
+            strcmp(key, "common") != 0 && strcmp(key, "sharers") != 0)
             return refuse(PLACE_KEY(place, key), error, "an unknown key",
-                          "a distribution has kind, mean and values");
+                          "a distribution has kind, mean, common, sharers and values");
     }
+    const json_t *common = json_object_get(json, "common");
+    double sharers = 0;
+    if (common && (read_number(common, &dist->common, PLACE_KEY(place, "common"), error) ||
+                   read_number(json_object_get(json, "sharers"), &sharers,
+                               PLACE_KEY(place, "sharers"), error)))
+        return -1;
+    dist->sharers = sharers >= 1 && sharers <= INT_MAX ? (int)sharers : 0;
     if (dist->kind == DIST_EMPIRICAL || dist->kind == DIST_UNIFORM)
         return read_values(json_object_get(json, "values"), dist, PLACE_KEY(place, "values"),
                            error);

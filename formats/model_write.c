@@ -42,6 +42,10 @@ static json_t *write_dist(const struct dist *dist) {
     json_object_set_new(json, "mean", write_number(dist_mean(dist)));
     if (dist->kind == DIST_EXPONENTIAL)
         return json;
+    if (dist->common > 0) {
+        json_object_set_new(json, "common", write_number(dist->common));
+        json_object_set_new(json, "sharers", json_integer(dist->sharers));
+    }
     json_t *values = json_array();
     for (size_t i = 0; i < dist->n_values; i++)
         json_array_append_new(values, write_number(dist->values[i]));

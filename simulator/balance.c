@@ -77,13 +77,21 @@ static int less_loaded(struct engine *engine, struct thread *thread, int waker, 
     return here < there * (1 + (IMBALANCE - 1) / 2) ? waker : previous;
 }
 
-/* How many cores a wake-up may look at for an idle one; few when the machine is busy. */
-static int scan_width(struct engine *engine) {
-    double use = 0;
-    for (int i = 0; i < engine->plan->cores; i++)
-        use += average_at(&engine->cores[i].use, engine->now_ns);
-    double busy = use / engine->plan->cores * IMBALANCE;
-    return busy < 1 ? (int)(engine->plan->cores * (1 - busy * busy)) : 0;
+/* Where else the thread could run at once: where it ran before, then the next idle core. The kernel
+ * does not always look, by how busy the cores were lately, and a core of a virtual machine that has
+ * gone to sleep looks to it as if the host had taken it away. PLAN_NONE: it finds nothing. */
+static int elsewhere(struct engine *engine, int target, int recent) {
+    if (engine->n_idle == 0 || random_unit(&engine->dice) >= engine->plan->spread_share)
+        return PLAN_NONE;
+    if (recent != PLAN_NONE && is_idle(engine, recent))
+        return recent;
+    int cores = engine->plan->cores;
+    for (int i = 1; i < cores; i++) {
+        int other = target + i < cores ? target + i : target + i - cores;
+        if (is_idle(engine, other))
+            return other;
+    }
+    return PLAN_NONE;
 }
 
 static void record_wake(const struct engine *engine, struct thread *waker,
@@ -114,21 +122,14 @@ static int place_woken(struct engine *engine, struct thread *thread, struct thre
     if (waker && waker->core != previous && !is_idle(engine, previous) &&
         !wakes_widely(engine, waker, thread))
         target = less_loaded(engine, thread, waker->core, previous);
-    int recent = thread->recent_core;
-    thread->recent_core = previous;
     if (is_idle(engine, target))
         return target;
     if (is_idle(engine, previous))
         return previous;
-    if (recent != PLAN_NONE && is_idle(engine, recent))
-        return recent;
-    int width = scan_width(engine), cores = engine->plan->cores;
-    for (int i = 1; i <= width && i < cores; i++) {
-        int other = target + i < cores ? target + i : target + i - cores;
-        if (is_idle(engine, other))
-            return other;
-    }
-    return target;
+    int recent = thread->recent_core; /* only those who come to here are noted, and looked for */
+    thread->recent_core = previous;
+    int idle = elsewhere(engine, target, recent);
+    return idle == PLAN_NONE ? target : idle;
 }
 
 int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {

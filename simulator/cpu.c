@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "simulator/balance.h"
+#include "simulator/draws.h"
 #include "simulator/fair.h"
 
 /* Balancing is left to a softirq: by then the busy cores have ended the slices that the tick ends,
@@ -208,7 +209,7 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index,
     take_idle(engine, index);
     fair_take(engine, thread, index);
     core->running = thread;
-    double latency = slept ? engine_draw(engine, engine->plan->wake_latency, &thread->random) : 0;
+    double latency = slept ? draws_one(engine, engine->plan->wake_latency, &thread->random) : 0;
     if (latency <= 0) {
         start(engine, index);
         return;

@@ -1,13 +1,14 @@
 #include "simulator/disk.h"
 
 #include "simulator/cpu.h"
+#include "simulator/draws.h"
 
 static void serve(struct engine *engine, struct shared *disk, struct thread *thread) {
     int index = (int)(disk - engine->objects);
     if (thread->waits_since_ns >= 0)
         wait_close(engine, thread, disk);
     disk->being_served++;
-    double service = engine_draw(engine, engine->plan->objects[index].service, &disk->random);
+    double service = draws_one(engine, engine->plan->objects[index].service, &disk->random);
     heap_set(&engine->clock, thread->id, engine->now_ns + service);
 }
 
@@ -25,7 +26,7 @@ static void submit(struct engine *engine, struct shared *disk, struct thread *th
 
 enum progress disk_access(struct engine *engine, struct thread *thread, struct shared *disk) {
     const struct plan_node *node = &engine->plan->nodes[thread->node];
-    double requests = engine_draw(engine, node->operations, &thread->random);
+    double requests = draws_one(engine, node->operations, &thread->random);
     thread->wanted = random_round(&thread->random, requests);
     if (thread->wanted < 1)
         return PROGRESS_YES;
@@ -51,7 +52,7 @@ void disk_complete(struct engine *engine, struct thread *thread, struct shared *
 }
 
 enum progress pause_thread(struct engine *engine, struct thread *thread) {
-    double length = engine_draw(engine, engine->plan->nodes[thread->node].wait, &thread->random);
+    double length = draws_one(engine, engine->plan->nodes[thread->node].wait, &thread->random);
     if (length <= 0)
         return PROGRESS_YES;
     thread->phase = PHASE_GRANTED;

@@ -8,19 +8,17 @@
 #include "base/memory.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
+#include "simulator/draws.h"
 #include "simulator/orders.h"
 #include "simulator/stores.h"
 #include "simulator/waiting.h"
 #include "simulator/walk.h"
-
-enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT, STREAM_DICE };
 
 struct engine *engine_make(const struct plan *plan) {
     struct engine *engine = memory_alloc(1, sizeof *engine);
     size_t n_threads = (size_t)plan->n_threads;
     size_t n_cores = (size_t)plan->cores;
     size_t n_objects = (size_t)plan->n_objects;
-    size_t n_draws = (size_t)plan->n_draws;
     engine->plan = plan;
     heap_init(&engine->clock, n_threads + n_cores + n_objects + 1);
     engine->queues = memory_alloc(n_cores, sizeof *engine->queues);
@@ -35,8 +33,7 @@ struct engine *engine_make(const struct plan *plan) {
     engine->joiners = memory_alloc((size_t)plan->n_pools, sizeof *engine->joiners);
     engine->awake = memory_alloc((size_t)plan->n_pools, sizeof *engine->awake);
     engine->alive = memory_alloc((size_t)plan->n_pools, sizeof *engine->alive);
-    engine->bags = memory_alloc(n_draws, sizeof *engine->bags);
-    engine->bag_values = memory_alloc(plan->n_values, sizeof *engine->bag_values);
+    draws_make(engine);
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
     engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
     engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
@@ -65,8 +62,7 @@ void engine_free(struct engine *engine) {
     free(engine->joiners);
     free(engine->awake);
     free(engine->alive);
-    free(engine->bags);
-    free(engine->bag_values);
+    draws_free(engine);
     free(engine->runs);
     free(engine->cards);
     free(engine->comers);
@@ -78,53 +74,7 @@ void engine_free(struct engine *engine) {
     free(engine);
 }
 
-/* ---- drawing ---- */
-
-/* One step of a Fisher-Yates shuffle per value: without replacement, and never a pause to
- * shuffle everything. */
-static double draw_from_bag(struct bag *bag) {
-    if (bag->left == 0)
-        bag->left = bag->n;
-    uint32_t pick = random_below(&bag->random, bag->left--);
-    double value = bag->values[pick];
-    bag->values[pick] = bag->values[bag->left];
-    bag->values[bag->left] = value;
-    return value;
-}
-
-double engine_draw(struct engine *engine, int draw, struct random_stream *random) {
-    if (draw == PLAN_NONE)
-        return 0;
-    const struct plan_draw *planned = &engine->plan->draws[draw];
-    switch (planned->kind) {
-    case DIST_NONE:
-        return 0;
-    case DIST_CONSTANT:
-        return planned->mean;
-    case DIST_EMPIRICAL:
-        return draw_from_bag(&engine->bags[draw]);
-    case DIST_EXPONENTIAL:
-        return random_exponential(random, planned->mean);
-    case DIST_UNIFORM:
-        return planned->low + random_unit(random) * (planned->high - planned->low);
-    }
-    return 0;
-}
-
 /* ---- the empty machine ---- */
-
-static void reset_bags(struct engine *engine, uint64_t seed) {
-    const struct plan *plan = engine->plan;
-    if (plan->n_values > 0)
-        memcpy(engine->bag_values, plan->values, plan->n_values * sizeof *plan->values);
-    for (int i = 0; i < plan->n_draws; i++) {
-        engine->bags[i] = (struct bag){
-            .values = engine->bag_values + plan->draws[i].first_value,
-            .n = (uint32_t)plan->draws[i].n_values,
-            .random = random_open(seed, STREAM_DRAW, (uint64_t)i, 0),
-        };
-    }
-}
 
 static void reset_variables(const struct plan *plan, struct value *variables) {
     if (plan->n_variables > 0)
@@ -213,7 +163,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     histogram_clear(&engine->response);
     engine->dice = random_open(seed, STREAM_DICE, 0, 0);
     cpu_reset(engine);
-    reset_bags(engine, seed);
+    draws_reset(engine, seed);
     reset_threads(engine, seed);
     reset_objects(engine, seed);
 }

@@ -177,6 +177,8 @@ struct shared {
     double touched_ns;
 };
 
+enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT, STREAM_DICE };
+
 /* An empirical distribution being handed out: `values` in random order, `left` still to come. */
 struct bag {
     double *values;
@@ -214,6 +216,7 @@ struct engine {
     int alive_at_start; /* threads of the pools that the end of the run waits for */
     struct bag *bags;   /* by draw */
     double *bag_values;
+    uint32_t *rounds; /* thread's id * plan->n_rounds + the draw's: how many it has had */
     struct edge_run *runs;
     double *cards;
     int *comers; /* by node with an edge for the last thread: how many have come */
@@ -245,10 +248,6 @@ void engine_free(struct engine *engine);
 int engine_run(struct engine *engine, uint64_t seed, uint64_t replication);
 
 /* ---- for the engine's own modules ---- */
-
-/* One value of distribution `draw` (0 for PLAN_NONE). Empirical ones come out of the common bag,
- * others from `random`. */
-double engine_draw(struct engine *engine, int draw, struct random_stream *random);
 
 /* The thread goes on at this instant, after those that already wait for that. */
 void engine_take_turn(struct engine *engine, struct thread *thread);

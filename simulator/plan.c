@@ -41,13 +41,29 @@ struct builder {
         struct plan_statement *items;
         size_t count, capacity;
     } statements;
-    int n_runs, n_cards;
+    int n_runs, n_cards, n_rounds;
 };
+
+/* As many rounds as there were. */
+static void add_rounds(struct builder *builder, const struct dist *dist, struct plan_draw *draw) {
+    double *values = memory_alloc(dist->n_values, sizeof *values);
+    memcpy(values, dist->values, dist->n_values * sizeof *values);
+    struct dist rounds =
+        dist_from_values(values, dist->n_values, dist->n_values / (size_t)dist->sharers);
+    draw->common = dist->common;
+    draw->rounds = builder->n_rounds++;
+    draw->first_round = builder->values.count;
+    draw->n_round_values = rounds.n_values > 0 ? rounds.n_values : 1;
+    for (size_t i = 0; i < draw->n_round_values; i++)
+        *VECTOR_ADD(&builder->values) = rounds.n_values > 0 ? rounds.values[i] : rounds.mean;
+    free(rounds.values);
+    free(values);
+}
 
 static int add_draw(struct builder *builder, const struct dist *dist) {
     if (dist->kind == DIST_NONE)
         return PLAN_NONE;
-    struct plan_draw draw = {.kind = dist->kind, .mean = dist_mean(dist)};
+    struct plan_draw draw = {.kind = dist->kind, .mean = dist_mean(dist), .rounds = PLAN_NONE};
     if (dist->kind == DIST_UNIFORM) {
         draw.low = dist->values[0];
         draw.high = dist->values[1];
@@ -56,6 +72,8 @@ static int add_draw(struct builder *builder, const struct dist *dist) {
         draw.n_values = dist->n_values;
         for (size_t i = 0; i < dist->n_values; i++)
             *VECTOR_ADD(&builder->values) = dist->values[i];
+        if (dist->common > 0)
+            add_rounds(builder, dist, &draw);
     }
     *VECTOR_ADD(&builder->draws) = draw;
     return (int)builder->draws.count - 1;
@@ -422,6 +440,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->quantum_ns = model->machine.quantum_ns;
     plan->tick_ns = model->machine.tick_ns;
     plan->pull_share = model->machine.pull_share;
+    plan->spread_share = model->machine.spread_share;
     plan->signals_wait = model->machine.signals_wait;
     plan->switch_cpu_ns = model->machine.switch_cpu_ns;
     plan->block_cpu_ns = model->machine.block_cpu_ns;
@@ -442,6 +461,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
 
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;
+    plan->n_rounds = builder->n_rounds;
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
     plan->n_variables = (int)builder->variables.count;

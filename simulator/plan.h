@@ -19,6 +19,9 @@ struct plan_draw {
     double mean;
     double low, high; /* uniform */
     size_t first_value, n_values;
+    double common; /* share that a round's threads have in common (struct dist) */
+    size_t first_round, n_round_values; /* `values` of that share: one per round */
+    int rounds; /* number among the draws with a share; PLAN_NONE: it has none */
 };
 
 /* What a drawn value is multiplied by: (value + less) * factor - less, where factor is `whole`
@@ -125,15 +128,16 @@ struct plan {
     int n_threads;
     int n_objects, n_pools, n_nodes;
     int n_orders;
-    int n_runs;  /* per thread */
-    int n_cards; /* per thread */
+    int n_runs;   /* per thread */
+    int n_cards;  /* per thread */
+    int n_rounds; /* per thread: draws with something in common */
     int n_draws;
     int n_sides;
     int n_variables; /* of all monitors */
     size_t n_statements;
     size_t n_values;
     bool signals_wait;
-    double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
+    double quantum_ns, tick_ns, pull_share, spread_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
     int wake_latency;  /* draw */
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;

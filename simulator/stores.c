@@ -1,4 +1,5 @@
 #include "simulator/stores.h"
+#include "simulator/draws.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
 
 static void schedule_arrival(struct engine *engine, int object) {
     struct shared *queue = &engine->objects[object];
-    double gap = engine_draw(engine, engine->plan->objects[object].interarrival, &queue->random);
+    double gap = draws_one(engine, engine->plan->objects[object].interarrival, &queue->random);
     heap_set(&engine->clock, queue->event, engine->now_ns + gap);
 }
 

@@ -6,6 +6,7 @@
 #include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
+#include "simulator/draws.h"
 #include "simulator/locks.h"
 #include "simulator/meetings.h"
 #include "simulator/monitors.h"
@@ -175,7 +176,7 @@ static double draw_run(struct engine *engine, struct thread *thread, const struc
     if (edge->runs == PLAN_NONE)
         return 1;
     double value =
-        scale(&edge->runs_factor, thread, engine_draw(engine, edge->runs, &thread->random));
+        scale(&edge->runs_factor, thread, draws_one(engine, edge->runs, &thread->random));
     return random_round(&thread->random, value);
 }
 
@@ -216,7 +217,7 @@ static bool must_leave(struct engine *engine, struct thread *thread, const struc
     struct edge_run *stay = &thread->runs[group->stay];
     if (stay->choice == PLAN_NONE) {
         double value =
-            scale(&node->stays_factor, thread, engine_draw(engine, node->stays, &thread->random));
+            scale(&node->stays_factor, thread, draws_one(engine, node->stays, &thread->random));
         *stay = (struct edge_run){.choice = 0, .left = random_round(&thread->random, value)};
     }
     if (group->n > 0 && stay->left >= 1) {
@@ -308,7 +309,7 @@ void walk_thread(struct engine *engine, struct thread *thread) {
                 return;
             thread->phase = PHASE_OPERATE;
             if (node->cpu != PLAN_NONE &&
-                cpu_compute(engine, thread, engine_draw(engine, node->cpu, &thread->random)))
+                cpu_compute(engine, thread, draws_of_round(engine, node->cpu, thread)))
                 return;
         }
         enum progress progress = finish_node(engine, thread, node);
@@ -318,8 +319,7 @@ void walk_thread(struct engine *engine, struct thread *thread) {
             choose_edge(engine, thread, node, progress == PROGRESS_NO ? &node->no : &node->yes);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
-        double demand =
-            scale(&edge->cpu_factor, thread, engine_draw(engine, edge->cpu, &thread->random));
+        double demand = scale(&edge->cpu_factor, thread, draws_of_round(engine, edge->cpu, thread));
         if (cpu_compute(engine, thread, demand))
             return;
     }

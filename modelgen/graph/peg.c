@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/draft.h"
 #include "modelgen/graph/builder.h"
+#include "modelgen/graph/common.h"
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/history.h"
 #include "modelgen/graph/loops.h"
@@ -180,6 +181,7 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     struct node *node = &builder->model->nodes[draft->from];
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = edge_scaling_cpu(builder, draft);
+    struct common common = common_find(builder, draft);
     struct edge *edge = draft_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
@@ -187,6 +189,10 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
                           .leaves = draft->leaves && loop,
                           .cpu_ns = take_dist(&draft->cpu_ns),
                           .cpu_scaling = scaling};
+    if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0) {
+        edge->cpu_ns.common = common.share;
+        edge->cpu_ns.sharers = common.sharers;
+    }
     if (draft->leaves && alternatives(builder, draft, true) > 1)
         edge->probability = draft->decisions;
     if (!draft->leaves && alternatives(builder, draft, false) > 1) {

@@ -63,8 +63,11 @@ static void without_comparable_runs_nothing_is_corrected(void **state) {
 static void all_demands_are_multiplied(void **state) {
     (void)state;
     double values[] = {1, 2, 6};
-    struct edge edge = {.cpu_ns = {DIST_EMPIRICAL, 3, 3, values}};
-    struct node node = {.cpu_ns = {DIST_CONSTANT, 8, 0, NULL}, .n_edges = 1, .edges = &edge};
+    struct edge edge = {
+        .cpu_ns = {.kind = DIST_EMPIRICAL, .mean = 3, .n_values = 3, .values = values}};
+    struct node node = {.cpu_ns = {.kind = DIST_CONSTANT, .mean = 8, .n_values = 0, .values = NULL},
+                        .n_edges = 1,
+                        .edges = &edge};
     struct model model = {.cpu_correction = 1, .n_nodes = 1, .nodes = &node};
     correction_apply(&model, 0.5);
     assert_true(model.cpu_correction == 0.5);

@@ -1,0 +1,17 @@
+/* What the threads of a pool have in common: how alike the CPU times are that they need for the
+ * same round. */
+#ifndef PERSIK_MODELGEN_GRAPH_COMMON_H
+#define PERSIK_MODELGEN_GRAPH_COMMON_H
+
+#include "modelgen/graph/builder.h"
+
+struct common {
+    double share; /* of the variance that goes by the round (the intraclass correlation), 0..1 */
+    int sharers;  /* threads that had each round */
+};
+
+/* Of the edge's CPU times. None (0) where that may be chance, one thread tells nothing, or threads
+ * had different numbers of rounds: then it is not by rounds that they go. */
+struct common common_find(const struct builder *builder, const struct draft_edge *draft);
+
+#endif
