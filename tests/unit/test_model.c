@@ -62,6 +62,8 @@ static struct model *build_rich_model(void) {
     model->objects[queue].evidence = memory_strdup("replayed \"1024\" operations");
     const double services[] = {1e5, 2.5e5, 1e7 / 3};
     model->objects[disk].service_ns = empirical(services, 3);
+    model->objects[disk].service_ns.common = 0.5;
+    model->objects[disk].service_ns.sharers = 3;
     model->objects[disk].servers = 4;
     int pool = build_pool(model, 3, true);
     model->pools[pool].most_threads = 7;
@@ -141,6 +143,8 @@ static struct model *assert_loads(const char *path) {
 static void assert_same_dist(const struct dist *a, const struct dist *b) {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->n_values, b->n_values);
+    assert_true(a->common == b->common);
+    assert_int_equal(a->sharers, b->sharers);
     assert_true(fabs(dist_mean(a) - dist_mean(b)) <= 1e-12 * dist_mean(a));
     for (size_t i = 0; a->values && b->values && i < a->n_values; i++)
         assert_true(fabs(a->values[i] - b->values[i]) <= 1e-14 * a->values[i]);
@@ -351,6 +355,7 @@ static void test_quantities_without_sense_are_refused(void **state) {
     (void)state;
     REFUSED("machine.cores", model->machine.cores = 0);
     REFUSED("machine.quantum_ns", model->machine.quantum_ns = 0);
+    REFUSED("machine.spread_share", model->machine.spread_share = 2);
     REFUSED("machine.switch_cpu_ns", model->machine.switch_cpu_ns = -1);
     REFUSED("machine.wake_latency_ns.mean", model->machine.wake_latency_ns.mean = NAN);
     REFUSED("measured_run_ns", model->measured_run_ns = INFINITY);
@@ -358,6 +363,8 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[2].service_ns", model->objects[2].service_ns.kind = DIST_NONE);
     REFUSED("objects[2].service_ns.values[1]", model->objects[2].service_ns.values[1] = -5);
     REFUSED("objects[2].service_ns.values[2]", model->objects[2].service_ns.values[2] = 6);
+    REFUSED("objects[2].service_ns.common", model->objects[2].service_ns.common = 1.5);
+    REFUSED("objects[2].service_ns.sharers", model->objects[2].service_ns.sharers = 0);
     REFUSED("objects[0].interarrival_ns", model->objects[0].interarrival_ns = constant(5));
     REFUSED("objects[1].interarrival_ns", model->objects[1].interarrival_ns = constant(0));
     REFUSED("objects[1].initial_items", model->objects[1].initial_items = 1e12);

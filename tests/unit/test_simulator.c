@@ -631,6 +631,38 @@ static void test_a_barrier_waits_for_the_slowest_again_and_again(void **state) {
     assert_close(run_ns(model, (struct sim_config){0}), 30 * MS, 1e-9);
 }
 
+/* Four threads meet after each of ten rounds of 1, 2 ... 10 ms, in any order; two were recorded. */
+static double run_ns_of_rounds(double common) {
+    enum { ROUNDS = 10, RECORDED = 2, THREADS = 4 };
+    struct model *model = build_model(THREADS);
+    int barrier = build_object(model, OBJECT_BARRIER, THREADS);
+    int pool = build_pool(model, THREADS, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int leave;
+    int body = build_loop(model, head, constant(ROUNDS), &leave);
+    struct dist cpu = {.kind = DIST_EMPIRICAL,
+                       .mean = 5.5 * MS,
+                       .common = common,
+                       .sharers = RECORDED,
+                       .n_values = ROUNDS * RECORDED,
+                       .values = memory_alloc(ROUNDS * RECORDED, sizeof(double))};
+    for (int i = 0; i < ROUNDS * RECORDED; i++)
+        cpu.values[i] = (i / RECORDED + 1) * MS;
+    int meet = build_next(model, body, cpu, NODE_BARRIER, barrier);
+    build_edge(model, meet, head);
+    end_after(model, leave, constant(0));
+    return run_ns(model, (struct sim_config){0});
+}
+
+static void test_rounds_that_all_share_are_as_long_for_all(void **state) {
+    (void)state;
+    assert_close(run_ns_of_rounds(1), 55 * MS, 1e-9);
+    double apart = run_ns_of_rounds(0); /* somebody has a long one in every round */
+    assert_true(apart > 65 * MS);
+    double partly = run_ns_of_rounds(0.5);
+    assert_true(partly > 56 * MS && partly < apart);
+}
+
 static void test_barrier_parties_follow_the_thread_count(void **state) {
     (void)state;
     struct model *model = build_jobs(8, 2, constant(1 * MS));
@@ -1445,6 +1477,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_put_behind_the_last_of_items_in_all_is_gone),
         cmocka_unit_test(test_a_timed_get_gives_up_in_time_and_takes_its_mutex_again),
         cmocka_unit_test(test_a_barrier_waits_for_the_slowest_again_and_again),
+        cmocka_unit_test(test_rounds_that_all_share_are_as_long_for_all),
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
         cmocka_unit_test(test_a_number_in_steps_follows_the_one_that_leads),
