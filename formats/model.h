@@ -345,8 +345,6 @@ struct machine {
                            * ideal, none idles while a thread is ready */
     double pull_share;    /* of the times when a core becomes idle and a thread that has not run
                            * for a while is ready on another one: it takes it */
-    double spread_share;  /* of the wake-ups on a busy core while another one idles: the thread
-                           * goes there */
     double switch_cpu_ns; /* CPU cost of one context switch */
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;   /* CPU the waking thread pays */

@@ -183,9 +183,6 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",
                          machine->pull_share);
-    if (!(machine->spread_share >= 0 && machine->spread_share <= 1))
-        return violation(PLACE_KEY(place, "spread_share"), error, "%g is not a share",
-                         machine->spread_share);
     return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
 }
 

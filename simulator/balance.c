@@ -77,21 +77,17 @@ static int less_loaded(struct engine *engine, struct thread *thread, int waker, 
     return here < there * (1 + (IMBALANCE - 1) / 2) ? waker : previous;
 }
 
-/* Where else the thread could run at once: where it ran before, then the next idle core. The kernel
- * does not always look, by how busy the cores were lately, and a core of a virtual machine that has
- * gone to sleep looks to it as if the host had taken it away. PLAN_NONE: it finds nothing. */
-static int elsewhere(struct engine *engine, int target, int recent) {
-    if (engine->n_idle == 0 || random_unit(&engine->dice) >= engine->plan->spread_share)
-        return PLAN_NONE;
-    if (recent != PLAN_NONE && is_idle(engine, recent))
-        return recent;
-    int cores = engine->plan->cores;
-    for (int i = 1; i < cores; i++) {
-        int other = target + i < cores ? target + i : target + i - cores;
-        if (is_idle(engine, other))
-            return other;
-    }
-    return PLAN_NONE;
+/* How many cores a wake-up may look at for an idle one; few when the machine is busy. By the
+ * kernel's rule that would be the other one of two cores while they are used by less than 60 %; in
+ * 190 recordings on two cores it was taken in 2 to 4 % of the cases, however busy they were. */
+static int scan_width(struct engine *engine) {
+    if (engine->plan->cores <= 2)
+        return 0;
+    double use = 0;
+    for (int i = 0; i < engine->plan->cores; i++)
+        use += average_at(&engine->cores[i].use, engine->now_ns);
+    double busy = use / engine->plan->cores * IMBALANCE;
+    return busy < 1 ? (int)(engine->plan->cores * (1 - busy * busy)) : 0;
 }
 
 static void record_wake(const struct engine *engine, struct thread *waker,
@@ -126,10 +122,17 @@ static int place_woken(struct engine *engine, struct thread *thread, struct thre
         return target;
     if (is_idle(engine, previous))
         return previous;
-    int recent = thread->recent_core; /* only those who come to here are noted, and looked for */
+    int recent = thread->recent_core; /* noted by those only who come to here */
     thread->recent_core = previous;
-    int idle = elsewhere(engine, target, recent);
-    return idle == PLAN_NONE ? target : idle;
+    if (recent != PLAN_NONE && is_idle(engine, recent))
+        return recent;
+    int width = scan_width(engine), cores = engine->plan->cores;
+    for (int i = 1; i <= width && i < cores; i++) {
+        int other = target + i < cores ? target + i : target + i - cores;
+        if (is_idle(engine, other))
+            return other;
+    }
+    return target;
 }
 
 int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {

@@ -88,7 +88,7 @@ struct thread {
     bool is_awake;    /* will go on without having slept: see struct plan_pool */
     int core;         /* while RUNNING, or chosen and about to */
     int last_core;    /* or where it queues; PLAN_NONE before the first */
-    int recent_core;  /* last_core at the last wake-up but one */
+    int recent_core;  /* last_core when it was last woken while that one was busy */
     double ran_ns;    /* when it last left a core */
     struct wake_record wakes;
     struct average load; /* the share of time it is runnable */

@@ -440,7 +440,6 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->quantum_ns = model->machine.quantum_ns;
     plan->tick_ns = model->machine.tick_ns;
     plan->pull_share = model->machine.pull_share;
-    plan->spread_share = model->machine.spread_share;
     plan->signals_wait = model->machine.signals_wait;
     plan->switch_cpu_ns = model->machine.switch_cpu_ns;
     plan->block_cpu_ns = model->machine.block_cpu_ns;

@@ -17,13 +17,9 @@
 /* Of seven programs on two cores of a virtual machine with Linux 6.18; 0.1 to 0.6 in single runs.
  */
 #define USUAL_PULL_SHARE 0.3
-/* Of 150 recordings on the same: nearly never while both cores have work, a third of the times
- * while they are mostly idle. A guest cannot tell a core that sleeps from one that the host took
- * away. */
-#define USUAL_SPREAD_SHARE 0.06
-#define BASE_SLICE_NS      7e5
-#define ENOUGH             20
-#define DIST_LIMIT         64
+#define BASE_SLICE_NS    7e5
+#define ENOUGH           20
+#define DIST_LIMIT       64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
  * woken less than this before was still on its way. */
 #define SWITCH_LIMIT_NS 20000
@@ -225,31 +221,6 @@ static double pull_share(const struct moments *moments) {
     return balance.chances < ENOUGH ? USUAL_PULL_SHARE : balance.taken / balance.chances;
 }
 
-/* How often a thread whose core was busy when it was woken went to one that was idle. */
-static double spread_share(const struct moments *moments, int cores) {
-    int threads[CPU_LIMIT] = {0}; /* that run on the core or are ready to */
-    double chances = 0, taken = 0;
-    int busy = 0;
-    for (size_t i = 0; i < moments->count; i++) {
-        const struct moment *moment = &moments->items[i];
-        if (moment->cpu >= CPU_LIMIT)
-            continue;
-        if (moment->kind == MOMENT_READY && !moment->preempted && moment->home < CPU_LIMIT &&
-            threads[moment->home] > 0 && busy < cores) {
-            chances++;
-            taken += moment->cpu != moment->home && threads[moment->cpu] == 0;
-        }
-        int *here = &threads[moment->cpu];
-        bool was_busy = *here > 0;
-        if (moment->kind == MOMENT_OFF)
-            (*here)--;
-        else if (moment->kind == MOMENT_READY || moment->ready_ns == 0)
-            (*here)++;
-        busy += (*here > 0) - was_busy;
-    }
-    return chances < ENOUGH ? USUAL_SPREAD_SHARE : taken / chances;
-}
-
 /* ---- what scheduling costs ---- */
 
 /* The kernel's sysctl_sched_base_slice: longer with more cores, up to eight. */
@@ -304,7 +275,6 @@ void machine_measure(const struct trace *trace, struct model *model) {
     }
     machine->tick_ns = trace->meta.tick_ns > 0 ? trace->meta.tick_ns : USUAL_TICK_NS;
     machine->pull_share = pull_share(&moments);
-    machine->spread_share = spread_share(&moments, machine->cores);
     machine->signals_wait = signals_wait(trace->meta.libc);
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);

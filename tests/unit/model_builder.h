@@ -27,8 +27,7 @@ static inline struct model *build_model(int cores) {
     model->host = memory_strdup("");
     model->build_id = memory_strdup("");
     model->perturbation = NAN;
-    model->machine =
-        (struct machine){.cores = cores, .quantum_ns = 4e6, .pull_share = 1, .spread_share = 1};
+    model->machine = (struct machine){.cores = cores, .quantum_ns = 4e6, .pull_share = 1};
     return model;
 }
 

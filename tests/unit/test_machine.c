@@ -88,25 +88,6 @@ static void threads_with_warm_caches_are_no_chance(void **state) {
     assert_true(measure(trace).pull_share == measure(few).pull_share); /* the usual one */
 }
 
-/* Thread 2 is woken while thread 1 computes where 2 ran last, and core 1 has nothing to do. In
- * every fourth round it goes there, and comes back once more. */
-static void wake_ups_that_find_an_idle_core_are_counted(void **state) {
-    (void)state;
-    struct trace *trace = new_trace();
-    double taken = 0;
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        uint64_t at = 10 * MS * round;
-        bool spreads = round % 4 == 1;
-        taken += spreads;
-        slice(trace, 2, 0, at, at + 10 * US, at + 1 * MS, false);
-        slice(trace, 1, 0, at + 1 * MS, at + 2 * MS, at + 6 * MS, false);
-        slice(trace, 2, spreads, at + 3 * MS, at + (spreads ? 3 : 6) * MS + 10 * US, at + 7 * MS,
-              false);
-    }
-    struct machine machine = measure(trace);
-    assert_true(machine.spread_share == taken / ROUNDS);
-}
-
 static bool signals_wait(const char *libc) {
     struct trace *trace = new_trace();
     trace->meta.libc = libc ? memory_strdup(libc) : NULL;
@@ -127,7 +108,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
         cmocka_unit_test(what_idle_cores_take_is_counted),
-        cmocka_unit_test(wake_ups_that_find_an_idle_core_are_counted),
         cmocka_unit_test(threads_with_warm_caches_are_no_chance),
         cmocka_unit_test(the_c_library_tells_whether_signals_wait),
     };

@@ -355,7 +355,6 @@ static void test_quantities_without_sense_are_refused(void **state) {
     (void)state;
     REFUSED("machine.cores", model->machine.cores = 0);
     REFUSED("machine.quantum_ns", model->machine.quantum_ns = 0);
-    REFUSED("machine.spread_share", model->machine.spread_share = 2);
     REFUSED("machine.switch_cpu_ns", model->machine.switch_cpu_ns = -1);
     REFUSED("machine.wake_latency_ns.mean", model->machine.wake_latency_ns.mean = NAN);
     REFUSED("measured_run_ns", model->measured_run_ns = INFINITY);
