@@ -13,7 +13,7 @@
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew.
-# $RUNS (default 5): rounds; the median of a configuration's runs counts.
+# $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -24,6 +24,8 @@ builds=(1 2 3)
 runs=${RUNS:-5}
 kept=$work/accuracy
 document=$root/docs/accuracy.md
+[ "$runs" -ge "${#builds[@]}" ] ||
+    fail "RUNS=$runs: a recording is made before each of the first ${#builds[@]} rounds: use at least so many"
 
 threads_of() {
     case " ${real_programs[*]} " in
