@@ -19,7 +19,8 @@ namespace persik {
  * in front of the statement that holds the expression. */
 class Converter {
   public:
-    /* `objects` gets those that are initialised statically; `function`: key, empty outside of all. */
+    /* `objects` gets those that are initialised statically; `function`: key, empty outside of all.
+     */
     Converter(const Names &names, std::vector<StaticObject> &objects, std::string function);
 
     Stmt body(const clang::Stmt *node);
@@ -87,8 +88,8 @@ class Converter {
     /* convert_initialisers.cpp */
     void initialise_record(const Expr &of, const clang::RecordDecl *record,
                            const clang::InitListExpr *list, std::vector<Stmt> &out);
-    void initialise_array(const Expr &target, clang::QualType type,
-                          const clang::InitListExpr *list, std::vector<Stmt> &out);
+    void initialise_array(const Expr &target, clang::QualType type, const clang::InitListExpr *list,
+                          std::vector<Stmt> &out);
     Stmt convert_declarations(const clang::DeclStmt *declarations);
 };
 

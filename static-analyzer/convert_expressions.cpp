@@ -117,8 +117,7 @@ Expr Converter::convert_reference(const DeclRefExpr *reference) {
     if (const auto *callee = dyn_cast<FunctionDecl>(declaration))
         return make(ExprKind::Function, TypeKind::Pointer, names.function(callee));
     if (const auto *variable = dyn_cast<VarDecl>(declaration))
-        return make(ExprKind::Variable, type_kind(variable->getType()),
-                    names.variable(variable));
+        return make(ExprKind::Variable, type_kind(variable->getType()), names.variable(variable));
     return make(ExprKind::Other, type_kind(reference->getType()), "");
 }
 
@@ -146,8 +145,7 @@ static const CXXMethodDecl *std_atomic_method(const CallExpr *call) {
     StringRef name = method->getParent()->getName();
     bool waits = method->getDeclName().isIdentifier() &&
                  (method->getName() == "wait" || method->getName().startswith("notify"));
-    return (name.startswith("atomic") || name.startswith("__atomic")) && !waits ? method
-                                                                                : nullptr;
+    return (name.startswith("atomic") || name.startswith("__atomic")) && !waits ? method : nullptr;
 }
 
 Expr Converter::convert_std_atomic(const CallExpr *call, const CXXMethodDecl *method) {
@@ -161,8 +159,8 @@ Expr Converter::convert_std_atomic(const CallExpr *call, const CXXMethodDecl *me
     std::string name = method->getNameAsString();
     if (isa<CXXConversionDecl>(method) || name == "load" || name == "test")
         return object;
-    Expr value = call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first))
-                                                               : constant(0);
+    Expr value =
+        call->getNumArgs() > first && name != "clear" ? convert(call->getArg(first)) : constant(0);
     bool stores = name == "store" || name == "operator=" || name == "clear";
     return make(stores ? ExprKind::Assign : ExprKind::Atomic, type, stores ? "=" : "atomic",
                 {std::move(object), std::move(value)});
@@ -199,8 +197,8 @@ Expr Converter::convert_call(const CallExpr *call) {
     if (callee) {
         std::string name = callee->getQualifiedNameAsString(); /* naps have no linker's name */
         bool naps = name.rfind("std::this_thread::", 0) == 0;
-        expr = make(ExprKind::Call, type, naps ? name : names.function(callee),
-                    std::move(arguments));
+        expr =
+            make(ExprKind::Call, type, naps ? name : names.function(callee), std::move(arguments));
         expr.noreturn = callee->isNoReturn();
         simplify_builtin(expr);
     } else {
@@ -267,8 +265,7 @@ Expr Converter::convert_unary(const UnaryOperator *unary) {
     case UO_Extension:
         return operand;
     default:
-        return make(ExprKind::Operator, type,
-                    UnaryOperator::getOpcodeStr(unary->getOpcode()).str(),
+        return make(ExprKind::Operator, type, UnaryOperator::getOpcodeStr(unary->getOpcode()).str(),
                     {std::move(operand)});
     }
 }
@@ -292,8 +289,8 @@ Expr Converter::convert_atomic(const AtomicExpr *atomic) {
     AtomicExpr::AtomicOp op = atomic->getOp();
     bool load = op == AtomicExpr::AO__c11_atomic_load || op == AtomicExpr::AO__atomic_load_n ||
                 op == AtomicExpr::AO__atomic_load;
-    bool store = op == AtomicExpr::AO__c11_atomic_store ||
-                 op == AtomicExpr::AO__atomic_store_n || op == AtomicExpr::AO__c11_atomic_init;
+    bool store = op == AtomicExpr::AO__c11_atomic_store || op == AtomicExpr::AO__atomic_store_n ||
+                 op == AtomicExpr::AO__c11_atomic_init;
     TypeKind type = type_kind(atomic->getType());
     if (load)
         return dereference(std::move(operands[0]), type);

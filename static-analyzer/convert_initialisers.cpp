@@ -12,15 +12,15 @@ static std::string type_name(QualType type) {
 
 static bool is_library_object(QualType type) {
     std::string name = type_name(type);
-    return name == "pthread_mutex_t" || name == "pthread_cond_t" ||
-           name == "pthread_rwlock_t" || name == "pthread_once_t" || name == "once_flag" ||
-           name == "GMutex" || name == "GRecMutex" || name == "GCond" || name == "GRWLock";
+    return name == "pthread_mutex_t" || name == "pthread_cond_t" || name == "pthread_rwlock_t" ||
+           name == "pthread_once_t" || name == "once_flag" || name == "GMutex" ||
+           name == "GRecMutex" || name == "GCond" || name == "GRWLock";
 }
 
 static Stmt assign(Expr target, Expr value) {
     TypeKind type = target.type;
-    return statement(StmtKind::Evaluate, {make(ExprKind::Assign, type, "=",
-                                               {std::move(target), std::move(value)})});
+    return statement(StmtKind::Evaluate,
+                     {make(ExprKind::Assign, type, "=", {std::move(target), std::move(value)})});
 }
 
 void Converter::note_object(const std::string &key, QualType type, const clang::Expr *value) {
@@ -28,7 +28,8 @@ void Converter::note_object(const std::string &key, QualType type, const clang::
         objects.push_back({type_name(type), key, names.place(value->getBeginLoc()), function});
 }
 
-void Converter::initialise(Expr target, QualType type, const clang::Expr *value, std::vector<Stmt> &out) {
+void Converter::initialise(Expr target, QualType type, const clang::Expr *value,
+                           std::vector<Stmt> &out) {
     const auto *made = dyn_cast<CXXConstructExpr>(value->IgnoreImplicit());
     if (made && made->getNumArgs() == 0) /* an empty object */
         return;
@@ -49,8 +50,8 @@ void Converter::initialise(Expr target, QualType type, const clang::Expr *value,
         initialise_array(target, type, list, out);
 }
 
-void Converter::initialise_record(const Expr &of, const RecordDecl *record, const InitListExpr *list,
-                       std::vector<Stmt> &out) {
+void Converter::initialise_record(const Expr &of, const RecordDecl *record,
+                                  const InitListExpr *list, std::vector<Stmt> &out) {
     unsigned i = 0;
     for (const FieldDecl *field : record->fields()) {
         if (record->isUnion() && field != list->getInitializedFieldInUnion())
@@ -68,7 +69,7 @@ void Converter::initialise_record(const Expr &of, const RecordDecl *record, cons
 }
 
 void Converter::initialise_array(const Expr &target, QualType type, const InitListExpr *list,
-                      std::vector<Stmt> &out) {
+                                 std::vector<Stmt> &out) {
     const clang::Type *element = type->getArrayElementTypeNoTypeQual();
     QualType element_type = element ? QualType(element, 0) : type;
     if (const auto *array = names.context.getAsArrayType(type))

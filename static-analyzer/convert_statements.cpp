@@ -99,8 +99,8 @@ Stmt Converter::convert_plain(const clang::Stmt *node) {
     if (const auto *loop = dyn_cast<CXXForRangeStmt>(node))
         return make_each(loop);
     if (const auto *loop = dyn_cast<WhileStmt>(node))
-        return make_loop("while", nullptr, loop->getConditionVariable(), loop->getCond(),
-                         nullptr, loop->getBody());
+        return make_loop("while", nullptr, loop->getConditionVariable(), loop->getCond(), nullptr,
+                         loop->getBody());
     if (const auto *loop = dyn_cast<DoStmt>(node))
         return make_loop("do", nullptr, nullptr, loop->getCond(), nullptr, loop->getBody());
     if (const auto *choice = dyn_cast<SwitchStmt>(node))
@@ -137,7 +137,8 @@ Stmt Converter::convert_plain(const clang::Stmt *node) {
 /* What `if (init; condition)` and `switch (init; condition)` begin with, NULL if nothing, comes
  * before all else of them, and what it declares lives until their end. */
 template <typename F>
-Stmt Converter::with_init(const clang::Stmt *choice, const clang::Stmt *init, const F &convert_choice) {
+Stmt Converter::with_init(const clang::Stmt *choice, const clang::Stmt *init,
+                          const F &convert_choice) {
     if (!init)
         return convert_choice();
     std::vector<Guard> before = library.guards;
@@ -153,17 +154,16 @@ Stmt Converter::with_init(const clang::Stmt *choice, const clang::Stmt *init, co
 Stmt Converter::convert_if(const IfStmt *choice) {
     if (auto always = constant_value(choice->getCond())) /* as of pthread_cleanup_pop() */
         return convert_statement(*always != 0 ? choice->getThen() : choice->getElse());
-    Stmt stmt = statement(
-        StmtKind::If, {convert_condition(choice->getConditionVariable(), choice->getCond())});
+    Stmt stmt = statement(StmtKind::If,
+                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
     stmt.children.push_back(convert_statement(choice->getThen()));
     stmt.children.push_back(convert_statement(choice->getElse()));
     return stmt;
 }
 
 Stmt Converter::convert_switch(const SwitchStmt *choice) {
-    Stmt stmt =
-        statement(StmtKind::Switch,
-                  {convert_condition(choice->getConditionVariable(), choice->getCond())});
+    Stmt stmt = statement(StmtKind::Switch,
+                          {convert_condition(choice->getConditionVariable(), choice->getCond())});
     size_t around = outside.empty() ? 0 : outside.back().on_continue;
     outside.push_back({library.guards.size(), around});
     stmt.children.push_back(convert_statement(choice->getBody()));
@@ -200,7 +200,8 @@ Stmt Converter::convert_once(const Once &once, const ForStmt *loop) {
 }
 
 Stmt Converter::make_loop(const char *text, const clang::Stmt *before, const VarDecl *declared,
-               const clang::Expr *condition, const clang::Expr *step, const clang::Stmt *body) {
+                          const clang::Expr *condition, const clang::Expr *step,
+                          const clang::Stmt *body) {
     auto always = condition ? constant_value(condition) : std::optional<double>(1);
     if (always && *always == 0 && strcmp(text, "do") == 0) { /* do ... while (0) of a macro */
         Stmt once = statement(StmtKind::Switch, {constant(0)});
@@ -221,8 +222,7 @@ Stmt Converter::make_loop(const char *text, const clang::Stmt *before, const Var
 
 /* `for (init; element : range)`: goes on while there are elements of the range. */
 Stmt Converter::make_each(const CXXForRangeStmt *each) {
-    Expr some_left =
-        make(ExprKind::Other, TypeKind::Integer, "", {convert(each->getRangeInit())});
+    Expr some_left = make(ExprKind::Other, TypeKind::Integer, "", {convert(each->getRangeInit())});
     Stmt loop = statement(StmtKind::Loop, {std::move(some_left)});
     loop.text = "each";
     loop.children.push_back(convert_statement(each->getInit()));
@@ -241,9 +241,9 @@ Expr Converter::convert_condition(const VarDecl *declared, const clang::Expr *co
     if (!declared || !declared->getInit())
         return convert(condition);
     TypeKind type = type_kind(declared->getType());
-    Expr set = make(ExprKind::Assign, type, "=",
-                    {make(ExprKind::Variable, type, names.variable(declared)),
-                     convert(declared->getInit())});
+    Expr set = make(
+        ExprKind::Assign, type, "=",
+        {make(ExprKind::Variable, type, names.variable(declared)), convert(declared->getInit())});
     return make(ExprKind::Operator, type_kind(condition->getType()), ",",
                 {std::move(set), convert(condition)});
 }

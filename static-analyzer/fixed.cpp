@@ -6,8 +6,7 @@
 namespace persik {
 
 /* Per local pointer the function that it is set to; NULL: several, or something else. */
-static void find_fixed_pointers(const Stmt &stmt,
-                                std::map<std::string, const Expr *> &pointers) {
+static void find_fixed_pointers(const Stmt &stmt, std::map<std::string, const Expr *> &pointers) {
     for (const Expr &expr : stmt.exprs)
         expr_walk(expr, [&](const Expr &e) {
             if (e.kind != ExprKind::Assign || e.children[0].text.rfind("local:", 0) != 0)
