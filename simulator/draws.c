@@ -108,8 +108,10 @@ double draws_one(struct engine *engine, int draw, struct random_stream *random) 
 }
 
 double draws_of_round(struct engine *engine, int draw, struct thread *thread) {
-    const struct plan_draw *planned = draw == PLAN_NONE ? NULL : &engine->plan->draws[draw];
-    if (!planned || planned->common <= 0)
+    if (draw == PLAN_NONE)
+        return 0;
+    const struct plan_draw *planned = &engine->plan->draws[draw];
+    if (planned->common <= 0)
         return draws_one(engine, draw, &thread->random);
     size_t place = thread->id * (size_t)engine->plan->n_rounds + (size_t)planned->rounds;
     uint32_t round = engine->rounds[place]++ % (uint32_t)planned->n_round_values;

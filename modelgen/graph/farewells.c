@@ -77,7 +77,7 @@ static void add_section(const struct stream_input *input, struct acts *acts, siz
 
 /* Per sync object: the last of the acts there; NULL: none. The caller frees. */
 static struct act **find_last_ones(const struct acts *acts, size_t n_objects) {
-    struct act **last = memory_alloc(n_objects, sizeof *last);
+    struct act **last = memory_alloc(n_objects, sizeof(void *));
     for (size_t i = 0; i < acts->count; i++) {
         struct act **there = &last[acts->items[i].instance];
         if (!*there || acts->items[i].time_ns > (*there)->time_ns)

@@ -646,8 +646,9 @@ static double run_ns_of_rounds(double common) {
                        .sharers = RECORDED,
                        .n_values = ROUNDS * RECORDED,
                        .values = memory_alloc(ROUNDS * RECORDED, sizeof(double))};
-    for (int i = 0; i < ROUNDS * RECORDED; i++)
-        cpu.values[i] = (i / RECORDED + 1) * MS;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < RECORDED; i++)
+            cpu.values[round * RECORDED + i] = (round + 1) * MS;
     int meet = build_next(model, body, cpu, NODE_BARRIER, barrier);
     build_edge(model, meet, head);
     end_after(model, leave, constant(0));
