@@ -1,10 +1,10 @@
 #include "simulator/stores.h"
-#include "simulator/draws.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "simulator/draws.h"
 
 static const struct plan_node *node_of(const struct engine *engine, const struct thread *thread) {
     return &engine->plan->nodes[thread->node];

@@ -5,8 +5,8 @@
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 
-installed=$scratch/root/opt
-make -s -C "$root" install B="$build" DESTDIR="$scratch/root" PREFIX=/opt >"$scratch/log" 2>&1
+installed=$scratch/stage/opt
+make -s -C "$root" install B="$build" DESTDIR="$scratch/stage" PREFIX=/opt >"$scratch/log" 2>&1
 report $? "make install succeeds"
 
 "$installed/bin/persik" --version >"$scratch/log" 2>&1 && grep -q '^persik [0-9]' "$scratch/log"
@@ -41,8 +41,8 @@ else
     skip "the manual pages have no formatting errors" "no man here"
 fi
 
-make -s -C "$root" uninstall B="$build" DESTDIR="$scratch/root" PREFIX=/opt >"$scratch/log" 2>&1
-[ -z "$(find "$scratch/root" -type f)" ]
+make -s -C "$root" uninstall B="$build" DESTDIR="$scratch/stage" PREFIX=/opt >"$scratch/log" 2>&1
+[ -z "$(find "$scratch/stage" -type f)" ]
 report $? "make uninstall leaves no file"
 
 finish

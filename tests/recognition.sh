@@ -10,7 +10,8 @@ corpus=$root/tests/monitors
 # One of each kind, in different styles.
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands
-    unbounded_exchange handover_wavefront handover_outqueue tokens_spaces pool_idle semaphore_waiters
+    unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
+    semaphore_waiters
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -39,7 +40,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 15))"
+echo "1..$(($# + 16))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -83,6 +84,10 @@ done
 # One item stays in the queue, and each worker that finds it ends.
 never_stalls pool_idle
 report_undisturbed $? "$scratch/pool_idle" "workers that all find the same last item end, however many there are"
+
+# Each worker has a queue of its own, and puts away its last item in one more section.
+never_stalls unbounded_per_worker && follows unbounded_per_worker "takes work from a common supply (created"
+report $? "unbounded_per_worker: each worker's last item ends it"
 
 # The macro that takes a permit hides a wait loop in one line, which is no loop around the lock.
 never_stalls semaphore_waiters
