@@ -122,20 +122,8 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
 /* Main is always ahead: no counter tells, but the source does. */
 static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void **state) {
     (void)state;
-    struct facts_operation operations[] = {
-        {FACTS_PUT, {.function = "give", .file = "t.c", .line = 10}},
-        {FACTS_GET, {.function = "take", .file = "t.c", .line = 20}}};
-    struct facts_monitor queue = {.kind = MONITOR_UNBOUNDED_QUEUE,
-                                  .name = "struct box",
-                                  .mutex = "struct box.mutex",
-                                  .n_operations = 2,
-                                  .operations = operations};
-    char *file = "t.c";
-    struct facts facts = {.version = FACTS_VERSION,
-                          .n_files = 1,
-                          .files = &file,
-                          .n_monitors = 1,
-                          .monitors = &queue};
+    struct builder_queue queue;
+    const struct facts *facts = builder_queue_facts(&queue, "give", 10, "take", 20);
     struct trace *trace = new_trace();
     for (uint64_t at = 1000; at <= 5000; at += 1000)
         for (int worker = 1; worker <= 2; worker++) {
@@ -144,7 +132,7 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
         }
     builder_finish(trace, 7000);
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     for (size_t s = 0; s < sections.n_sections; s++)

@@ -396,23 +396,11 @@ static void a_semaphore_that_counts_work_is_a_supply(void **state) {
  */
 static void takers_that_were_never_refused_wait(void **state) {
     (void)state;
-    struct facts_operation operations[] = {
-        {FACTS_PUT, {.function = "put", .file = "t.c", .line = 20}},
-        {FACTS_GET, {.function = "get", .file = "t.c", .line = 30}}};
-    struct facts_monitor queue = {.kind = MONITOR_UNBOUNDED_QUEUE,
-                                  .name = "struct queue",
-                                  .mutex = "struct queue.mutex",
-                                  .n_operations = 2,
-                                  .operations = operations};
-    char *file = "t.c";
-    struct facts facts = {.version = FACTS_VERSION,
-                          .n_files = 1,
-                          .files = &file,
-                          .n_monitors = 1,
-                          .monitors = &queue};
+    struct builder_queue queue;
+    const struct facts *facts = builder_queue_facts(&queue, "put", 20, "get", 30);
     struct trace *trace = farewell_trace(false);
     struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     size_t gets = 0;
     for (size_t n = 0; n < model->n_nodes; n++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "formats/facts.h"
 #include "formats/trace.h"
 
 enum { BUILDER_THREADS = 8, BUILDER_CONTEXTS = 64, BUILDER_RECORDS = 4096 };
@@ -98,6 +99,34 @@ static inline void builder_finish(struct trace *trace, uint64_t end_ns) {
     trace->meta.run_ns = end_ns;
     for (size_t t = 0; t < trace->n_threads; t++)
         trace->threads[t].end_ns = end_ns;
+}
+
+/* What the source says of a queue without limit: where it is put into and taken from. */
+struct builder_queue {
+    struct facts_operation operations[2];
+    struct facts_monitor monitor;
+    char *file;
+    struct facts facts; /* points into this struct; nothing to free */
+};
+
+static inline const struct facts *builder_queue_facts(struct builder_queue *queue, char *put,
+                                                      int put_line, char *get, int get_line) {
+    queue->file = "t.c";
+    queue->operations[0] = (struct facts_operation){
+        FACTS_PUT, {.function = put, .file = queue->file, .line = put_line}};
+    queue->operations[1] = (struct facts_operation){
+        FACTS_GET, {.function = get, .file = queue->file, .line = get_line}};
+    queue->monitor = (struct facts_monitor){.kind = MONITOR_UNBOUNDED_QUEUE,
+                                            .name = "struct queue",
+                                            .mutex = "struct queue.mutex",
+                                            .n_operations = 2,
+                                            .operations = queue->operations};
+    queue->facts = (struct facts){.version = FACTS_VERSION,
+                                  .n_files = 1,
+                                  .files = &queue->file,
+                                  .n_monitors = 1,
+                                  .monitors = &queue->monitor};
+    return &queue->facts;
 }
 
 #endif
