@@ -57,28 +57,51 @@ struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *t
     return result;
 }
 
-/* Rounds by pass and number of the thread, passes[pass * size + index]; NULL unless all threads
- * made equally many passes with known rounds. */
-static double *by_thread(const struct passes *passes, const struct thread_pool *pool,
-                         size_t *n_passes) {
-    size_t size = (size_t)pool->size, *made = memory_alloc(pool->n_threads, sizeof *made);
-    *n_passes = pool->n_threads ? passes->count / pool->n_threads : 0;
-    size_t n_generations = pool->n_threads / size;
-    bool whole = *n_passes > 0 && *n_passes * pool->n_threads == passes->count &&
-                 n_generations * size == pool->n_threads;
-    double *rounds = memory_alloc(passes->count + 1, sizeof *rounds);
+/* Per thread of the trace, up to the pool's last: where it stands in the pool + 1; 0: nowhere. The
+ * caller frees. */
+static size_t *positions(const struct thread_pool *pool, size_t *n) {
+    *n = 0;
+    for (size_t at = 0; at < pool->n_threads; at++)
+        *n = pool->threads[at] >= *n ? pool->threads[at] + 1 : *n;
+    size_t *position = memory_alloc(*n, sizeof *position);
+    for (size_t at = 0; at < pool->n_threads; at++)
+        position[pool->threads[at]] = at + 1;
+    return position;
+}
+
+size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool) {
+    size_t size = (size_t)pool->size, n_positions, *position = positions(pool, &n_positions);
+    size_t *made = memory_alloc(pool->n_threads, sizeof *made);
+    size_t *places = memory_alloc(passes->count + 1, sizeof *places);
+    size_t each = pool->n_threads ? passes->count / pool->n_threads : 0;
+    bool whole = each > 0 && each * pool->n_threads == passes->count && pool->n_threads % size == 0;
     for (size_t i = 0; whole && i < passes->count; i++) {
-        size_t at = 0;
-        while (at < pool->n_threads && pool->threads[at] != passes->items[i].thread)
-            at++;
-        whole = at < pool->n_threads && passes->items[i].rounds >= 1 && made[at] < *n_passes;
+        size_t thread = passes->items[i].thread;
+        size_t at = thread < n_positions ? position[thread] : 0;
+        whole = at > 0 && made[at - 1] < each;
         if (whole)
-            rounds[(at / size * *n_passes + made[at]++) * size + at % size] =
-                passes->items[i].rounds;
+            places[i] = ((at - 1) / size * each + made[at - 1]++) * size + (at - 1) % size;
     }
-    *n_passes *= n_generations;
+    free(position);
     free(made);
     if (whole)
+        return places;
+    free(places);
+    return NULL;
+}
+
+/* Rounds by pass and number of the thread, passes[pass * size + index]; NULL unless all threads
+ * made equally many passes with known rounds. */
+static double *by_thread(const struct passes *passes, const struct thread_pool *pool) {
+    size_t *places = rounds_places(passes, pool);
+    double *rounds = places ? memory_alloc(passes->count, sizeof *rounds) : NULL;
+    bool known = places;
+    for (size_t i = 0; places && i < passes->count; i++) {
+        known &= passes->items[i].rounds >= 1;
+        rounds[places[i]] = passes->items[i].rounds;
+    }
+    free(places);
+    if (known)
         return rounds;
     free(rounds);
     return NULL;
@@ -109,8 +132,8 @@ static bool fits(enum rest rest, const double *rounds, double total, int size) {
 struct rounds_fit rounds_fit(const struct passes *passes, const struct thread_pool *pool,
                              enum rest told) {
     struct rounds_fit result = {.rest = REST_NONE};
-    size_t n_passes;
-    double *rounds = by_thread(passes, pool, &n_passes);
+    double *rounds = by_thread(passes, pool);
+    size_t n_passes = passes->count / (size_t)pool->size;
     for (int i = 0; rounds && i < pool->size; i++) {
         result.total += rounds[i];
         result.uneven |= rounds[i] != rounds[0];

@@ -21,6 +21,11 @@ struct passes {
     size_t count, capacity;
 };
 
+/* Per pass, its round * pool->size + the number of its thread among those that lived at one time.
+ * Threads that are created anew each time go on counting rounds where those before them stopped.
+ * The caller frees; NULL unless all threads made equally many passes, as many threads each time. */
+size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool);
+
 /* Items that a team shares out, as the numbers of rounds suggest. */
 struct rounds_fit {
     enum rest rest; /* REST_NONE: they fit no way of sharing out a total */
