@@ -347,7 +347,8 @@ struct machine {
                            * for a while is ready on another one: it takes it */
     double switch_cpu_ns; /* CPU cost of one context switch */
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
-    double wake_cpu_ns;   /* CPU the waking thread pays */
+    double wake_cpu_ns;   /* CPU that waking a thread costs if another core has to be interrupted */
+    double preempt_ns;    /* how long that takes to reach a busy core; no CPU used */
     struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
     bool signals_wait;           /* who signals a condition may have to wait until those that were
                                   * woken before have run: glibc before 2.41 */

@@ -178,7 +178,8 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (check_amount(machine->tick_ns, "tick_ns", place, error) ||
         check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
-        check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error))
+        check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error) ||
+        check_amount(machine->preempt_ns, "preempt_ns", place, error))
         return -1;
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",

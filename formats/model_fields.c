@@ -228,8 +228,8 @@ static const struct field machine_fields[] = {
     NEEDED(machine, cores, FIELD_INT), NEEDED(machine, quantum_ns, FIELD_NUMBER),
     NUMBER(machine, tick_ns, 0),       NUMBER(machine, pull_share, 1),
     NUMBER(machine, switch_cpu_ns, 0), NUMBER(machine, block_cpu_ns, 0),
-    NUMBER(machine, wake_cpu_ns, 0),   DIST(machine, wake_latency_ns),
-    FLAG(machine, signals_wait),
+    NUMBER(machine, wake_cpu_ns, 0),   NUMBER(machine, preempt_ns, 0),
+    DIST(machine, wake_latency_ns),    FLAG(machine, signals_wait),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

@@ -111,16 +111,18 @@ struct trace_block {
 struct trace_meta {
     int version;
     int n_args;
-    char **args;     /* the program and its arguments */
-    char *directory; /* its working directory */
-    char *build_id;  /* hex; "" without */
-    char *host;      /* "2 cores, AMD EPYC, Linux 6.18" */
-    char *libc;      /* version of glibc: "2.36"; "": not known */
-    char *date;      /* ISO 8601 */
-    int cores;       /* the program could use */
-    double tick_ns;  /* period of the kernel's timer tick; 0: not known */
-    int exit_status; /* as wait(2) gives it */
-    bool complete;   /* false: killed, crashed or cut off */
+    char **args;        /* the program and its arguments */
+    char *directory;    /* its working directory */
+    char *build_id;     /* hex; "" without */
+    char *host;         /* "2 cores, AMD EPYC, Linux 6.18" */
+    char *libc;         /* version of glibc: "2.36"; "": not known */
+    char *date;         /* ISO 8601 */
+    int cores;          /* the program could use */
+    double tick_ns;     /* period of the kernel's timer tick; 0: not known */
+    double wake_cpu_ns; /* CPU that waking a thread on another core costs more than on one's own */
+    double preempt_ns;  /* and how much longer a busy core takes to turn to it; 0: not known */
+    int exit_status;    /* as wait(2) gives it */
+    bool complete;      /* false: killed, crashed or cut off */
     uint64_t start_mono_ns;
     uint64_t run_ns;             /* from start to exit */
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */

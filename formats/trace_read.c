@@ -77,7 +77,7 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     if (json_unpack(
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o}",
+            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -85,7 +85,8 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             &meta->probe_ns, "timed_probe_ns", &meta->timed_probe_ns, "lost_records", &lost_records,
             "lost_events", &lost_events, "records", &records, "bytes", &bytes, "has_slices",
             &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "cpu_ns", &cpu,
-            "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss) != 0)
+            "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss,
+            "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);

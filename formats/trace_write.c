@@ -49,7 +49,7 @@ static json_t *write_times(const uint64_t *times, size_t n) {
 static json_t *write_meta(const struct trace_meta *meta) {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
                      "s:I, s:I, s:I, "
-                     "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*}",
+                     "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*, s:f, s:f}",
                      "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
                      write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
                      write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores,
@@ -64,7 +64,8 @@ static json_t *write_meta(const struct trace_meta *meta) {
                      meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
                      write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc",
                      write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks),
-                     "loss", meta->loss ? write_text(meta->loss) : NULL);
+                     "loss", meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns",
+                     meta->wake_cpu_ns, "preempt_ns", meta->preempt_ns);
 }
 
 static json_t *write_apis(void) {

@@ -17,6 +17,7 @@
 #include "modelgen/pools/routines.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/correction.h"
+#include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
 #include "modelgen/run/pipes.h"
 #include "modelgen/run/signals.h"
@@ -190,6 +191,10 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     write_provenance(trace, model);
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
+    struct interrupts interrupts = interrupts_find(recorded);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        timeline_leave_out(&timelines[t], &interrupts);
+    interrupts_free(&interrupts);
     note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */

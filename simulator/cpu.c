@@ -7,7 +7,8 @@
  *
  * Whole-core costs: a switch between different threads costs CPU; a wake-up on an idle core takes
  * wall time but no CPU (leaving the idle state); going to sleep and coming back costs the sleeper
- * CPU, charged when it comes back. */
+ * CPU, charged when it comes back. Who wakes a thread on another core that idles or is to be taken
+ * from its thread has to interrupt that core, which costs the waker CPU and takes its time. */
 #include "simulator/cpu.h"
 
 #include <math.h>
@@ -181,10 +182,22 @@ void cpu_end(struct engine *engine, struct thread *thread) {
     leave_core(engine, thread, THREAD_ENDED);
 }
 
-/* Ends the slice of core `index` now. A thread in the middle of an instantaneous operation is not
- * on the clock; it meets the end of its slice at its next demand. */
-static void preempt(struct engine *engine, int index) {
-    engine->cores[index].slice_end_ns = engine->now_ns;
+/* A waker on another core pays for the interrupt. False: there is none. */
+static bool interrupt(const struct engine *engine, int index, struct thread *waker) {
+    if (!waker || waker->core == index)
+        return false;
+    waker->debt_ns += engine->plan->wake_cpu_ns;
+    return true;
+}
+
+/* Has core `index` look at once who is to run there; one that is not the waker's has to be
+ * interrupted. A thread in the middle of an instantaneous operation is not on the clock; it meets
+ * the end of its slice at its next demand. */
+static void preempt(struct engine *engine, int index, struct thread *waker) {
+    struct core *core = &engine->cores[index];
+    double end_ns =
+        engine->now_ns + (interrupt(engine, index, waker) ? engine->plan->preempt_ns : 0);
+    core->slice_end_ns = fmin(core->slice_end_ns, end_ns);
     if (heap_has(&engine->clock, core_event(engine, index)))
         arm(engine, index);
 }
@@ -241,6 +254,8 @@ void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker
             balance_count(engine, thread, index, +1);
     }
     if (index != PLAN_NONE && !engine->cores[index].running) {
+        if (slept)
+            interrupt(engine, index, waker);
         run_on_idle(engine, thread, index, slept);
         return;
     }
@@ -251,7 +266,7 @@ void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker
     struct thread *running = engine->cores[at].running;
     bool is_over = !is_ideal && competes && running->vruntime_ns >= running->protected_ns;
     if (is_over || fair_pick(engine, at, running) == thread)
-        preempt(engine, at);
+        preempt(engine, at, waker);
 }
 
 void cpu_move(struct engine *engine, struct thread *thread, int from, int to) {

@@ -102,7 +102,6 @@ enum progress pool_create(struct engine *engine, struct thread *thread, int pool
         created->is_awake = planned->awake;
         created->debt_ns += planned->sleep_ns; /* since its last life */
         cpu_wake(engine, created, thread);
-        thread->debt_ns += planned->awake ? 0 : engine->plan->wake_cpu_ns;
     }
     return PROGRESS_YES;
 }

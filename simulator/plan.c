@@ -444,6 +444,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->switch_cpu_ns = model->machine.switch_cpu_ns;
     plan->block_cpu_ns = model->machine.block_cpu_ns;
     plan->wake_cpu_ns = model->machine.wake_cpu_ns;
+    plan->preempt_ns = model->machine.preempt_ns;
     plan->wake_latency = add_draw(builder, &model->machine.wake_latency_ns);
     plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
     plan->warmup_ns = config->warmup_ns;

@@ -138,6 +138,7 @@ struct plan {
     size_t n_values;
     bool signals_wait;
     double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
+    double preempt_ns;
     int wake_latency;  /* draw */
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;

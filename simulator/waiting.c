@@ -146,8 +146,6 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
         return;
     }
     cpu_wake(engine, sleeper, waker);
-    if (waker)
-        waker->debt_ns += engine->plan->wake_cpu_ns;
 }
 
 enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object,

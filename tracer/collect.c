@@ -20,6 +20,7 @@
 #include "tracer/sched.h"
 #include "tracer/tracer.h"
 #include "tracer/uprobes.h"
+#include "tracer/wakeups.h"
 #include "tracer/wraps.h"
 
 struct collection {
@@ -29,6 +30,7 @@ struct collection {
     struct wraps wraps;
     struct uprobes *uprobes;
     struct lacks lacks;
+    struct wakeup_costs wakeups;
     struct timebase timebase;
     struct recorder *recorder;
     struct ftrace *ftrace;
@@ -241,6 +243,8 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->date = host_date();
     meta->cores = host_cores();
     meta->tick_ns = host_tick_ns();
+    meta->wake_cpu_ns = collection->wakeups.waker_ns;
+    meta->preempt_ns = collection->wakeups.preempt_ns;
     meta->exit_status = launch->status;
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;
@@ -329,6 +333,7 @@ static int collect(struct collection *collection, struct error *error) {
         prepare_raw(collection, error) != 0 ||
         wraps_save(&collection->wraps, collection->raw, error) != 0)
         return -1;
+    collection->wakeups = wakeup_costs_measure(); /* before anything else runs */
     run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2);
     int status = run_traced(collection, error);
     bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;

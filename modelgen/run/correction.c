@@ -12,29 +12,40 @@
 #define LOWEST_FACTOR  0.5
 #define HIGHEST_FACTOR 2.0
 
-/* CPU time of the threads in the traced run, and what of it the probes took. */
-static void traced_cpu(const struct trace *trace, double *cpu_ns, double *probes_ns) {
+/* CPU time of the threads in the traced run, and what of it the probes took, and interrupts of
+ * other cores. */
+struct traced_cpu {
+    double all_ns, probes_ns, interrupts_ns;
+};
+
+static struct traced_cpu measure_cpu(const struct trace *trace) {
+    struct traced_cpu cpu = {0};
+    struct interrupts interrupts = interrupts_find(trace);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
-        *cpu_ns += timeline_cpu(&timeline, trace->threads[t].end_ns);
+        cpu.all_ns += timeline_cpu(&timeline, trace->threads[t].end_ns);
+        timeline_leave_out(&timeline, &interrupts);
+        cpu.interrupts_ns += timeline_left_out(&timeline);
         timeline_free(&timeline);
-        *probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
+        cpu.probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
     }
+    interrupts_free(&interrupts);
+    return cpu;
 }
 
 double correction_find(const struct trace *trace) {
     const struct trace_meta *meta = &trace->meta;
-    double cpu_ns = 0, probes_ns = 0;
-    traced_cpu(trace, &cpu_ns, &probes_ns);
-    double demand_ns = cpu_ns - probes_ns;
+    struct traced_cpu cpu = measure_cpu(trace);
+    double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.interrupts_ns;
     if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
         return 1;
     /* before the probes' library was there, and after */
-    double outside_ns = (double)meta->cpu_ns > cpu_ns ? (double)meta->cpu_ns - cpu_ns : 0;
+    double outside_ns = (double)meta->cpu_ns > cpu.all_ns ? (double)meta->cpu_ns - cpu.all_ns : 0;
+    double rest_ns = outside_ns + cpu.interrupts_ns; /* as much as in the traced run */
     size_t n = meta->n_untraced + 1;
     double *factors = memory_alloc(n, sizeof *factors);
     for (size_t i = 0; i < meta->n_untraced; i++)
-        factors[i] = ((double)meta->untraced_cpu_ns[i] - outside_ns) / demand_ns;
+        factors[i] = ((double)meta->untraced_cpu_ns[i] - rest_ns) / demand_ns;
     factors[n - 1] = (demand_ns - timeline_stolen(trace)) / demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);

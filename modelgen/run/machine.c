@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/run/moments.h"
 #include "modelgen/run/timeline.h"
 
 /* Linux with HZ=250, when the trace does not say. */
@@ -30,7 +31,6 @@
 #define HOT_NS 500000
 /* What a core takes when it becomes idle runs there at once. */
 #define PULL_LIMIT_NS 30000
-#define CPU_LIMIT     1024
 
 struct values {
     double *items;
@@ -45,83 +45,15 @@ static double median_or(struct values *values, double fallback) {
     return values->items[values->count / 2];
 }
 
-/* ---- all slices of all threads in the order of time ---- */
-
-enum moment_kind { MOMENT_OFF, MOMENT_READY, MOMENT_ON };
-
-struct moment {
-    uint64_t time_ns;
-    enum moment_kind kind;
-    uint32_t cpu;  /* READY: where it is going to run */
-    uint32_t home; /* READY: where it ran last */
-    size_t thread;
-    bool preempted;    /* OFF, READY; else it blocked, or was woken */
-    uint64_t ran_ns;   /* READY: until when it ran last; 0: never */
-    double latency_ns; /* READY: until it runs */
-    uint64_t ready_ns; /* ON: since when the thread could have run; 0: no READY told */
-};
-
-struct moments {
-    struct moment *items;
-    size_t count, capacity;
-};
-
-static int compare_moments(const void *a, const void *b) {
-    const struct moment *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return (x->kind > y->kind) - (x->kind < y->kind);
-}
-
-static struct moments collect_moments(const struct trace *trace) {
-    struct moments moments = {0};
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t s = 0; s < trace->threads[t].n_slices; s++) {
-            const struct trace_slice *slice = &trace->threads[t].slices[s];
-            bool is_continued = s > 0 && slice[-1].preempted;
-            uint64_t ready_ns = is_continued ? slice[-1].off_ns : slice->wake_ns;
-            if (ready_ns >= slice->on_ns)
-                ready_ns = 0;
-            *VECTOR_ADD(&moments) = (struct moment){
-                .time_ns = slice->on_ns,
-                .kind = MOMENT_ON,
-                .cpu = slice->cpu,
-                .thread = t,
-                .ready_ns = ready_ns,
-            };
-            *VECTOR_ADD(&moments) = (struct moment){
-                .time_ns = slice->off_ns,
-                .kind = MOMENT_OFF,
-                .cpu = slice->cpu,
-                .thread = t,
-                .preempted = slice->preempted,
-            };
-            if (ready_ns)
-                *VECTOR_ADD(&moments) = (struct moment){
-                    .time_ns = ready_ns,
-                    .kind = MOMENT_READY,
-                    .cpu = slice->cpu,
-                    .home = s > 0 ? slice[-1].cpu : slice->cpu,
-                    .thread = t,
-                    .preempted = is_continued,
-                    .ran_ns = s > 0 ? slice[-1].off_ns : 0,
-                    .latency_ns = (double)(slice->on_ns - ready_ns),
-                };
-        }
-    if (moments.count)
-        qsort(moments.items, moments.count, sizeof *moments.items, compare_moments);
-    return moments;
-}
-
 /* Latency of wake-ups on a core that the program left idle, and to which nobody else was on his
  * way: the wait for a core is the scheduler's doing, whether another one idles or not, and is
  * simulated. */
 static struct values idle_wake_latencies(const struct moments *moments) {
     struct values latencies = {0};
-    int threads[CPU_LIMIT] = {0}; /* that run on the core or are ready to */
+    int threads[MOMENTS_CORES] = {0}; /* that run on the core or are ready to */
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->cpu >= CPU_LIMIT)
+        if (moment->cpu >= MOMENTS_CORES)
             continue;
         int *here = &threads[moment->cpu];
         if (moment->kind == MOMENT_READY && !moment->preempted && *here == 0 &&
@@ -138,10 +70,10 @@ static struct values idle_wake_latencies(const struct moments *moments) {
 /* From one thread to the next one on its core, which had been ready long before. */
 static struct values switch_times(const struct moments *moments) {
     struct values switches = {0};
-    const struct moment *left[CPU_LIMIT] = {0};
+    const struct moment *left[MOMENTS_CORES] = {0};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->kind == MOMENT_READY || moment->cpu >= CPU_LIMIT)
+        if (moment->kind == MOMENT_READY || moment->cpu >= MOMENTS_CORES)
             continue;
         const struct moment *off = left[moment->cpu];
         left[moment->cpu] = moment->kind == MOMENT_OFF ? moment : NULL;
@@ -159,14 +91,14 @@ static struct values switch_times(const struct moments *moments) {
 struct balance {
     const struct moment **ready; /* READY moments of those that have not got a core yet */
     size_t n_ready;
-    int running[CPU_LIMIT];
-    const struct moment *idle[CPU_LIMIT]; /* OFF at which the core could have taken one; NULL */
+    int running[MOMENTS_CORES];
+    const struct moment *idle[MOMENTS_CORES]; /* OFF at which the core could have taken one; NULL */
     double chances, taken;
 };
 
 static bool could_move(const struct balance *balance, const struct moment *ready, uint32_t to,
                        uint64_t now_ns) {
-    return ready->home != to && ready->home < CPU_LIMIT && balance->running[ready->home] > 0 &&
+    return ready->home != to && ready->home < MOMENTS_CORES && balance->running[ready->home] > 0 &&
            ready->ran_ns + HOT_NS < now_ns;
 }
 
@@ -204,7 +136,7 @@ static double pull_share(const struct moments *moments) {
     struct balance balance = {.ready = memory_alloc(moments->count, sizeof(struct moment *))};
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
-        if (moment->cpu >= CPU_LIMIT)
+        if (moment->cpu >= MOMENTS_CORES)
             continue;
         if (moment->kind == MOMENT_READY) {
             balance.ready[balance.n_ready++] = moment;
@@ -260,7 +192,7 @@ static bool signals_wait(const char *libc) {
 void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
-    struct moments moments = collect_moments(trace);
+    struct moments moments = moments_collect(trace);
     struct values latencies = idle_wake_latencies(&moments);
     struct values switches = switch_times(&moments);
     struct values blocks = block_costs(trace);
@@ -279,7 +211,9 @@ void machine_measure(const struct trace *trace, struct model *model) {
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
-    free(moments.items);
+    machine->wake_cpu_ns = trace->meta.wake_cpu_ns;
+    machine->preempt_ns = trace->meta.preempt_ns;
+    moments_free(&moments);
     free(latencies.items);
     free(switches.items);
     free(blocks.items);

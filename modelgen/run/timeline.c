@@ -4,6 +4,11 @@
 
 #include "base/memory.h"
 
+struct cuts {
+    struct cut *items;
+    size_t count, capacity;
+};
+
 static bool record_blocks(const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     return info->api_class == CLASS_SYNC || info->api_class == CLASS_TIME || info->op == OP_JOIN ||
@@ -32,7 +37,8 @@ struct timeline timeline_make(const struct trace_thread *thread) {
 void timeline_free(struct timeline *timeline) {
     free(timeline->cpu_before);
     free(timeline->off_before);
-    timeline->cpu_before = timeline->off_before = NULL;
+    free(timeline->cuts);
+    *timeline = (struct timeline){.thread = timeline->thread};
 }
 
 /* Number of slices that began at or before `time_ns`. */
@@ -75,6 +81,71 @@ static double cpu_without_slices(const struct timeline *timeline, uint64_t time_
     return (double)(time_ns - thread->start_ns) - off;
 }
 
+/* The first interrupt on the core at or after `time_ns`. */
+static size_t find_interrupt(const struct interrupts *interrupts, uint32_t cpu, uint64_t time_ns) {
+    size_t low = 0, high = interrupts->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct interrupt *interrupt = &interrupts->items[middle];
+        if (interrupt->cpu < cpu || (interrupt->cpu == cpu && interrupt->at_ns < time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Those of one slice. */
+static void cut_slice(struct cuts *cuts, const struct trace_slice *slice,
+                      const struct interrupts *interrupts) {
+    size_t i = find_interrupt(interrupts, slice->cpu, slice->on_ns);
+    for (; i < interrupts->count; i++) {
+        const struct interrupt *interrupt = &interrupts->items[i];
+        if (interrupt->cpu != slice->cpu || interrupt->at_ns >= slice->off_ns)
+            return;
+        const struct cut *last = cuts->count ? &cuts->items[cuts->count - 1] : NULL;
+        struct cut cut = {interrupt->at_ns, interrupt->at_ns + (uint64_t)interrupts->each_ns, 0};
+        if (last && cut.from_ns < last->to_ns) { /* one after the other */
+            cut.from_ns = last->to_ns;
+            cut.to_ns = last->to_ns + (uint64_t)interrupts->each_ns;
+        }
+        cut.to_ns = cut.to_ns < slice->off_ns ? cut.to_ns : slice->off_ns;
+        if (last)
+            cut.before_ns = last->before_ns + (double)(last->to_ns - last->from_ns);
+        if (cut.from_ns < cut.to_ns)
+            *VECTOR_ADD(cuts) = cut;
+    }
+}
+
+void timeline_leave_out(struct timeline *timeline, const struct interrupts *interrupts) {
+    struct cuts cuts = {0};
+    for (size_t s = 0; s < timeline->thread->n_slices; s++)
+        cut_slice(&cuts, &timeline->thread->slices[s], interrupts);
+    timeline->cuts = cuts.items;
+    timeline->n_cuts = cuts.count;
+}
+
+/* CPU ns up to `time_ns` that are left out. */
+static double left_out(const struct timeline *timeline, uint64_t time_ns) {
+    size_t low = 0, high = timeline->n_cuts;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (timeline->cuts[middle].from_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    const struct cut *cut = &timeline->cuts[low - 1];
+    uint64_t until = time_ns < cut->to_ns ? time_ns : cut->to_ns;
+    return cut->before_ns + (double)(until - cut->from_ns);
+}
+
+double timeline_left_out(const struct timeline *timeline) {
+    return left_out(timeline, UINT64_MAX);
+}
+
 double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
     const struct trace_thread *thread = timeline->thread;
     if (!timeline->cpu_before)
@@ -84,7 +155,8 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
         return 0;
     const struct trace_slice *slice = &thread->slices[begun - 1];
     uint64_t until = time_ns < slice->off_ns ? time_ns : slice->off_ns;
-    return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
+    return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns) -
+           left_out(timeline, time_ns);
 }
 
 /* When the thread became ready before slice `i`; its on_ns when it did not have to wait. */

@@ -60,6 +60,19 @@ static void without_comparable_runs_nothing_is_corrected(void **state) {
     assert_true(find(killed) == 1);
 }
 
+/* Interrupts of other cores are charged by the simulator: those of the plain runs are as many. */
+static void interrupts_are_no_demand_in_any_run(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2, (uint64_t[]){700 + OUTSIDE, 700 + OUTSIDE});
+    trace->meta.has_wakes = true;
+    trace->meta.wake_cpu_ns = 100;
+    int woken = builder_thread(trace, "worker", 0);
+    trace->threads[woken].slices[0] = (struct trace_slice){500, 500 + 10, 500 + 10, 1, 0};
+    trace->threads[woken].n_slices = 1;
+    builder_finish(trace, THREAD_CPU);
+    assert_true(find(trace) == (700.0 - 100) / (DEMAND - 100));
+}
+
 static void all_demands_are_multiplied(void **state) {
     (void)state;
     double values[] = {1, 2, 6};
@@ -80,6 +93,7 @@ int main(void) {
         cmocka_unit_test(the_median_of_all_runs_counts),
         cmocka_unit_test(what_the_host_took_is_no_demand),
         cmocka_unit_test(without_comparable_runs_nothing_is_corrected),
+        cmocka_unit_test(interrupts_are_no_demand_in_any_run),
         cmocka_unit_test(all_demands_are_multiplied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -173,6 +173,33 @@ static void test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides(void
     model_free(model);
 }
 
+/* The third thread on two cores gets the first one's when its slice ends, and soon sleeps. When the
+ * second one wakes it, it is owed time and takes that core over, which learns of it after a while.
+ * The waker pays. */
+static void test_a_busy_core_is_interrupted_for_a_woken_thread(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int flag = build_object(model, OBJECT_FLAG, 0);
+    int hog = build_pool(model, 1, true);
+    end_after(model, model->pools[hog].entry, constant(40 * MS));
+    int waker = build_pool(model, 1, true);
+    int signal = build_next(model, model->pools[waker].entry, constant(7 * MS), NODE_SIGNAL, flag);
+    end_after(model, signal, constant(2 * MS));
+    int waiter = build_pool(model, 1, true);
+    int wait = build_next(model, model->pools[waiter].entry, constant(1 * MS), NODE_WAIT, flag);
+    end_after(model, wait, constant(1 * MS));
+    model->machine.tick_ns = 4 * MS;
+    model->machine.wake_cpu_ns = 0.25 * MS;
+    model->machine.preempt_ns = 0.5 * MS;
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.pools[waiter].blocked_ns.mean, 2 * MS, 1e-9);
+    assert_close(result.pools[waiter].ready_ns.mean, (4 + 0.5) * MS, 1e-9);
+    assert_close(result.pools[waker].cpu_ns.mean, (7 + 2 + 0.25) * MS, 1e-9);
+    assert_close(result.pools[hog].ready_ns.mean, (1 + 1) * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 /* ---- locks ---- */
 
 /* Threads that `times` times compute `outside`, then hold the lock for `inside`. */
@@ -1456,6 +1483,7 @@ int main(void) {
         cmocka_unit_test(test_a_thread_that_mostly_sleeps_gets_what_linux_gives_it_beside_hogs),
         cmocka_unit_test(test_a_thread_that_slept_long_does_not_starve_the_others),
         cmocka_unit_test(test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides),
+        cmocka_unit_test(test_a_busy_core_is_interrupted_for_a_woken_thread),
         cmocka_unit_test(test_critical_sections_exclude_each_other),
         cmocka_unit_test(test_a_random_mutex_load_takes_at_least_the_sum_of_its_sections),
         cmocka_unit_test(test_mutex_waiters_use_no_cpu_and_spinners_burn_it),

@@ -81,6 +81,8 @@ static struct trace *make_trace(size_t n_records) {
                                 .n_untraced = 2,
                                 .probe_ns = 18.5,
                                 .timed_probe_ns = 30.25,
+                                .wake_cpu_ns = 11000.5,
+                                .preempt_ns = 17000.25,
                                 .lost_records = 1,
                                 .lost_events = 2,
                                 .records = n_records + 1,
@@ -188,6 +190,7 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(meta->n_untraced, 2);
     assert_true(meta->untraced_cpu_ns[0] == 211 && meta->untraced_cpu_ns[1] == 1ull << 40);
     assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
+    assert_true(meta->wake_cpu_ns == 11000.5 && meta->preempt_ns == 17000.25);
     assert_int_equal(meta->lost_records, 1);
     assert_int_equal(meta->lost_events, 2);
     assert_int_equal(meta->records, 6);

@@ -281,6 +281,16 @@ static void sleepers_wake_up_before_they_run(void **state) {
     trace_free(trace);
 }
 
+/* A core learns from another one that it has a thread to run; its own thread would know at once. */
+static void another_core_is_not_reached_for_nothing(void **state) {
+    (void)state;
+    struct trace *trace = trace_act("spin", NULL, 0);
+    bool has_others = trace->meta.cores > 1;
+    assert_true(has_others == (trace->meta.preempt_ns > 0));
+    assert_true(has_others == (trace->meta.wake_cpu_ns > 0));
+    trace_free(trace);
+}
+
 static void direct_disk_accesses_are_requests_of_their_thread(void **state) {
     (void)state;
     char path[PATH_MAX + 16];
@@ -400,6 +410,7 @@ int main(int n_args, char **args) {
         cmocka_unit_test(slices_are_apart_and_in_their_threads_life),
         cmocka_unit_test(slices_sum_up_to_the_threads_cpu_time),
         cmocka_unit_test(sleepers_wake_up_before_they_run),
+        cmocka_unit_test(another_core_is_not_reached_for_nothing),
         cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
         cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
         cmocka_unit_test(what_a_program_becomes_is_said_to_be_missing),

@@ -1,0 +1,147 @@
+#include "modelgen/run/interrupts.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/run/moments.h"
+
+/* The waker is in a call that began no longer before than this; or woke somebody then, as a call
+ * may wake many. */
+#define CALL_NS 50000
+
+#define NOBODY SIZE_MAX
+
+/* A thread that comes to a busy core. */
+struct woken {
+    size_t thread; /* NOBODY: none has since another one began to run */
+    uint64_t at_ns;
+    uint32_t from;  /* the waker's core */
+    bool took_over; /* the running thread has left for it */
+};
+
+struct search {
+    const struct trace *trace;
+    size_t *next_record;  /* of each thread: the first one that begins later */
+    uint64_t *last_woken; /* when each thread last woke one on another core; 0: never */
+    uint32_t n_cores;
+    size_t running[MOMENTS_CORES];
+    int threads[MOMENTS_CORES]; /* that run on the core or are ready to */
+    struct woken woken[MOMENTS_CORES];
+    struct interrupts found;
+};
+
+/* How long before `now_ns` the thread did something that may wake another one. */
+static uint64_t since_call(struct search *search, size_t t, uint64_t now_ns) {
+    const struct trace_thread *thread = &search->trace->threads[t];
+    size_t *next = &search->next_record[t];
+    while (*next < thread->n_records && thread->records[*next].start_ns <= now_ns)
+        (*next)++;
+    uint64_t last = search->last_woken[t];
+    if (*next > 0) {
+        const struct trace_record *record = &thread->records[*next - 1];
+        uint64_t end = trace_end_ns(record) < now_ns ? trace_end_ns(record) : now_ns;
+        last = end > last ? end : last;
+    }
+    return now_ns - last;
+}
+
+/* The core of the waker: that of another core's thread that has just called something. `cpu`: the
+ * waker is on the same core, or none of ours. */
+static uint32_t waker_core(struct search *search, uint32_t cpu, uint64_t now_ns) {
+    uint64_t least = CALL_NS;
+    uint32_t from = cpu;
+    for (uint32_t other = 0; other < search->n_cores; other++) {
+        if (search->running[other] == NOBODY)
+            continue;
+        uint64_t since = since_call(search, search->running[other], now_ns);
+        if (since < least) {
+            least = since;
+            from = other;
+        }
+    }
+    if (from != cpu)
+        search->last_woken[search->running[from]] = now_ns;
+    return from;
+}
+
+static void charge(struct search *search, uint32_t cpu, uint64_t at_ns) {
+    *VECTOR_ADD(&search->found) = (struct interrupt){at_ns, cpu};
+}
+
+static void see_woken(struct search *search, const struct moment *ready) {
+    uint32_t from = waker_core(search, ready->cpu, ready->time_ns);
+    if (from == ready->cpu)
+        return;
+    if (search->threads[ready->cpu] == 0)
+        charge(search, from, ready->time_ns);
+    else
+        search->woken[ready->cpu] = (struct woken){ready->thread, ready->time_ns, from, false};
+}
+
+static void see(struct search *search, const struct moment *moment) {
+    uint32_t cpu = moment->cpu;
+    struct woken *woken = &search->woken[cpu];
+    double limit_ns = 2 * search->trace->meta.preempt_ns;
+    switch (moment->kind) {
+    case MOMENT_READY:
+        if (!moment->preempted)
+            see_woken(search, moment);
+        search->threads[cpu]++;
+        break;
+    case MOMENT_OFF:
+        woken->took_over =
+            moment->preempted && (double)(moment->time_ns - woken->at_ns) <= limit_ns;
+        search->running[cpu] = NOBODY;
+        search->threads[cpu]--;
+        break;
+    case MOMENT_ON:
+        if (woken->took_over && woken->thread == moment->thread)
+            charge(search, woken->from, woken->at_ns);
+        woken->thread = NOBODY;
+        search->running[cpu] = moment->thread;
+        search->threads[cpu] += moment->ready_ns == 0;
+        break;
+    }
+}
+
+static int compare_interrupts(const void *a, const void *b) {
+    const struct interrupt *x = a, *y = b;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+struct interrupts interrupts_find(const struct trace *trace) {
+    struct interrupts none = {.each_ns = trace->meta.wake_cpu_ns};
+    if (!trace->meta.has_wakes || none.each_ns <= 0)
+        return none;
+    struct search *search = memory_alloc(1, sizeof *search);
+    *search = (struct search){.trace = trace, .found = none};
+    search->next_record = memory_alloc(trace->n_threads, sizeof *search->next_record);
+    search->last_woken = memory_alloc(trace->n_threads, sizeof *search->last_woken);
+    for (size_t cpu = 0; cpu < MOMENTS_CORES; cpu++)
+        search->running[cpu] = search->woken[cpu].thread = NOBODY;
+    struct moments moments = moments_collect(trace);
+    for (size_t i = 0; i < moments.count; i++) {
+        const struct moment *moment = &moments.items[i];
+        if (moment->cpu >= MOMENTS_CORES)
+            continue;
+        if (moment->cpu >= search->n_cores)
+            search->n_cores = moment->cpu + 1;
+        see(search, moment);
+    }
+    moments_free(&moments);
+    struct interrupts found = search->found;
+    free(search->next_record);
+    free(search->last_woken);
+    free(search);
+    if (found.count)
+        qsort(found.items, found.count, sizeof *found.items, compare_interrupts);
+    return found;
+}
+
+void interrupts_free(struct interrupts *interrupts) {
+    free(interrupts->items);
+    *interrupts = (struct interrupts){0};
+}

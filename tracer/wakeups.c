@@ -1,0 +1,143 @@
+#include "tracer/wakeups.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#define ROUNDS   60
+#define PAUSE_NS 300000   /* the woken thread is asleep again */
+#define LIMIT_NS 10000000 /* it has not come: somebody else has its core */
+
+struct trial {
+    sem_t semaphore;
+    _Atomic bool ends;
+    _Atomic uint64_t woken_ns;
+    double cpu_ns[ROUNDS];     /* that waking took the waker */
+    double latency_ns[ROUNDS]; /* until the sleeper ran */
+};
+
+/* Lower quartiles: interrupts and other programs only add. */
+struct outcome {
+    double cpu_ns, latency_ns;
+};
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static void *sleep_and_note(void *context) {
+    struct trial *trial = context;
+    while (sem_wait(&trial->semaphore) != 0 || !trial->ends)
+        trial->woken_ns = clock_ns(CLOCK_MONOTONIC);
+    return NULL;
+}
+
+static void *keep_busy(void *context) {
+    const struct trial *trial = context;
+    while (!trial->ends)
+        continue;
+    return NULL;
+}
+
+/* Awake, as a waker is whose core is warm. */
+static void compute_until(uint64_t end_ns) {
+    while (clock_ns(CLOCK_MONOTONIC) < end_ns)
+        continue;
+}
+
+static void *wake(void *context) {
+    struct trial *trial = context;
+    for (int i = 0; i < ROUNDS; i++) {
+        trial->woken_ns = 0;
+        compute_until(clock_ns(CLOCK_MONOTONIC) + PAUSE_NS);
+        uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        sem_post(&trial->semaphore);
+        trial->cpu_ns[i] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+        while (trial->woken_ns == 0 && clock_ns(CLOCK_MONOTONIC) < start_ns + LIMIT_NS)
+            sched_yield(); /* it may be on this core */
+        uint64_t woken_ns = trial->woken_ns;
+        trial->latency_ns[i] = woken_ns ? (double)(woken_ns - start_ns) : LIMIT_NS;
+    }
+    trial->ends = true;
+    sem_post(&trial->semaphore);
+    return NULL;
+}
+
+static bool start(pthread_t *thread, int core, void *(*routine)(void *), struct trial *trial) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    bool started = pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores) == 0 &&
+                   pthread_create(thread, &attributes, routine, trial) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static double lower_quartile(double *values) {
+    gsl_sort(values, 1, ROUNDS);
+    return gsl_stats_quantile_from_sorted_data(values, 1, ROUNDS, 0.25);
+}
+
+/* A waker on one core, and on the other one the sleeper and a thread that keeps that core busy; all
+ * on the waker's without the third when it is the same core. False: a thread could not be started.
+ */
+static bool try_out(int waker_core, int sleeper_core, struct outcome *outcome) {
+    struct trial trial = {0};
+    bool is_remote = waker_core != sleeper_core;
+    sem_init(&trial.semaphore, 0, 0);
+    pthread_t sleeper, hog, waker;
+    bool sleeps = start(&sleeper, sleeper_core, sleep_and_note, &trial);
+    bool hogs = sleeps && is_remote && start(&hog, sleeper_core, keep_busy, &trial);
+    bool wakes = sleeps && hogs == is_remote && start(&waker, waker_core, wake, &trial);
+    if (wakes) {
+        pthread_join(waker, NULL);
+    } else {
+        trial.ends = true;
+        sem_post(&trial.semaphore);
+    }
+    if (hogs)
+        pthread_join(hog, NULL);
+    if (sleeps)
+        pthread_join(sleeper, NULL);
+    sem_destroy(&trial.semaphore);
+    if (wakes)
+        *outcome = (struct outcome){lower_quartile(trial.cpu_ns), lower_quartile(trial.latency_ns)};
+    return wakes;
+}
+
+static bool two_cores(int cores[2]) {
+    cpu_set_t allowed;
+    int n = 0;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return false;
+    for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, &allowed))
+            cores[n++] = i;
+    return n == 2;
+}
+
+static double above(double value, double least) {
+    return value > least ? value - least : 0;
+}
+
+struct wakeup_costs wakeup_costs_measure(void) {
+    int cores[2];
+    struct outcome near, far;
+    if (!two_cores(cores) || !try_out(cores[0], cores[0], &near) ||
+        !try_out(cores[0], cores[1], &far))
+        return (struct wakeup_costs){0};
+    return (struct wakeup_costs){above(far.cpu_ns, near.cpu_ns),
+                                 above(far.latency_ns, near.latency_ns)};
+}

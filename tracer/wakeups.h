@@ -1,0 +1,15 @@
+/* What it costs to wake a thread on another core, measured on this machine: the kernel has to
+ * interrupt that core, which is much in a virtual machine, and nothing in a trace tells it. */
+#ifndef PERSIK_TRACER_WAKEUPS_H
+#define PERSIK_TRACER_WAKEUPS_H
+
+struct wakeup_costs {
+    double waker_ns;   /* CPU of the waker, above what a wake-up on its own core costs it */
+    double preempt_ns; /* until the other core, busy, turns to the woken thread; likewise above */
+};
+
+/* Takes about 50 ms and three threads of this process. All 0 where there is only one core, or no
+ * thread to be had: nobody is woken across cores then, or it is not known. */
+struct wakeup_costs wakeup_costs_measure(void);
+
+#endif
