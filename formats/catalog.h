@@ -81,6 +81,8 @@ enum api_op {
     OP_TAKE,        /* again, from the supply met last */
     OP_FIRST_SPLIT, /* the same where the shares follow the size of the team */
     OP_TAKE_SPLIT,
+    OP_FIRST_GUIDED, /* the same where they also become smaller: all are ready at the same time */
+    OP_TAKE_GUIDED,
     OP_ORDERED,
     OP_TASK,
     OP_TASKWAIT,

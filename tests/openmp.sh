@@ -58,7 +58,7 @@ notes() { asks "any(.notes[]; contains(\"$1\"))"; }
 check "a model is built" model_of
 check "only the first thread and the teams are pools: libgomp's threads are not" asks '
     [.pools[] | select(.name | endswith("_omp_fn.0") | not) | .name] == ["main"]'
-for loop in static_loop static_chunks guided_loop; do
+for loop in static_loop static_chunks; do
     check "$loop: a total is split" pool $loop '.partition == "fixed"'
 done
 for loop in dynamic_loop runtime_loop; do
@@ -67,6 +67,11 @@ for loop in dynamic_loop runtime_loop; do
         any(.nodes[]; .kind == \"release\" and .count == 24 and
             (.object_name | contains(\"$loop\")))"
 done
+check "guided_loop: the team takes from a common supply, in small pieces" \
+    pool guided_loop '.partition == "shared"'
+check "guided_loop: two hundred pieces" asks '
+    any(.nodes[]; .kind == "release" and .count >= 195 and .count <= 205 and
+        (.object_name | contains("guided_loop")))'
 check "sections: a supply of three" asks '
     any(.nodes[]; .kind == "release" and .count == 3 and
         (.object_name | contains("three_sections")))'

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/pools/regions.h"
 #include "modelgen/run/timeline.h"
 
 /* Spinning in libgomp is worth a note from this share of all CPU time on. */
@@ -19,217 +20,39 @@
 #define SPIN_SHARE 0.5
 /* A shorter wait is over before a thread that would sleep is asleep. */
 #define LONG_WAIT_NS (4 * USUAL_SLEEP_NS)
-/* How many forks may lie between a region's fork and a member's entering it. */
-#define MATCH_LIMIT 64
-
-/* A member's part in an execution: records between entering and leaving, both excluded. */
-struct part {
-    size_t thread, enter, leave; /* enter, leave: records */
-    bool inside;                 /* another part of the same thread */
-};
-
-struct part_list {
-    struct part *items;
-    size_t count, capacity;
-};
-
-struct execution {
-    size_t thread, fork; /* record of the forking thread */
-    size_t part;         /* its own */
-    int team;            /* -1: stays part of the forking thread */
-    struct part_list members;
-};
-
-struct execution_list {
-    struct execution *items;
-    size_t count, capacity;
-};
+/* A guided loop hands out parts that become smaller and smaller, so that all members are ready at
+ * the same time. To us it is a supply of so many small pieces of equal CPU time. */
+#define GUIDED_PIECES 200
 
 /* Work that a team's members take from. */
 struct supply {
     int team;
     double taken;
+    double guided_ns; /* of a guided loop: CPU of all members in all executions; else 0 */
+};
+
+/* What is left of the pieces of a guided loop that a member is in. */
+struct guided {
+    int supply; /* -1: it is in none */
+    uint32_t context;
+    uint64_t from_ns, to_ns; /* between these it takes */
+    int n, next;
 };
 
 struct unfolder {
     const struct trace *from;
     struct trace *to;
     struct model *model;
-    struct part_list parts;
-    struct execution_list executions;
-    struct {
-        struct team *items;
-        size_t count, capacity;
-    } teams;
-    double *forks; /* per team */
+    struct regions regions; /* of `from` */
     struct map supply_of;
     struct {
         struct supply *items;
         size_t count, capacity;
     } supplies;
-    bool *is_worker; /* per thread: libgomp's own */
-    int *new_index;  /* per thread; -1: gone */
+    struct timeline *timelines; /* of `from` */
+    int *new_index;             /* per thread; -1: gone */
     int *team_of;
 };
-
-static const struct trace_record *record_at(const struct unfolder *unfolder, size_t thread,
-                                            size_t record) {
-    return &unfolder->from->threads[thread].records[record];
-}
-
-static bool is_fork(const struct trace_record *record) {
-    return trace_op(record) == OP_FORK && !(record->flags & (TRACE_ENTERS | TRACE_LEAVES));
-}
-
-/* A member begins a task. */
-static bool is_task(const struct trace_record *record) {
-    return trace_op(record) == OP_TASK && record->flags & TRACE_ENTERS;
-}
-
-/* ---- who ran which part of what ---- */
-
-static void add_part(struct unfolder *unfolder, struct part part, size_t fork) {
-    if (fork != SIZE_MAX && !part.inside)
-        *VECTOR_ADD(&unfolder->executions) = (struct execution){
-            .thread = part.thread, .fork = fork, .part = unfolder->parts.count, .team = -1};
-    *VECTOR_ADD(&unfolder->parts) = part;
-}
-
-static void find_parts_of(struct unfolder *unfolder, size_t t) {
-    const struct trace_thread *thread = &unfolder->from->threads[t];
-    /* Only libgomp's threads come into a region that they have not forked. */
-    unfolder->is_worker[t] = thread->n_records > 0 && thread->records[0].flags & TRACE_ENTERS;
-    size_t fork = SIZE_MAX, enter = 0;
-    int depth = 0;
-    bool nested = false;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        if (depth == 0 && is_fork(record))
-            fork = r;
-        if (record->flags & TRACE_ENTERS && !is_task(record)) {
-            nested |= depth > 0 && record->value > 1;
-            if (depth++ == 0)
-                enter = r;
-        }
-        bool leaves = record->flags & TRACE_LEAVES && !(record->flags & TRACE_FAILED);
-        if (leaves && depth > 0 && --depth == 0) {
-            add_part(unfolder, (struct part){.thread = t, .enter = enter, .leave = r}, fork);
-            fork = SIZE_MAX;
-        }
-    }
-    if (nested)
-        draft_note(unfolder->model, "parallel regions inside others: only the part of the member "
-                                    "that forks them is modelled");
-}
-
-static int compare_executions(const void *a, const void *b) {
-    const struct execution *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->fork > y->fork) - (x->fork < y->fork);
-}
-
-/* The execution that a part of another thread belongs to: the latest one of its region forked
- * before; NULL none. Executions of one thread are in the order of time. */
-static struct execution *find_execution(struct unfolder *unfolder, const struct part *part) {
-    const struct trace_record *enter = record_at(unfolder, part->thread, part->enter);
-    struct execution *best = NULL;
-    uint64_t best_ns = 0;
-    for (size_t low = 0; low < unfolder->executions.count;) {
-        struct execution *first = &unfolder->executions.items[low];
-        size_t high = low; /* the executions of one thread: [low, high) */
-        size_t begun = low;
-        for (size_t step = unfolder->executions.count; step > 0; step /= 2)
-            while (high + step <= unfolder->executions.count &&
-                   unfolder->executions.items[high + step - 1].thread == first->thread)
-                high += step;
-        for (size_t step = high - low; step > 0; step /= 2)
-            while (begun + step <= high &&
-                   record_at(unfolder, first->thread,
-                             unfolder->executions.items[begun + step - 1].fork)
-                           ->start_ns <= enter->start_ns)
-                begun += step;
-        for (size_t tries = 0; begun > low && tries < MATCH_LIMIT; tries++) {
-            struct execution *execution = &unfolder->executions.items[--begun];
-            const struct part *own = &unfolder->parts.items[execution->part];
-            const struct trace_record *fork =
-                record_at(unfolder, execution->thread, execution->fork);
-            if (record_at(unfolder, own->thread, own->enter)->object != enter->object)
-                continue;
-            if (!best || fork->start_ns > best_ns) {
-                best = execution;
-                best_ns = fork->start_ns;
-            }
-            break;
-        }
-        low = high;
-    }
-    return best;
-}
-
-static void find_members(struct unfolder *unfolder) {
-    if (unfolder->executions.count)
-        qsort(unfolder->executions.items, unfolder->executions.count,
-              sizeof *unfolder->executions.items, compare_executions);
-    bool *owned = memory_alloc(unfolder->parts.count, sizeof *owned);
-    for (size_t e = 0; e < unfolder->executions.count; e++) {
-        struct execution *execution = &unfolder->executions.items[e];
-        owned[execution->part] = true;
-        *VECTOR_ADD(&execution->members) = unfolder->parts.items[execution->part];
-    }
-    for (size_t p = 0; p < unfolder->parts.count; p++) {
-        struct execution *execution =
-            owned[p] ? NULL : find_execution(unfolder, &unfolder->parts.items[p]);
-        if (!execution)
-            continue;
-        unfolder->is_worker[unfolder->parts.items[p].thread] = true;
-        *VECTOR_ADD(&execution->members) = unfolder->parts.items[p];
-    }
-    free(owned);
-}
-
-/* ---- teams ---- */
-
-static const char *function_of(const struct unfolder *unfolder, const struct trace_record *enter) {
-    if (enter->context == TRACE_NO_CONTEXT)
-        return "parallel region";
-    return unfolder->from->contexts[enter->context].frames[0].function;
-}
-
-static int find_team(struct unfolder *unfolder, const char *function, int size) {
-    for (size_t i = 0; i < unfolder->teams.count; i++)
-        if (unfolder->teams.items[i].size == size &&
-            strcmp(unfolder->teams.items[i].function, function) == 0)
-            return (int)i;
-    *VECTOR_ADD(&unfolder->teams) = (struct team){.function = function, .size = size};
-    return (int)unfolder->teams.count - 1;
-}
-
-/* A region run by one thread where other executions have more (an if clause said no) is no team. */
-static void find_teams(struct unfolder *unfolder) {
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t e = 0; e < unfolder->executions.count; e++) {
-            struct execution *execution = &unfolder->executions.items[e];
-            const struct part *own = &unfolder->parts.items[execution->part];
-            const char *function =
-                function_of(unfolder, record_at(unfolder, own->thread, own->enter));
-            int size = (int)execution->members.count;
-            bool larger = false;
-            for (size_t i = 0; i < unfolder->teams.count; i++)
-                larger |= unfolder->teams.items[i].size > 1 &&
-                          strcmp(unfolder->teams.items[i].function, function) == 0;
-            if (unfolder->is_worker[execution->thread] || (size == 1 && (pass == 0 || larger)) ||
-                (size > 1 && pass == 1))
-                continue;
-            execution->team = find_team(unfolder, function, size);
-            if (record_at(unfolder, execution->thread, execution->fork)->value == 0)
-                unfolder->teams.items[execution->team].is_default = true;
-        }
-    unfolder->forks = memory_alloc(unfolder->teams.count, sizeof *unfolder->forks);
-    for (size_t e = 0; e < unfolder->executions.count; e++)
-        if (unfolder->executions.items[e].team >= 0)
-            unfolder->forks[unfolder->executions.items[e].team]++;
-}
 
 /* ---- new threads ---- */
 
@@ -292,44 +115,151 @@ static void note_unfollowed(struct unfolder *unfolder, const struct trace_record
                    function);
 }
 
+/* The array grows by doubling. */
+static void push_record(struct trace_thread *to, struct trace_record record) {
+    size_t n = to->n_records;
+    if ((n & (n - 1)) == 0)
+        to->records = memory_resize(to->records, n > 0 ? 2 * n : 1, sizeof *to->records);
+    to->records[to->n_records++] = record;
+}
+
+static void add_take(struct unfolder *unfolder, int supply, uint32_t context, uint64_t time_ns,
+                     bool found, struct trace_thread *to) {
+    unfolder->supplies.items[supply].taken += found;
+    push_record(to, (struct trace_record){.start_ns = time_ns,
+                                          .api = API_GOMP_loop_dynamic_next,
+                                          .object = (uint64_t)supply,
+                                          .flags = found ? 0 : TRACE_FAILED,
+                                          .context = context,
+                                          .value = found});
+}
+
 /* The member takes a task, or finds none left. */
 static void add_task(struct unfolder *unfolder, const struct part *part, int team, uint64_t time_ns,
                      bool found, struct trace_thread *to) {
-    uint32_t entered = record_at(unfolder, part->thread, part->enter)->context;
+    uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
     int supply = find_supply(unfolder, team, entered, true);
-    unfolder->supplies.items[supply].taken += found;
-    to->records[to->n_records++] = (struct trace_record){.start_ns = time_ns,
-                                                         .api = API_GOMP_loop_dynamic_next,
-                                                         .object = (uint64_t)supply,
-                                                         .flags = found ? 0 : TRACE_FAILED,
-                                                         .context = entered,
-                                                         .value = found};
+    add_take(unfolder, supply, entered, time_ns, found, to);
+}
+
+/* ---- guided loops ---- */
+
+/* Where the member has done with the guided loop that it comes to at record `first`. */
+static size_t guided_end(const struct unfolder *unfolder, const struct part *part, size_t first) {
+    size_t r = first;
+    for (; r < part->leave; r++) {
+        const struct trace_record *record = regions_record(&unfolder->regions, part->thread, r);
+        enum api_op op = trace_op(record);
+        bool is_ours = op == OP_TAKE_GUIDED || r == first;
+        if ((is_ours && record->value == 0) || (op == OP_FIRST_GUIDED && r > first))
+            break;
+    }
+    return r;
+}
+
+static double cpu_between(const struct unfolder *unfolder, size_t thread, uint64_t from_ns,
+                          uint64_t to_ns) {
+    const struct timeline *timeline = &unfolder->timelines[thread];
+    return timeline_cpu(timeline, to_ns) - timeline_cpu(timeline, from_ns);
+}
+
+static uint64_t start_of(const struct unfolder *unfolder, size_t thread, size_t record) {
+    return regions_record(&unfolder->regions, thread, record)->start_ns;
+}
+
+static void measure_guided(struct unfolder *unfolder, const struct part *part, int team) {
+    for (size_t r = part->enter + 1; r < part->leave; r++) {
+        const struct trace_record *record = regions_record(&unfolder->regions, part->thread, r);
+        if (trace_op(record) != OP_FIRST_GUIDED)
+            continue;
+        uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
+        uint32_t met = cut_context(unfolder, record->context, entered,
+                                   unfolder->regions.teams.items[team].function);
+        int supply = find_supply(unfolder, team, met, false);
+        uint64_t end_ns = start_of(unfolder, part->thread, guided_end(unfolder, part, r));
+        unfolder->supplies.items[supply].guided_ns +=
+            cpu_between(unfolder, part->thread, record->start_ns, end_ns);
+    }
+}
+
+static struct guided enter_guided(struct unfolder *unfolder, const struct part *part, int team,
+                                  size_t first, uint32_t context) {
+    struct guided guided = {.supply = find_supply(unfolder, team, context, false),
+                            .context = context,
+                            .from_ns = start_of(unfolder, part->thread, first)};
+    guided.to_ns = start_of(unfolder, part->thread, guided_end(unfolder, part, first));
+    double cpu_ns = cpu_between(unfolder, part->thread, guided.from_ns, guided.to_ns);
+    double piece_ns = unfolder->supplies.items[guided.supply].guided_ns /
+                      unfolder->regions.forks[team] / GUIDED_PIECES;
+    guided.n = piece_ns > 0 ? (int)(cpu_ns / piece_ns + 0.5) : 0;
+    return guided;
+}
+
+/* When the member takes the next piece: after equal CPU times. */
+static uint64_t next_piece_ns(const struct unfolder *unfolder, const struct guided *guided,
+                              size_t thread) {
+    double all_ns = cpu_between(unfolder, thread, guided->from_ns, guided->to_ns);
+    double wanted_ns = all_ns * guided->next / guided->n;
+    uint64_t low = guided->from_ns, high = guided->to_ns;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (cpu_between(unfolder, thread, guided->from_ns, middle) < wanted_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes the pieces that are due before `until_ns`, and finds none left where the loop ends there.
+ */
+static void take_pieces(struct unfolder *unfolder, struct guided *guided, size_t thread,
+                        uint64_t until_ns, struct trace_thread *to) {
+    if (guided->supply < 0)
+        return;
+    for (; guided->next < guided->n; guided->next++) {
+        uint64_t time_ns = next_piece_ns(unfolder, guided, thread);
+        if (time_ns > until_ns)
+            return;
+        add_take(unfolder, guided->supply, guided->context, time_ns, true, to);
+    }
+    if (until_ns < guided->to_ns)
+        return;
+    add_take(unfolder, guided->supply, guided->context, guided->to_ns, false, to);
+    guided->supply = -1;
 }
 
 /* The member's records, its waits and takes as what the whole team shares. */
 static void copy_part(struct unfolder *unfolder, const struct part *part, int team_index,
                       struct trace_thread *to) {
     const struct trace_thread *from = &unfolder->from->threads[part->thread];
-    struct team *team = &unfolder->teams.items[team_index];
-    int supply = -1;
+    struct team *team = &unfolder->regions.teams.items[team_index];
+    int supply = -1, held = 0;
     uint32_t met = TRACE_NO_CONTEXT; /* where the supply was come to */
-    to->records = memory_alloc(2 * (part->leave - part->enter), sizeof *to->records);
+    struct guided guided = {.supply = -1};
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         struct trace_record record = from->records[r];
         enum api_op op = api_catalog[record.api].op;
+        if (held == 0)
+            take_pieces(unfolder, &guided, part->thread, record.start_ns, to);
         record.context = cut_context(unfolder, record.context, from->records[part->enter].context,
                                      team->function);
         note_unfollowed(unfolder, &record, team->function);
         team->splits |= op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT;
         bool is_wait = (op == OP_BARRIER && api_is_openmp(record.api)) || op == OP_TASKWAIT;
-        if (is_task(&record))
+        if (regions_is_task(&record))
             add_task(unfolder, part, team_index, record.start_ns, true, to);
-        if (is_wait && team->has_tasks && is_task(&from->records[r + 1]))
+        if (is_wait && team->has_tasks && regions_is_task(&from->records[r + 1]))
             continue; /* the wait goes on after that task */
         if (is_wait && team->has_tasks)
             add_task(unfolder, part, team_index, record.start_ns, false, to);
+        if (op == OP_FIRST_GUIDED) {
+            take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
+            guided = enter_guided(unfolder, part, team_index, r, record.context);
+        }
+        held += (op == OP_LOCK) - (op == OP_UNLOCK);
         if (op == OP_FORK || op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT ||
-            op == OP_TASK || op == OP_CREATE)
+            op == OP_FIRST_GUIDED || op == OP_TAKE_GUIDED || op == OP_TASK || op == OP_CREATE)
             continue;
         if (op == OP_BARRIER && api_is_openmp(record.api))
             record.object = (uint64_t)team_index + 1;
@@ -343,8 +273,9 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
             record.context = met; /* an item costs the same whether it is a member's first or not */
             record.flags = record.value ? 0 : TRACE_FAILED;
         }
-        to->records[to->n_records++] = record;
+        push_record(to, record);
     }
+    take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
     if (team->has_tasks)
         add_task(unfolder, part, team_index, from->records[part->leave].start_ns, false, to);
 }
@@ -356,8 +287,9 @@ static void make_member(struct unfolder *unfolder, const struct execution *execu
     to->pid = from->pid;
     to->tid = from->tid;
     to->creator = unfolder->new_index[execution->thread];
-    to->creation_context = record_at(unfolder, execution->thread, execution->fork)->context;
-    to->start_routine = (char *)unfolder->teams.items[execution->team].function;
+    to->creation_context =
+        regions_record(&unfolder->regions, execution->thread, execution->fork)->context;
+    to->start_routine = (char *)unfolder->regions.teams.items[execution->team].function;
     to->start_ns = from->records[part->enter].start_ns;
     to->end_ns = from->records[part->leave].start_ns;
     to->end_seen = true;
@@ -380,17 +312,18 @@ static struct trace_record *add_record(struct trace_thread *to, enum api api,
 /* In place of the region: hand out the supplies, create the members, join them. */
 static void write_region(struct unfolder *unfolder, const struct execution *execution,
                          size_t first_member, struct trace_thread *to) {
-    const struct part *own = &unfolder->parts.items[execution->part];
-    const struct trace_record *fork = record_at(unfolder, execution->thread, execution->fork);
-    const struct trace_record *enter = record_at(unfolder, own->thread, own->enter);
-    const struct trace_record *leave = record_at(unfolder, own->thread, own->leave);
+    const struct part *own = &unfolder->regions.parts.items[execution->part];
+    const struct trace_record *fork =
+        regions_record(&unfolder->regions, execution->thread, execution->fork);
+    const struct trace_record *enter = regions_record(&unfolder->regions, own->thread, own->enter);
+    const struct trace_record *leave = regions_record(&unfolder->regions, own->thread, own->leave);
     for (size_t s = 0; s < unfolder->supplies.count; s++) {
         const struct supply *supply = &unfolder->supplies.items[s];
         if (supply->team != execution->team)
             continue;
         struct trace_record *record = add_record(to, fork->api, fork);
         record->object = s;
-        record->value = (int32_t)(supply->taken / unfolder->forks[supply->team] + 0.5);
+        record->value = (int32_t)(supply->taken / unfolder->regions.forks[supply->team] + 0.5);
     }
     for (size_t m = 0; m < execution->members.count; m++) {
         struct trace_record *record = add_record(to, API_pthread_create, fork);
@@ -412,9 +345,10 @@ static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *membe
     const struct trace_thread *from = &unfolder->from->threads[t];
     struct trace_thread *to = &unfolder->to->threads[unfolder->new_index[t]];
     size_t n_records = from->n_records;
-    for (size_t e = 0; e < unfolder->executions.count; e++)
-        if (unfolder->executions.items[e].thread == t)
-            n_records += 2 * unfolder->executions.items[e].members.count + unfolder->supplies.count;
+    for (size_t e = 0; e < unfolder->regions.executions.count; e++)
+        if (unfolder->regions.executions.items[e].thread == t)
+            n_records +=
+                2 * unfolder->regions.executions.items[e].members.count + unfolder->supplies.count;
     struct trace_thread copy = *from;
     copy.index = unfolder->new_index[t];
     copy.creator = from->creator >= 0 ? unfolder->new_index[from->creator] : -1;
@@ -423,11 +357,11 @@ static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *membe
     copy.n_records = copy.n_slices = 0;
     uint64_t done_ns = 0;
     size_t r = 0;
-    for (size_t e = 0; e < unfolder->executions.count; e++) {
-        const struct execution *execution = &unfolder->executions.items[e];
+    for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
+        const struct execution *execution = &unfolder->regions.executions.items[e];
         if (execution->thread != t || execution->team < 0)
             continue;
-        const struct part *own = &unfolder->parts.items[execution->part];
+        const struct part *own = &unfolder->regions.parts.items[execution->part];
         for (; r < execution->fork; r++)
             copy.records[copy.n_records++] = from->records[r];
         write_region(unfolder, execution, members[e], &copy);
@@ -450,7 +384,7 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
         bool was_there = info->op == OP_CREATE || info->op == OP_JOIN || info->op == OP_TRYJOIN;
         bool is_ours = record.value >= (int32_t)unfolder->from->n_threads;
         bool is_lock = info->op == OP_LOCK || info->op == OP_UNLOCK;
-        bool is_supply = is_fork(&record) && record.object < unfolder->supplies.count;
+        bool is_supply = regions_is_fork(&record) && record.object < unfolder->supplies.count;
         if (api_is_openmp(record.api) && !is_lock && !is_supply)
             continue;
         if (was_there && !is_ours && record.value >= 0) {
@@ -489,35 +423,28 @@ static bool is_spinning(const struct waits *waits) {
 /* How the members wait until they enter the next region, or the forking thread goes on. */
 static void measure_waits(struct unfolder *unfolder) {
     const struct trace *from = unfolder->from;
-    struct timeline *timelines = memory_alloc(from->n_threads, sizeof *timelines);
-    struct waits *of = memory_alloc(unfolder->teams.count, sizeof *of);
-    for (size_t t = 0; t < from->n_threads; t++)
-        timelines[t] = timeline_make(&from->threads[t]);
-    for (size_t e = 0; e < unfolder->executions.count; e++) {
-        const struct execution *execution = &unfolder->executions.items[e];
+    struct waits *of = memory_alloc(unfolder->regions.teams.count, sizeof *of);
+    for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
+        const struct execution *execution = &unfolder->regions.executions.items[e];
         for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++) {
             const struct part *part = &execution->members.items[m];
-            const struct trace_record *leave = record_at(unfolder, part->thread, part->leave);
-            const struct timeline *timeline = &timelines[part->thread];
+            const struct trace_record *leave =
+                regions_record(&unfolder->regions, part->thread, part->leave);
             add_wait(&of[execution->team], (double)leave->duration_ns,
-                     timeline_cpu(timeline, trace_end_ns(leave)) -
-                         timeline_cpu(timeline, leave->start_ns));
+                     cpu_between(unfolder, part->thread, leave->start_ns, trace_end_ns(leave)));
         }
     }
     double awake_ns = 0;
-    for (size_t i = 0; i < unfolder->teams.count; i++)
+    for (size_t i = 0; i < unfolder->regions.teams.count; i++)
         awake_ns += of[i].cpu_ns;
     bool may_spin = awake_ns > timeline_stolen(from); /* else the host may have taken all of it */
-    for (size_t i = 0; i < unfolder->teams.count; i++) {
-        struct team *team = &unfolder->teams.items[i];
+    for (size_t i = 0; i < unfolder->regions.teams.count; i++) {
+        struct team *team = &unfolder->regions.teams.items[i];
         bool is_told = from->meta.has_slices && of[i].members > 0;
         bool is_larger = team->size > from->meta.cores;
         team->sleep_cpu_ns = is_told && is_larger ? of[i].cpu_ns / of[i].members : USUAL_SLEEP_NS;
         team->spins = !is_told || is_larger || (may_spin && is_spinning(&of[i]));
     }
-    for (size_t t = 0; t < from->n_threads; t++)
-        timeline_free(&timelines[t]);
-    free(timelines);
     free(of);
 }
 
@@ -530,34 +457,35 @@ static void note_spinning(struct unfolder *unfolder) {
                    100 * (before_ns - after_ns) / before_ns);
 }
 
-static void find_tasks(struct unfolder *unfolder) {
-    for (size_t e = 0; e < unfolder->executions.count; e++) {
-        const struct execution *execution = &unfolder->executions.items[e];
+static void look_into_parts(struct unfolder *unfolder) {
+    for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
+        const struct execution *execution = &unfolder->regions.executions.items[e];
         for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++) {
             const struct part *part = &execution->members.items[m];
+            measure_guided(unfolder, part, execution->team);
             for (size_t r = part->enter; r < part->leave; r++)
-                unfolder->teams.items[execution->team].has_tasks |=
-                    is_task(record_at(unfolder, part->thread, r));
+                unfolder->regions.teams.items[execution->team].has_tasks |=
+                    regions_is_task(regions_record(&unfolder->regions, part->thread, r));
         }
     }
 }
 
 static void unfold(struct unfolder *unfolder) {
-    find_tasks(unfolder);
+    look_into_parts(unfolder);
     const struct trace *from = unfolder->from;
     struct trace *to = unfolder->to;
     for (size_t t = 0; t < from->n_threads; t++)
-        if (!unfolder->is_worker[t])
+        if (!unfolder->regions.is_worker[t])
             unfolder->new_index[t] = new_thread(unfolder, -1)->index;
-    size_t *members = memory_alloc(unfolder->executions.count, sizeof *members);
-    for (size_t e = 0; e < unfolder->executions.count; e++) {
-        const struct execution *execution = &unfolder->executions.items[e];
+    size_t *members = memory_alloc(unfolder->regions.executions.count, sizeof *members);
+    for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
+        const struct execution *execution = &unfolder->regions.executions.items[e];
         members[e] = to->n_threads + from->n_threads; /* told apart from the old numbers */
         for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++)
             make_member(unfolder, execution, &execution->members.items[m]);
     }
     for (size_t t = 0; t < from->n_threads; t++)
-        if (!unfolder->is_worker[t]) {
+        if (!unfolder->regions.is_worker[t]) {
             copy_thread(unfolder, t, members);
             clean_records(unfolder, &to->threads[unfolder->new_index[t]]);
         }
@@ -569,16 +497,16 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
     struct unfolder unfolder = {.from = trace,
                                 .model = model,
                                 .supply_of = MAP_EMPTY,
-                                .is_worker = memory_alloc(trace->n_threads, sizeof(bool)),
+                                .timelines =
+                                    memory_alloc(trace->n_threads, sizeof(struct timeline)),
+                                .regions = regions_find(trace, model),
                                 .new_index = memory_alloc(trace->n_threads, sizeof(int))};
     struct teams teams = {.trace = trace};
     for (size_t t = 0; t < trace->n_threads; t++) {
         unfolder.new_index[t] = -1;
-        find_parts_of(&unfolder, t);
+        unfolder.timelines[t] = timeline_make(&trace->threads[t]);
     }
-    if (unfolder.executions.count > 0) {
-        find_members(&unfolder);
-        find_teams(&unfolder);
+    if (unfolder.regions.executions.count > 0) {
         measure_waits(&unfolder);
         struct trace *made = memory_alloc(1, sizeof *made);
         *made = *trace;
@@ -595,16 +523,14 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
         for (size_t t = 0; t < trace->n_threads; t++)
             teams.team_of[t] = -1;
     }
-    teams.teams = unfolder.teams.items;
-    teams.n_teams = unfolder.teams.count;
-    for (size_t e = 0; e < unfolder.executions.count; e++)
-        free(unfolder.executions.items[e].members.items);
-    free(unfolder.executions.items);
-    free(unfolder.parts.items);
+    teams.teams = unfolder.regions.teams.items;
+    teams.n_teams = unfolder.regions.teams.count;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        timeline_free(&unfolder.timelines[t]);
+    free(unfolder.timelines);
     free(unfolder.supplies.items);
     map_free(&unfolder.supply_of);
-    free(unfolder.forks);
-    free(unfolder.is_worker);
+    regions_free(&unfolder.regions);
     free(unfolder.new_index);
     return teams;
 }
