@@ -211,7 +211,8 @@ void machine_measure(const struct trace *trace, struct model *model) {
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
     machine->block_cpu_ns = trace->meta.has_slices ? median_or(&blocks, 0) : 0;
-    machine->wake_cpu_ns = trace->meta.wake_cpu_ns;
+    /* without wake-ups in the trace what they cost stays part of the wakers' computation */
+    machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
     moments_free(&moments);
     free(latencies.items);

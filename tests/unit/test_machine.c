@@ -104,8 +104,23 @@ static void the_c_library_tells_whether_signals_wait(void **state) {
     assert_false(signals_wait(NULL));
 }
 
+/* Else the wakers would pay twice: in what they compute and for each interrupt. */
+static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
+    (void)state;
+    for (int has_wakes = 0; has_wakes < 2; has_wakes++) {
+        struct trace *trace = new_trace();
+        trace->meta.has_wakes = has_wakes;
+        trace->meta.wake_cpu_ns = 11 * US;
+        trace->meta.preempt_ns = 17 * US;
+        struct machine machine = measure(trace);
+        assert_true(machine.wake_cpu_ns == (has_wakes ? 11 * US : 0));
+        assert_true(machine.preempt_ns == 17 * US);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interrupts_cost_where_the_trace_shows_wake_ups),
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
         cmocka_unit_test(what_idle_cores_take_is_counted),
         cmocka_unit_test(threads_with_warm_caches_are_no_chance),
