@@ -353,7 +353,6 @@ static void convert_thread(struct converter *converter, const struct image *imag
     convert_records(converter, numbers, raw, thread);
     merge_calls(converter, symbols, thread);
     end_records(converter, thread);
-    endings_unlock(thread);
 }
 
 static struct numbers number_image(struct converter *converter, const struct image *image,
@@ -468,5 +467,6 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     trace->n_contexts = converter.contexts.count;
     trace->threads = converter.threads.items;
     trace->n_threads = converter.threads.count;
+    endings_unlock(trace);
     map_free(&converter.known);
 }

@@ -33,7 +33,8 @@ struct supply {
 
 /* What is left of the pieces of a guided loop that a member is in. */
 struct guided {
-    int supply; /* -1: it is in none */
+    int supply;  /* -1: it is in none */
+    size_t last; /* record */
     uint32_t context;
     uint64_t from_ns, to_ns; /* between these it takes */
     int n, next;
@@ -144,7 +145,14 @@ static void add_task(struct unfolder *unfolder, const struct part *part, int tea
 
 /* ---- guided loops ---- */
 
-/* Where the member has done with the guided loop that it comes to at record `first`. */
+/* Does the member come to a guided loop? Where the compiler made one of the region and the loop, it
+ * begins to take without further notice. `last`: record with which the loop before ended. */
+static bool begins_guided(const struct trace_record *record, size_t r, size_t last) {
+    enum api_op op = trace_op(record);
+    return op == OP_FIRST_GUIDED || (op == OP_TAKE_GUIDED && r > last);
+}
+
+/* Record with which the member has done with the guided loop that it comes to at record `first`. */
 static size_t guided_end(const struct unfolder *unfolder, const struct part *part, size_t first) {
     size_t r = first;
     for (; r < part->leave; r++) {
@@ -168,17 +176,18 @@ static uint64_t start_of(const struct unfolder *unfolder, size_t thread, size_t 
 }
 
 static void measure_guided(struct unfolder *unfolder, const struct part *part, int team) {
+    size_t last = part->enter;
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         const struct trace_record *record = regions_record(&unfolder->regions, part->thread, r);
-        if (trace_op(record) != OP_FIRST_GUIDED)
+        if (!begins_guided(record, r, last))
             continue;
         uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
         uint32_t met = cut_context(unfolder, record->context, entered,
                                    unfolder->regions.teams.items[team].function);
         int supply = find_supply(unfolder, team, met, false);
-        uint64_t end_ns = start_of(unfolder, part->thread, guided_end(unfolder, part, r));
-        unfolder->supplies.items[supply].guided_ns +=
-            cpu_between(unfolder, part->thread, record->start_ns, end_ns);
+        last = guided_end(unfolder, part, r);
+        unfolder->supplies.items[supply].guided_ns += cpu_between(
+            unfolder, part->thread, record->start_ns, start_of(unfolder, part->thread, last));
     }
 }
 
@@ -187,7 +196,8 @@ static struct guided enter_guided(struct unfolder *unfolder, const struct part *
     struct guided guided = {.supply = find_supply(unfolder, team, context, false),
                             .context = context,
                             .from_ns = start_of(unfolder, part->thread, first)};
-    guided.to_ns = start_of(unfolder, part->thread, guided_end(unfolder, part, first));
+    guided.last = guided_end(unfolder, part, first);
+    guided.to_ns = start_of(unfolder, part->thread, guided.last);
     double cpu_ns = cpu_between(unfolder, part->thread, guided.from_ns, guided.to_ns);
     double piece_ns = unfolder->supplies.items[guided.supply].guided_ns /
                       unfolder->regions.forks[team] / GUIDED_PIECES;
@@ -236,7 +246,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
     struct team *team = &unfolder->regions.teams.items[team_index];
     int supply = -1, held = 0;
     uint32_t met = TRACE_NO_CONTEXT; /* where the supply was come to */
-    struct guided guided = {.supply = -1};
+    struct guided guided = {.supply = -1, .last = part->enter};
     for (size_t r = part->enter + 1; r < part->leave; r++) {
         struct trace_record record = from->records[r];
         enum api_op op = api_catalog[record.api].op;
@@ -253,7 +263,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
             continue; /* the wait goes on after that task */
         if (is_wait && team->has_tasks)
             add_task(unfolder, part, team_index, record.start_ns, false, to);
-        if (op == OP_FIRST_GUIDED) {
+        if (begins_guided(&record, r, guided.last)) {
             take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
             guided = enter_guided(unfolder, part, team_index, r, record.context);
         }

@@ -45,7 +45,8 @@ static bool is_wrapped(const struct trace_record *record) {
     return sections_is_object(info->object) || info->api_class == CLASS_TIME;
 }
 
-/* The function of the catalog that each context calls. */
+/* The function of the catalog that each context calls; the first one told: what the program's end
+ * cut may have got an end with the context of its begin. */
 static int *apis_called(const struct trace *trace) {
     int *apis = memory_alloc(trace->n_contexts, sizeof *apis);
     for (size_t c = 0; c < trace->n_contexts; c++)
@@ -53,7 +54,8 @@ static int *apis_called(const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (record->context != TRACE_NO_CONTEXT && is_wrapped(record))
+            if (record->context != TRACE_NO_CONTEXT && apis[record->context] == NO_API &&
+                is_wrapped(record))
                 apis[record->context] = record->api;
         }
     return apis;

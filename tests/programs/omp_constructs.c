@@ -51,6 +51,15 @@ static void guided_loop(void) {
     total += sum;
 }
 
+static void guided_region(void) {
+#pragma omp parallel for schedule(guided)
+    for (int i = 0; i < ITEMS; i++) {
+        unsigned long value = compute((unsigned long)i, WORK);
+#pragma omp critical
+        total += value;
+    }
+}
+
 static void runtime_loop(void) {
     unsigned long sum = 0;
 #pragma omp parallel for schedule(runtime) reduction(+ : sum)
@@ -191,6 +200,7 @@ int main(int argc, char **argv) {
         static_chunks();
         dynamic_loop();
         guided_loop();
+        guided_region();
         runtime_loop();
         critical_section();
         named_sections();

@@ -35,7 +35,7 @@ static void test_who_told_others_has_unlocked(void **state) {
     struct trace *trace = one_thread();
     call(trace, "pthread_mutex_lock", MUTEX);
     call(trace, "pthread_cond_broadcast", CONDITION);
-    endings_unlock(&trace->threads[0]);
+    endings_unlock(trace);
     assert_int_equal(trace->threads[0].n_records, 3);
     assert_int_equal(trace_op(last_of(trace)), OP_UNLOCK);
     assert_int_equal(last_of(trace)->object, MUTEX);
@@ -45,15 +45,33 @@ static void test_who_told_others_has_unlocked(void **state) {
     trace_free(trace);
 }
 
+/* The calls of a wrapper are no wrapper's if one of them unlocks where the others lock. */
+static void test_a_cut_section_ends_as_others_did(void **state) {
+    (void)state;
+    struct trace *trace = one_thread();
+    const char *const calls[] = {"pthread_mutex_lock", "pthread_cond_signal",
+                                 "pthread_mutex_unlock", "pthread_mutex_lock",
+                                 "pthread_cond_signal"};
+    for (int i = 0; i < 5; i++)
+        builder_record(trace, 0, calls[i], 10 * (uint64_t)(i + 1), 0,
+                       i % 3 == 1 ? CONDITION : MUTEX,
+                       builder_context(trace, "done", 1 + i % 3, "last", 1), 0);
+    endings_unlock(trace);
+    assert_int_equal(trace->threads[0].n_records, 6);
+    assert_int_equal(last_of(trace)->api, API_pthread_mutex_unlock);
+    assert_int_equal(last_of(trace)->context, trace->threads[0].records[2].context);
+    trace_free(trace);
+}
+
 static void test_who_told_nobody_may_be_in_the_middle(void **state) {
     (void)state;
     struct trace *trace = one_thread();
     call(trace, "pthread_mutex_lock", MUTEX);
-    endings_unlock(&trace->threads[0]);
+    endings_unlock(trace);
     assert_int_equal(trace->threads[0].n_records, 1);
     call(trace, "pthread_cond_signal", CONDITION);
     call(trace, "pthread_cond_wait", CONDITION); /* and waits itself again */
-    endings_unlock(&trace->threads[0]);
+    endings_unlock(trace);
     assert_int_equal(trace->threads[0].n_records, 3);
     trace_free(trace);
 }
@@ -65,7 +83,7 @@ static void test_what_is_unlocked_stays_so(void **state) {
     call(trace, "pthread_mutex_lock", MUTEX);
     call(trace, "pthread_cond_signal", CONDITION);
     call(trace, "pthread_mutex_unlock", MUTEX);
-    endings_unlock(&trace->threads[0]);
+    endings_unlock(trace);
     assert_int_equal(trace->threads[0].n_records, 4);
     trace_free(trace);
 }
@@ -76,7 +94,7 @@ static void test_a_thread_that_ended_is_told_whole(void **state) {
     call(trace, "pthread_mutex_lock", MUTEX);
     call(trace, "pthread_cond_signal", CONDITION);
     trace->threads[0].end_seen = true;
-    endings_unlock(&trace->threads[0]);
+    endings_unlock(trace);
     assert_int_equal(trace->threads[0].n_records, 2);
     trace_free(trace);
 }
@@ -84,6 +102,7 @@ static void test_a_thread_that_ended_is_told_whole(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_told_others_has_unlocked),
+        cmocka_unit_test(test_a_cut_section_ends_as_others_did),
         cmocka_unit_test(test_who_told_nobody_may_be_in_the_middle),
         cmocka_unit_test(test_what_is_unlocked_stays_so),
         cmocka_unit_test(test_a_thread_that_ended_is_told_whole),
