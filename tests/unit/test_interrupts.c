@@ -15,12 +15,6 @@
 
 enum { WAKER, SLEEPER, OTHER, COST = 10 * US, PREEMPT = 15 * US };
 
-static void slice(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns, uint64_t on_ns,
-                  uint64_t off_ns, bool preempted) {
-    struct trace_thread *to = &trace->threads[thread];
-    to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
-}
-
 /* The waker computes on core 0 all the time and unlocks something at 100 us. */
 static struct trace *new_trace(void) {
     struct trace *trace = builder_new(2);
@@ -29,7 +23,7 @@ static struct trace *new_trace(void) {
     trace->meta.preempt_ns = PREEMPT;
     for (int i = 0; i < 3; i++)
         builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
-    slice(trace, WAKER, 0, 0, 0, 1000 * US, false);
+    builder_run(trace, WAKER, 0, 0, 0, 1000 * US, false);
     builder_record(trace, WAKER, "pthread_mutex_unlock", 100 * US, 0, 0x1000, TRACE_NO_CONTEXT, 0);
     return trace;
 }
@@ -55,7 +49,7 @@ static double all_of_it(struct trace *trace) {
 static void waking_a_thread_on_an_idle_core_takes_cpu_of_its_waker(void **state) {
     (void)state;
     struct trace *trace = new_trace();
-    slice(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
+    builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     assert_true(waker_cpu(trace, 101 * US) == 101 * US);
     assert_true(waker_cpu(trace, 105 * US) == 101 * US);
     assert_true(waker_cpu(trace, 151 * US) == 141 * US);
@@ -67,14 +61,15 @@ static void on_the_wakers_own_core_nothing_is_interrupted(void **state) {
     struct trace *trace = new_trace();
     trace->threads[WAKER].slices[0].off_ns = 102 * US;
     trace->threads[WAKER].slices[0].preempted = true;
-    slice(trace, SLEEPER, 0, 101 * US, 102 * US, 200 * US, false);
+    builder_run(trace, SLEEPER, 0, 101 * US, 102 * US, 200 * US, false);
     assert_true(all_of_it(trace) == 102 * US);
 }
 
 static void who_has_called_nothing_for_long_is_no_waker(void **state) {
     (void)state;
     struct trace *trace = new_trace();
-    slice(trace, SLEEPER, 1, 500 * US, 520 * US, 600 * US, false); /* a timer, another program */
+    builder_run(trace, SLEEPER, 1, 500 * US, 520 * US, 600 * US,
+                false); /* a timer, another program */
     assert_true(all_of_it(trace) == 1000 * US);
 }
 
@@ -84,9 +79,9 @@ static void a_busy_core_is_interrupted_for_who_takes_over_at_once(void **state) 
     for (int i = 0; i < 2; i++) {
         struct trace *trace = new_trace();
         uint64_t off_ns = off_us[i] * US;
-        slice(trace, OTHER, 1, 0, 0, off_ns, true);
-        slice(trace, SLEEPER, 1, 101 * US, off_ns + US, off_ns + 50 * US, false);
-        slice(trace, OTHER, 1, 0, off_ns + 51 * US, 900 * US, false);
+        builder_run(trace, OTHER, 1, 0, 0, off_ns, true);
+        builder_run(trace, SLEEPER, 1, 101 * US, off_ns + US, off_ns + 50 * US, false);
+        builder_run(trace, OTHER, 1, 0, off_ns + 51 * US, 900 * US, false);
         assert_true(all_of_it(trace) == (i == 0 ? 990 : 1000) * US);
     }
 }
@@ -94,8 +89,8 @@ static void a_busy_core_is_interrupted_for_who_takes_over_at_once(void **state) 
 static void who_waits_its_turn_on_a_busy_core_interrupts_nobody(void **state) {
     (void)state;
     struct trace *trace = new_trace();
-    slice(trace, OTHER, 1, 0, 0, 110 * US, false); /* it blocks */
-    slice(trace, SLEEPER, 1, 101 * US, 111 * US, 200 * US, false);
+    builder_run(trace, OTHER, 1, 0, 0, 110 * US, false); /* it blocks */
+    builder_run(trace, SLEEPER, 1, 101 * US, 111 * US, 200 * US, false);
     assert_true(all_of_it(trace) == 1000 * US);
 }
 
@@ -103,8 +98,8 @@ static void who_waits_its_turn_on_a_busy_core_interrupts_nobody(void **state) {
 static void interrupts_of_one_call_follow_each_other(void **state) {
     (void)state;
     struct trace *trace = new_trace();
-    slice(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
-    slice(trace, OTHER, 2, 104 * US, 140 * US, 200 * US, false);
+    builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
+    builder_run(trace, OTHER, 2, 104 * US, 140 * US, 200 * US, false);
     assert_true(waker_cpu(trace, 121 * US) == 101 * US);
     assert_true(all_of_it(trace) == 980 * US);
 }
@@ -113,7 +108,7 @@ static void without_a_known_cost_nothing_is_left_out(void **state) {
     (void)state;
     struct trace *trace = new_trace();
     trace->meta.wake_cpu_ns = 0;
-    slice(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
+    builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     assert_true(all_of_it(trace) == 1000 * US);
 }
 

@@ -14,12 +14,6 @@
 
 enum { ROUNDS = 40 };
 
-static void slice(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns, uint64_t on_ns,
-                  uint64_t off_ns, bool preempted) {
-    struct trace_thread *to = &trace->threads[thread];
-    to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
-}
-
 static struct trace *new_trace(void) {
     struct trace *trace = builder_new(2);
     trace->meta.has_wakes = true;
@@ -45,9 +39,9 @@ static void only_wake_ups_on_idle_cores_show_the_latency(void **state) {
     (void)state;
     struct trace *trace = new_trace();
     for (uint64_t at = 10 * MS; at <= ROUNDS * 10 * MS; at += 10 * MS) {
-        slice(trace, 1, 0, at, at + 10 * US, at + 100 * US, false);
-        slice(trace, 2, 0, at + 5 * US, at + 101 * US, at + 150 * US, true);
-        slice(trace, 2, 0, at + 150 * US, at + 190 * US, at + 200 * US, false);
+        builder_run(trace, 1, 0, at, at + 10 * US, at + 100 * US, false);
+        builder_run(trace, 2, 0, at + 5 * US, at + 101 * US, at + 150 * US, true);
+        builder_run(trace, 2, 0, at + 150 * US, at + 190 * US, at + 200 * US, false);
     }
     struct machine machine = measure(trace);
     assert_true(machine.wake_latency_ns.mean == 10 * US);
@@ -63,11 +57,11 @@ static void what_idle_cores_take_is_counted(void **state) {
         uint64_t at = round * 10 * MS;
         bool takes = round % 4 == 1;
         taken += takes;
-        slice(trace, 0, 1, at, at + 10 * US, at + 2 * MS, false);
-        slice(trace, 1, 0, 0, at, at + 5 * MS, true);
+        builder_run(trace, 0, 1, at, at + 10 * US, at + 2 * MS, false);
+        builder_run(trace, 1, 0, 0, at, at + 5 * MS, true);
         if (takes)
-            slice(trace, 2, 1, 0, at + 2 * MS + 3 * US, at + 4 * MS, true);
-        slice(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
+            builder_run(trace, 2, 1, 0, at + 2 * MS + 3 * US, at + 4 * MS, true);
+        builder_run(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
     }
     struct machine machine = measure(trace);
     /* in the first one 2 is not there yet; nobody sees how the last one goes on */
@@ -81,9 +75,9 @@ static void threads_with_warm_caches_are_no_chance(void **state) {
     struct trace *few = new_trace();
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t at = round * 10 * MS;
-        slice(trace, 0, 1, at, at + 10 * US, at + 300 * US, false);
-        slice(trace, 1, 0, 0, at, at + 5 * MS, true);
-        slice(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
+        builder_run(trace, 0, 1, at, at + 10 * US, at + 300 * US, false);
+        builder_run(trace, 1, 0, 0, at, at + 5 * MS, true);
+        builder_run(trace, 2, 0, 0, at + 5 * MS, at + 10 * MS, true);
     }
     assert_true(measure(trace).pull_share == measure(few).pull_share); /* the usual one */
 }

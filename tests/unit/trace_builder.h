@@ -94,6 +94,13 @@ static inline void builder_slice(struct trace *trace, int thread, uint64_t on_ns
     to->slices[to->n_slices++] = (struct trace_slice){0, on_ns, off_ns, 0, 0};
 }
 
+/* The same on core `cpu`, woken at `wake_ns` (0: not told), and at the end preempted or not. */
+static inline void builder_run(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns,
+                               uint64_t on_ns, uint64_t off_ns, bool preempted) {
+    struct trace_thread *to = &trace->threads[thread];
+    to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
+}
+
 /* Sets every thread's life and the run to [0, end). */
 static inline void builder_finish(struct trace *trace, uint64_t end_ns) {
     trace->meta.run_ns = end_ns;
