@@ -11,6 +11,8 @@
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "tracer/timebase.h"
+
 #define ROUNDS   60
 #define PAUSE_NS 300000   /* the woken thread is asleep again */
 #define LIMIT_NS 10000000 /* it has not come: somebody else has its core */
@@ -28,16 +30,16 @@ struct outcome {
     double cpu_ns, latency_ns;
 };
 
-static uint64_t clock_ns(clockid_t clock) {
+static uint64_t cpu_clock_ns(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
 static void *sleep_and_note(void *context) {
     struct trial *trial = context;
     while (sem_wait(&trial->semaphore) != 0 || !trial->ends)
-        trial->woken_ns = clock_ns(CLOCK_MONOTONIC);
+        trial->woken_ns = timebase_mono_ns();
     return NULL;
 }
 
@@ -50,7 +52,7 @@ static void *keep_busy(void *context) {
 
 /* Awake, as a waker is whose core is warm. */
 static void compute_until(uint64_t end_ns) {
-    while (clock_ns(CLOCK_MONOTONIC) < end_ns)
+    while (timebase_mono_ns() < end_ns)
         continue;
 }
 
@@ -58,12 +60,12 @@ static void *wake(void *context) {
     struct trial *trial = context;
     for (int i = 0; i < ROUNDS; i++) {
         trial->woken_ns = 0;
-        compute_until(clock_ns(CLOCK_MONOTONIC) + PAUSE_NS);
-        uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-        uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        compute_until(timebase_mono_ns() + PAUSE_NS);
+        uint64_t start_ns = timebase_mono_ns();
+        uint64_t cpu_ns = cpu_clock_ns();
         sem_post(&trial->semaphore);
-        trial->cpu_ns[i] = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
-        while (trial->woken_ns == 0 && clock_ns(CLOCK_MONOTONIC) < start_ns + LIMIT_NS)
+        trial->cpu_ns[i] = (double)(cpu_clock_ns() - cpu_ns);
+        while (trial->woken_ns == 0 && timebase_mono_ns() < start_ns + LIMIT_NS)
             sched_yield(); /* it may be on this core */
         uint64_t woken_ns = trial->woken_ns;
         trial->latency_ns[i] = woken_ns ? (double)(woken_ns - start_ns) : LIMIT_NS;

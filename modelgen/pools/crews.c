@@ -431,11 +431,6 @@ static void cut_piecewise(struct trace *made, const struct trace_thread *thread,
     }
 }
 
-struct record_list {
-    struct trace_record *items;
-    size_t count, capacity;
-};
-
 static void add_like(struct record_list *list, const struct trace_record *like, uint64_t start_ns,
                      uint64_t end_ns) {
     struct trace_record *record = VECTOR_ADD(list);

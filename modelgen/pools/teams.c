@@ -37,20 +37,20 @@ struct guided {
     size_t last; /* record */
     uint32_t context;
     uint64_t from_ns, to_ns; /* between these it takes */
+    double cpu_ns;           /* of the member there */
     int n, next;
 };
 
 struct unfolder {
-    const struct trace *from;
     struct trace *to;
     struct model *model;
-    struct regions regions; /* of `from` */
+    struct regions regions; /* of the recorded trace */
     struct map supply_of;
     struct {
         struct supply *items;
         size_t count, capacity;
     } supplies;
-    struct timeline *timelines; /* of `from` */
+    struct timeline *timelines; /* of the recorded trace */
     int *new_index;             /* per thread; -1: gone */
     int *team_of;
 };
@@ -116,28 +116,20 @@ static void note_unfollowed(struct unfolder *unfolder, const struct trace_record
                    function);
 }
 
-/* The array grows by doubling. */
-static void push_record(struct trace_thread *to, struct trace_record record) {
-    size_t n = to->n_records;
-    if ((n & (n - 1)) == 0)
-        to->records = memory_resize(to->records, n > 0 ? 2 * n : 1, sizeof *to->records);
-    to->records[to->n_records++] = record;
-}
-
 static void add_take(struct unfolder *unfolder, int supply, uint32_t context, uint64_t time_ns,
-                     bool found, struct trace_thread *to) {
+                     bool found, struct record_list *to) {
     unfolder->supplies.items[supply].taken += found;
-    push_record(to, (struct trace_record){.start_ns = time_ns,
-                                          .api = API_GOMP_loop_dynamic_next,
-                                          .object = (uint64_t)supply,
-                                          .flags = found ? 0 : TRACE_FAILED,
-                                          .context = context,
-                                          .value = found});
+    *VECTOR_ADD(to) = (struct trace_record){.start_ns = time_ns,
+                                            .api = API_GOMP_loop_dynamic_next,
+                                            .object = (uint64_t)supply,
+                                            .flags = found ? 0 : TRACE_FAILED,
+                                            .context = context,
+                                            .value = found};
 }
 
 /* The member takes a task, or finds none left. */
 static void add_task(struct unfolder *unfolder, const struct part *part, int team, uint64_t time_ns,
-                     bool found, struct trace_thread *to) {
+                     bool found, struct record_list *to) {
     uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
     int supply = find_supply(unfolder, team, entered, true);
     add_take(unfolder, supply, entered, time_ns, found, to);
@@ -171,45 +163,42 @@ static double cpu_between(const struct unfolder *unfolder, size_t thread, uint64
     return timeline_cpu(timeline, to_ns) - timeline_cpu(timeline, from_ns);
 }
 
-static uint64_t start_of(const struct unfolder *unfolder, size_t thread, size_t record) {
-    return regions_record(&unfolder->regions, thread, record)->start_ns;
+/* The guided loop that the member comes to at record `first`, not divided yet. */
+static struct guided find_guided(struct unfolder *unfolder, const struct part *part, int team,
+                                 size_t first) {
+    const struct trace_record *record = regions_record(&unfolder->regions, part->thread, first);
+    uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
+    struct guided guided = {.last = guided_end(unfolder, part, first),
+                            .context = cut_context(unfolder, record->context, entered,
+                                                   unfolder->regions.teams.items[team].function),
+                            .from_ns = record->start_ns};
+    guided.supply = find_supply(unfolder, team, guided.context, false);
+    guided.to_ns = regions_record(&unfolder->regions, part->thread, guided.last)->start_ns;
+    guided.cpu_ns = cpu_between(unfolder, part->thread, guided.from_ns, guided.to_ns);
+    return guided;
 }
 
 static void measure_guided(struct unfolder *unfolder, const struct part *part, int team) {
     size_t last = part->enter;
     for (size_t r = part->enter + 1; r < part->leave; r++) {
-        const struct trace_record *record = regions_record(&unfolder->regions, part->thread, r);
-        if (!begins_guided(record, r, last))
+        if (!begins_guided(regions_record(&unfolder->regions, part->thread, r), r, last))
             continue;
-        uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
-        uint32_t met = cut_context(unfolder, record->context, entered,
-                                   unfolder->regions.teams.items[team].function);
-        int supply = find_supply(unfolder, team, met, false);
-        last = guided_end(unfolder, part, r);
-        unfolder->supplies.items[supply].guided_ns += cpu_between(
-            unfolder, part->thread, record->start_ns, start_of(unfolder, part->thread, last));
+        struct guided guided = find_guided(unfolder, part, team, r);
+        unfolder->supplies.items[guided.supply].guided_ns += guided.cpu_ns;
+        last = guided.last;
     }
 }
 
-static struct guided enter_guided(struct unfolder *unfolder, const struct part *part, int team,
-                                  size_t first, uint32_t context) {
-    struct guided guided = {.supply = find_supply(unfolder, team, context, false),
-                            .context = context,
-                            .from_ns = start_of(unfolder, part->thread, first)};
-    guided.last = guided_end(unfolder, part, first);
-    guided.to_ns = start_of(unfolder, part->thread, guided.last);
-    double cpu_ns = cpu_between(unfolder, part->thread, guided.from_ns, guided.to_ns);
-    double piece_ns = unfolder->supplies.items[guided.supply].guided_ns /
-                      unfolder->regions.forks[team] / GUIDED_PIECES;
-    guided.n = piece_ns > 0 ? (int)(cpu_ns / piece_ns + 0.5) : 0;
-    return guided;
+static int count_pieces(const struct unfolder *unfolder, const struct guided *guided, int team) {
+    double all_ns = unfolder->supplies.items[guided->supply].guided_ns;
+    double piece_ns = all_ns / unfolder->regions.forks[team] / GUIDED_PIECES;
+    return piece_ns > 0 ? (int)(guided->cpu_ns / piece_ns + 0.5) : 0;
 }
 
 /* When the member takes the next piece: after equal CPU times. */
 static uint64_t next_piece_ns(const struct unfolder *unfolder, const struct guided *guided,
                               size_t thread) {
-    double all_ns = cpu_between(unfolder, thread, guided->from_ns, guided->to_ns);
-    double wanted_ns = all_ns * guided->next / guided->n;
+    double wanted_ns = guided->cpu_ns * guided->next / guided->n;
     uint64_t low = guided->from_ns, high = guided->to_ns;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -224,7 +213,7 @@ static uint64_t next_piece_ns(const struct unfolder *unfolder, const struct guid
 /* Takes the pieces that are due before `until_ns`, and finds none left where the loop ends there.
  */
 static void take_pieces(struct unfolder *unfolder, struct guided *guided, size_t thread,
-                        uint64_t until_ns, struct trace_thread *to) {
+                        uint64_t until_ns, struct record_list *to) {
     if (guided->supply < 0)
         return;
     for (; guided->next < guided->n; guided->next++) {
@@ -241,8 +230,8 @@ static void take_pieces(struct unfolder *unfolder, struct guided *guided, size_t
 
 /* The member's records, its waits and takes as what the whole team shares. */
 static void copy_part(struct unfolder *unfolder, const struct part *part, int team_index,
-                      struct trace_thread *to) {
-    const struct trace_thread *from = &unfolder->from->threads[part->thread];
+                      struct record_list *to) {
+    const struct trace_thread *from = &unfolder->regions.trace->threads[part->thread];
     struct team *team = &unfolder->regions.teams.items[team_index];
     int supply = -1, held = 0;
     uint32_t met = TRACE_NO_CONTEXT; /* where the supply was come to */
@@ -265,7 +254,8 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
             add_task(unfolder, part, team_index, record.start_ns, false, to);
         if (begins_guided(&record, r, guided.last)) {
             take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
-            guided = enter_guided(unfolder, part, team_index, r, record.context);
+            guided = find_guided(unfolder, part, team_index, r);
+            guided.n = count_pieces(unfolder, &guided, team_index);
         }
         held += (op == OP_LOCK) - (op == OP_UNLOCK);
         if (op == OP_FORK || op == OP_WHO || op == OP_FIRST_SPLIT || op == OP_TAKE_SPLIT ||
@@ -283,7 +273,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
             record.context = met; /* an item costs the same whether it is a member's first or not */
             record.flags = record.value ? 0 : TRACE_FAILED;
         }
-        push_record(to, record);
+        *VECTOR_ADD(to) = record;
     }
     take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
     if (team->has_tasks)
@@ -292,7 +282,7 @@ static void copy_part(struct unfolder *unfolder, const struct part *part, int te
 
 static void make_member(struct unfolder *unfolder, const struct execution *execution,
                         const struct part *part) {
-    const struct trace_thread *from = &unfolder->from->threads[part->thread];
+    const struct trace_thread *from = &unfolder->regions.trace->threads[part->thread];
     struct trace_thread *to = new_thread(unfolder, execution->team);
     to->pid = from->pid;
     to->tid = from->tid;
@@ -304,7 +294,10 @@ static void make_member(struct unfolder *unfolder, const struct execution *execu
     to->end_ns = from->records[part->leave].start_ns;
     to->end_seen = true;
     timeline_copy_slices(from, to->start_ns, to->end_ns, to);
-    copy_part(unfolder, part, execution->team, to);
+    struct record_list records = {0};
+    copy_part(unfolder, part, execution->team, &records);
+    to->records = records.items;
+    to->n_records = records.count;
 }
 
 /* ---- the threads that fork ---- */
@@ -352,7 +345,7 @@ static void write_region(struct unfolder *unfolder, const struct execution *exec
 /* Copies the thread without what it did as a member of teams. `members[e]`: index of the first
  * member of execution number e. */
 static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *members) {
-    const struct trace_thread *from = &unfolder->from->threads[t];
+    const struct trace_thread *from = &unfolder->regions.trace->threads[t];
     struct trace_thread *to = &unfolder->to->threads[unfolder->new_index[t]];
     size_t n_records = from->n_records;
     for (size_t e = 0; e < unfolder->regions.executions.count; e++)
@@ -392,7 +385,7 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
         struct trace_record record = thread->records[r];
         const struct api_info *info = &api_catalog[record.api];
         bool was_there = info->op == OP_CREATE || info->op == OP_JOIN || info->op == OP_TRYJOIN;
-        bool is_ours = record.value >= (int32_t)unfolder->from->n_threads;
+        bool is_ours = record.value >= (int32_t)unfolder->regions.trace->n_threads;
         bool is_lock = info->op == OP_LOCK || info->op == OP_UNLOCK;
         bool is_supply = regions_is_fork(&record) && record.object < unfolder->supplies.count;
         if (api_is_openmp(record.api) && !is_lock && !is_supply)
@@ -402,7 +395,7 @@ static void clean_records(struct unfolder *unfolder, struct trace_thread *thread
             if (record.value < 0)
                 continue;
         } else if (was_there && is_ours) {
-            record.value -= (int32_t)unfolder->from->n_threads;
+            record.value -= (int32_t)unfolder->regions.trace->n_threads;
         }
         thread->records[kept++] = record;
     }
@@ -432,7 +425,7 @@ static bool is_spinning(const struct waits *waits) {
 
 /* How the members wait until they enter the next region, or the forking thread goes on. */
 static void measure_waits(struct unfolder *unfolder) {
-    const struct trace *from = unfolder->from;
+    const struct trace *from = unfolder->regions.trace;
     struct waits *of = memory_alloc(unfolder->regions.teams.count, sizeof *of);
     for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
         const struct execution *execution = &unfolder->regions.executions.items[e];
@@ -459,7 +452,8 @@ static void measure_waits(struct unfolder *unfolder) {
 }
 
 static void note_spinning(struct unfolder *unfolder) {
-    double before_ns = timeline_on_core(unfolder->from), after_ns = timeline_on_core(unfolder->to);
+    double before_ns = timeline_on_core(unfolder->regions.trace),
+           after_ns = timeline_on_core(unfolder->to);
     if (before_ns - after_ns > SPIN_NOTE * before_ns)
         draft_note(unfolder->model,
                    "libgomp's threads spun for %.0f %% of the CPU time while they waited for work "
@@ -482,7 +476,7 @@ static void look_into_parts(struct unfolder *unfolder) {
 
 static void unfold(struct unfolder *unfolder) {
     look_into_parts(unfolder);
-    const struct trace *from = unfolder->from;
+    const struct trace *from = unfolder->regions.trace;
     struct trace *to = unfolder->to;
     for (size_t t = 0; t < from->n_threads; t++)
         if (!unfolder->regions.is_worker[t])
@@ -504,19 +498,17 @@ static void unfold(struct unfolder *unfolder) {
 }
 
 struct teams teams_unfold(const struct trace *trace, struct model *model) {
-    struct unfolder unfolder = {.from = trace,
-                                .model = model,
+    struct unfolder unfolder = {.model = model,
                                 .supply_of = MAP_EMPTY,
-                                .timelines =
-                                    memory_alloc(trace->n_threads, sizeof(struct timeline)),
                                 .regions = regions_find(trace, model),
                                 .new_index = memory_alloc(trace->n_threads, sizeof(int))};
     struct teams teams = {.trace = trace};
-    for (size_t t = 0; t < trace->n_threads; t++) {
+    for (size_t t = 0; t < trace->n_threads; t++)
         unfolder.new_index[t] = -1;
-        unfolder.timelines[t] = timeline_make(&trace->threads[t]);
-    }
     if (unfolder.regions.executions.count > 0) {
+        unfolder.timelines = memory_alloc(trace->n_threads, sizeof *unfolder.timelines);
+        for (size_t t = 0; t < trace->n_threads; t++)
+            unfolder.timelines[t] = timeline_make(&trace->threads[t]);
         measure_waits(&unfolder);
         struct trace *made = memory_alloc(1, sizeof *made);
         *made = *trace;
@@ -528,6 +520,9 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
         unfold(&unfolder);
         teams.trace = teams.made = made;
         teams.team_of = unfolder.team_of;
+        for (size_t t = 0; t < trace->n_threads; t++)
+            timeline_free(&unfolder.timelines[t]);
+        free(unfolder.timelines);
     } else {
         teams.team_of = memory_alloc(trace->n_threads, sizeof(int));
         for (size_t t = 0; t < trace->n_threads; t++)
@@ -535,9 +530,6 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
     }
     teams.teams = unfolder.regions.teams.items;
     teams.n_teams = unfolder.regions.teams.count;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        timeline_free(&unfolder.timelines[t]);
-    free(unfolder.timelines);
     free(unfolder.supplies.items);
     map_free(&unfolder.supply_of);
     regions_free(&unfolder.regions);

@@ -27,6 +27,12 @@ struct team {
                             machine: mean; a usual value when it was not */
 };
 
+/* What a thread made of parts of others does. */
+struct record_list {
+    struct trace_record *items;
+    size_t count, capacity;
+};
+
 struct teams {
     const struct trace *trace; /* unfolded; the one given when it has no teams */
     int *team_of;              /* per thread of it: index of the team, -1: a thread of its own */

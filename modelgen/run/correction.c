@@ -23,9 +23,10 @@ static struct traced_cpu measure_cpu(const struct trace *trace) {
     struct interrupts interrupts = interrupts_find(trace);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
-        cpu.all_ns += timeline_cpu(&timeline, trace->threads[t].end_ns);
+        double all_ns = timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_leave_out(&timeline, &interrupts);
-        cpu.interrupts_ns += timeline_left_out(&timeline);
+        cpu.all_ns += all_ns;
+        cpu.interrupts_ns += all_ns - timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_free(&timeline);
         cpu.probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
     }

@@ -4,11 +4,6 @@
 
 #include "base/memory.h"
 
-struct cuts {
-    struct cut *items;
-    size_t count, capacity;
-};
-
 static bool record_blocks(const struct trace_record *record) {
     const struct api_info *info = &api_catalog[record->api];
     return info->api_class == CLASS_SYNC || info->api_class == CLASS_TIME || info->op == OP_JOIN ||
@@ -37,7 +32,7 @@ struct timeline timeline_make(const struct trace_thread *thread) {
 void timeline_free(struct timeline *timeline) {
     free(timeline->cpu_before);
     free(timeline->off_before);
-    free(timeline->cuts);
+    free(timeline->cuts.items);
     *timeline = (struct timeline){.thread = timeline->thread};
 }
 
@@ -96,14 +91,15 @@ static size_t find_interrupt(const struct interrupts *interrupts, uint32_t cpu, 
 }
 
 /* Those of one slice. */
-static void cut_slice(struct cuts *cuts, const struct trace_slice *slice,
+static void cut_slice(struct timeline *timeline, const struct trace_slice *slice,
                       const struct interrupts *interrupts) {
     size_t i = find_interrupt(interrupts, slice->cpu, slice->on_ns);
     for (; i < interrupts->count; i++) {
         const struct interrupt *interrupt = &interrupts->items[i];
         if (interrupt->cpu != slice->cpu || interrupt->at_ns >= slice->off_ns)
             return;
-        const struct cut *last = cuts->count ? &cuts->items[cuts->count - 1] : NULL;
+        const struct cut *last =
+            timeline->cuts.count ? &timeline->cuts.items[timeline->cuts.count - 1] : NULL;
         struct cut cut = {interrupt->at_ns, interrupt->at_ns + (uint64_t)interrupts->each_ns, 0};
         if (last && cut.from_ns < last->to_ns) { /* one after the other */
             cut.from_ns = last->to_ns;
@@ -113,37 +109,30 @@ static void cut_slice(struct cuts *cuts, const struct trace_slice *slice,
         if (last)
             cut.before_ns = last->before_ns + (double)(last->to_ns - last->from_ns);
         if (cut.from_ns < cut.to_ns)
-            *VECTOR_ADD(cuts) = cut;
+            *VECTOR_ADD(&timeline->cuts) = cut;
     }
 }
 
 void timeline_leave_out(struct timeline *timeline, const struct interrupts *interrupts) {
-    struct cuts cuts = {0};
     for (size_t s = 0; s < timeline->thread->n_slices; s++)
-        cut_slice(&cuts, &timeline->thread->slices[s], interrupts);
-    timeline->cuts = cuts.items;
-    timeline->n_cuts = cuts.count;
+        cut_slice(timeline, &timeline->thread->slices[s], interrupts);
 }
 
 /* CPU ns up to `time_ns` that are left out. */
 static double left_out(const struct timeline *timeline, uint64_t time_ns) {
-    size_t low = 0, high = timeline->n_cuts;
+    size_t low = 0, high = timeline->cuts.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (timeline->cuts[middle].from_ns < time_ns)
+        if (timeline->cuts.items[middle].from_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return 0;
-    const struct cut *cut = &timeline->cuts[low - 1];
+    const struct cut *cut = &timeline->cuts.items[low - 1];
     uint64_t until = time_ns < cut->to_ns ? time_ns : cut->to_ns;
     return cut->before_ns + (double)(until - cut->from_ns);
-}
-
-double timeline_left_out(const struct timeline *timeline) {
-    return left_out(timeline, UINT64_MAX);
 }
 
 double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {

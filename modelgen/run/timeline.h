@@ -17,8 +17,10 @@ struct timeline {
     const struct trace_thread *thread;
     double *cpu_before; /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
     double *off_before; /* without slices: ns spent in blocking calls before record i; else NULL */
-    struct cut *cuts;   /* what does not count, by time; n_cuts */
-    size_t n_cuts;
+    struct {
+        struct cut *items;
+        size_t count, capacity;
+    } cuts; /* what does not count, by time */
 };
 
 /* `thread` must outlive the timeline. Without scheduling records the time outside of blocking
@@ -28,9 +30,6 @@ void timeline_free(struct timeline *timeline);
 
 /* From now on the thread's share in the interrupts does not count as its CPU time. At most once. */
 void timeline_leave_out(struct timeline *timeline, const struct interrupts *interrupts);
-
-/* CPU ns of the thread that are left out. */
-double timeline_left_out(const struct timeline *timeline);
 
 /* CPU ns used from the thread's start up to `time_ns`. O(log slices). */
 double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);
