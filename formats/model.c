@@ -162,6 +162,7 @@ static void free_pool(struct pool *pool) {
     free(pool->origin);
     free(pool->threads.terms);
     free(pool->rule);
+    free(pool->refill);
 }
 
 void model_mark_reached(const struct model *model, int from, const bool *may_pass, bool *reached) {

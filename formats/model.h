@@ -320,6 +320,12 @@ struct node {
     struct edge *edges; /* owned; none only at NODE_END */
 };
 
+/* What it costs a thread that its core's cache has been used by others. */
+struct refill_point {
+    double away_ns; /* since the thread last ran */
+    double cpu_ns;  /* when nothing of its own is left in the cache */
+};
+
 struct pool {
     char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
     char *origin;          /* where they are created, for the reader */
@@ -334,6 +340,12 @@ struct pool {
     enum partition partition; /* how its work follows the thread count ... */
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
+    /* Of what others had in a core's cache, exp(-displaces_per_ns * t) is left when one of these
+     * threads has run there for t. */
+    double displaces_per_ns;
+    size_t n_refill;             /* 0: it costs nothing, or that is not known */
+    struct refill_point *refill; /* by away_ns; in between and beyond as on straight lines, level
+                                  * outside */
 };
 
 /* ---- tier 3 and the rest ---- */

@@ -348,6 +348,24 @@ static int check_bounds(const struct pool *pool, const struct place *place, stru
     return 0;
 }
 
+static int check_refill(const struct pool *pool, const struct place *place, struct error *error) {
+    const struct place *points = PLACE_KEY(place, "refill");
+    if (check_amount(pool->displaces_per_ns, "displaces_per_ns", place, error))
+        return -1;
+    for (size_t i = 0; i < pool->n_refill; i++) {
+        const struct refill_point *point = &pool->refill[i];
+        const struct place *here = PLACE_INDEX(points, i);
+        if (check_amount(point->away_ns, "away_ns", here, error) ||
+            check_amount(point->cpu_ns, "cpu_ns", here, error))
+            return -1;
+        if (i > 0 && (point->away_ns <= point[-1].away_ns || point->cpu_ns < point[-1].cpu_ns))
+            return violation(here, error, "longer away costs no less, and points go by away_ns");
+    }
+    if (pool->n_refill && pool->refill[pool->n_refill - 1].cpu_ns <= 0)
+        return violation(points, error, "costs nothing: leave it out");
+    return 0;
+}
+
 static int check_pool(const struct model *model, size_t i, struct error *error) {
     const struct pool *pool = &model->pools[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "pools"), i);
@@ -357,7 +375,7 @@ static int check_pool(const struct model *model, size_t i, struct error *error) 
     if (pool->profiled_threads < 0)
         return violation(PLACE_KEY(place, "profiled_threads"), error, "%d threads",
                          pool->profiled_threads);
-    if (check_bounds(pool, place, error) ||
+    if (check_bounds(pool, place, error) || check_refill(pool, place, error) ||
         check_index(pool->entry, model->n_nodes, "a node", entry, error))
         return -1;
     if (model->nodes[pool->entry].kind != NODE_START)

@@ -173,6 +173,12 @@ static const struct field waiting_fields[] = {
 };
 static const struct record waiting_record = SHAPE(waiting_share, waiting_fields);
 
+static const struct field refill_fields[] = {
+    NEEDED(refill_point, away_ns, FIELD_NUMBER),
+    NEEDED(refill_point, cpu_ns, FIELD_NUMBER),
+};
+static const struct record refill_record = SHAPE(refill_point, refill_fields);
+
 static const struct field pool_fields[] = {
     NEEDED(pool, name, FIELD_TEXT),
     TEXT(pool, origin),
@@ -188,6 +194,8 @@ static const struct field pool_fields[] = {
     {AT(pool, partition), .type = FIELD_NAME, .fallback = PARTITION_NONE, .names = partition_names},
     NUMBER(pool, confidence, 0),
     TEXT(pool, rule),
+    NUMBER(pool, displaces_per_ns, 0),
+    LIST(pool, refill, refill_record),
 };
 static const struct record pool_record = SHAPE(pool, pool_fields);
 

@@ -43,5 +43,6 @@ void trace_free(struct trace *trace) {
     free(trace->contexts);
     free(trace->threads);
     free(trace->blocks);
+    free(trace->evictions);
     free(trace);
 }

@@ -108,6 +108,21 @@ struct trace_block {
     enum trace_block_kind kind;
 };
 
+/* What persik did to the program on purpose in a run of its own: see tracer/evictor.h. */
+enum trace_eviction_kind {
+    EVICTION_HOLD,  /* kept a core and went through more memory than the caches of a core hold */
+    EVICTION_PRIME, /* for a moment, then filled part of the core's cache with lines of its own */
+    EVICTION_PROBE, /* looked how many of these lines were still there */
+};
+
+struct trace_eviction {
+    uint64_t from_ns, to_ns; /* nobody else had the core */
+    uint64_t planned_ns;     /* how long it was to take; all of one plan are alike */
+    uint32_t cpu;
+    enum trace_eviction_kind kind;
+    double survived; /* PROBE: of the lines, 0..1 */
+};
+
 struct trace_meta {
     int version;
     int n_args;
@@ -142,10 +157,11 @@ struct trace_meta {
 
 struct trace {
     struct trace_meta meta;
-    size_t n_contexts, n_threads, n_blocks;
+    size_t n_contexts, n_threads, n_blocks, n_evictions;
     struct trace_context *contexts;
     struct trace_thread *threads;
-    struct trace_block *blocks; /* by queued_ns */
+    struct trace_block *blocks;       /* by queued_ns */
+    struct trace_eviction *evictions; /* by cpu, then by time; none in an undisturbed run */
 };
 
 /* Reads a whole trace. NULL and `error` on: missing, not a trace, newer version, truncated or

@@ -199,19 +199,41 @@ static int read_threads(struct reader *reader, const json_t *json) {
     return 0;
 }
 
+static int read_evictions(struct trace *trace, json_t *json) {
+    trace->n_evictions = json_array_size(json);
+    trace->evictions = memory_alloc(trace->n_evictions, sizeof *trace->evictions);
+    for (size_t i = 0; i < trace->n_evictions; i++) {
+        struct trace_eviction *eviction = &trace->evictions[i];
+        json_int_t planned, from, to;
+        int cpu, kind;
+        if (json_unpack(json_array_get(json, i), "[i, i, I, I, I, F]", &cpu, &kind, &planned, &from,
+                        &to, &eviction->survived) != 0 ||
+            cpu < 0 || kind < EVICTION_HOLD || kind > EVICTION_PROBE || from > to)
+            return -1;
+        eviction->cpu = (uint32_t)cpu;
+        eviction->kind = (enum trace_eviction_kind)kind;
+        eviction->planned_ns = (uint64_t)planned;
+        eviction->from_ns = (uint64_t)from;
+        eviction->to_ns = (uint64_t)to;
+    }
+    return 0;
+}
+
 static int read_header(struct reader *reader, const char *text, size_t bytes) {
     json_t *json = json_loadb(text, bytes, 0, NULL);
     json_t *meta, *apis, *frames, *contexts, *threads;
+    json_t *evictions = NULL; /* younger than the version */
     json_int_t blocks;
     int status = -1;
-    if (json &&
-        json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I}", "meta", &meta, "apis", &apis, "frames",
-                    &frames, "contexts", &contexts, "threads", &threads, "blocks", &blocks) == 0) {
+    if (json && json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o}", "meta", &meta, "apis",
+                            &apis, "frames", &frames, "contexts", &contexts, "threads", &threads,
+                            "blocks", &blocks, "evictions", &evictions) == 0) {
         reader->trace->n_blocks = (size_t)blocks;
         status = read_meta(meta, &reader->trace->meta);
         status = status ? status : read_apis(reader, apis);
         status = status ? status : read_contexts(reader->trace, contexts, frames);
         status = status ? status : read_threads(reader, threads);
+        status = status ? status : read_evictions(reader->trace, evictions);
     }
     json_decref(json);
     return status ? corrupt(reader, sizeof(struct trace_preamble), "header") : 0;

@@ -121,15 +121,28 @@ static json_t *write_thread(const struct trace_thread *thread) {
                      (json_int_t)thread->n_records, "slices", (json_int_t)thread->n_slices);
 }
 
+static json_t *write_evictions(const struct trace *trace) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < trace->n_evictions; i++) {
+        const struct trace_eviction *eviction = &trace->evictions[i];
+        json_array_append_new(json, json_pack("[i, i, I, I, I, f]", (int)eviction->cpu,
+                                              (int)eviction->kind, (json_int_t)eviction->planned_ns,
+                                              (json_int_t)eviction->from_ns,
+                                              (json_int_t)eviction->to_ns, eviction->survived));
+    }
+    return json;
+}
+
 static char *write_header(const struct trace *trace) {
     json_t *threads = json_array();
     for (size_t i = 0; i < trace->n_threads; i++)
         json_array_append_new(threads, write_thread(&trace->threads[i]));
     json_t *frames = json_array();
     json_t *contexts = write_contexts(trace, frames);
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "meta", write_meta(&trace->meta),
-                             "apis", write_apis(), "frames", frames, "contexts", contexts,
-                             "threads", threads, "blocks", (json_int_t)trace->n_blocks);
+    json_t *json =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "meta", write_meta(&trace->meta), "apis",
+                  write_apis(), "frames", frames, "contexts", contexts, "threads", threads,
+                  "blocks", (json_int_t)trace->n_blocks, "evictions", write_evictions(trace));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);
     return text;

@@ -68,6 +68,11 @@ static struct model *build_rich_model(void) {
     int pool = build_pool(model, 3, true);
     model->pools[pool].most_threads = 7;
     model->pools[pool].least_threads = 2;
+    model->pools[pool].displaces_per_ns = 2.5e-7;
+    model->pools[pool].n_refill = 2;
+    model->pools[pool].refill = memory_alloc(2, sizeof *model->pools[pool].refill);
+    model->pools[pool].refill[0] = (struct refill_point){4e6, 33333.5};
+    model->pools[pool].refill[1] = (struct refill_point){1.2e7, 5e5};
     struct linear *amount = &model->objects[queue].amount;
     amount->n_terms = 1;
     amount->terms = memory_alloc(1, sizeof *amount->terms);
@@ -195,6 +200,12 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         }
     }
     assert_string_equal(back->notes[0], model->notes[0]);
+    assert_true(back->pools[0].displaces_per_ns == model->pools[0].displaces_per_ns);
+    assert_int_equal(back->pools[0].n_refill, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(back->pools[0].refill[i].away_ns == model->pools[0].refill[i].away_ns);
+        assert_true(back->pools[0].refill[i].cpu_ns == model->pools[0].refill[i].cpu_ns);
+    }
     assert_int_equal(back->n_monitors, 1);
     assert_int_equal(back->monitors[0].kind, HAND_MADE_BOUNDED_QUEUE);
     assert_int_equal(back->monitors[0].how, MODELLED_BY_FALLBACK);
@@ -373,6 +384,12 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("pools[0].least_threads", model->pools[0].least_threads = -1);
     REFUSED("pools[0].least_threads",
             (model->pools[0].most_threads = 2, model->pools[0].least_threads = 3));
+    REFUSED("pools[0].displaces_per_ns", model->pools[0].displaces_per_ns = -1);
+    REFUSED("pools[0].refill[1].away_ns", model->pools[0].refill[1].away_ns = NAN);
+    REFUSED("pools[0].refill[1]", model->pools[0].refill[1].away_ns = 4e6);
+    REFUSED("pools[0].refill[1]", model->pools[0].refill[1].cpu_ns = 1);
+    REFUSED("pools[0].refill",
+            (model->pools[0].n_refill = 1, model->pools[0].refill[0].cpu_ns = 0));
     REFUSED("nodes[4].operations.mean", model->nodes[4].operations.mean = INFINITY);
     REFUSED("nodes[2].edges[0].runs_scaling.share",
             model->nodes[2].edges[0].runs_scaling.share = 1.5);

@@ -113,6 +113,9 @@ static struct trace *make_trace(size_t n_records) {
     trace->n_blocks = 1;
     trace->blocks = memory_alloc(1, sizeof *trace->blocks);
     trace->blocks[0] = (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD};
+    trace->n_evictions = 1;
+    trace->evictions = memory_alloc(1, sizeof *trace->evictions);
+    trace->evictions[0] = (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75};
     return trace;
 }
 
@@ -216,6 +219,11 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(trace->threads[0].creation_context, TRACE_NO_CONTEXT);
     assert_int_equal(trace->n_blocks, 1);
     assert_memory_equal(&trace->blocks[0], &wanted->blocks[0], sizeof trace->blocks[0]);
+    assert_int_equal(trace->n_evictions, 1);
+    const struct trace_eviction *eviction = &trace->evictions[0];
+    assert_true(eviction->from_ns == 7 && eviction->to_ns == 1ull << 40);
+    assert_true(eviction->planned_ns == 4000000 && eviction->cpu == 1);
+    assert_true(eviction->kind == EVICTION_PROBE && eviction->survived == 0.75);
     trace_free(trace);
     trace_free(wanted);
 }
