@@ -7,13 +7,15 @@
  *
  * Whole-core costs: a switch between different threads costs CPU; a wake-up on an idle core takes
  * wall time but no CPU (leaving the idle state); going to sleep and coming back costs the sleeper
- * CPU, charged when it comes back. Who wakes a thread on another core that idles or is to be taken
- * from its thread has to interrupt that core, which costs the waker CPU and takes its time. */
+ * CPU, charged when it comes back. What others did to its cache meanwhile is in caches.c. Who wakes
+ * a thread on another core that idles or is to be taken from its thread has to interrupt that core,
+ * which costs the waker CPU and takes its time. */
 #include "simulator/cpu.h"
 
 #include <math.h>
 
 #include "simulator/balance.h"
+#include "simulator/caches.h"
 #include "simulator/draws.h"
 #include "simulator/fair.h"
 
@@ -112,6 +114,8 @@ static void start(struct engine *engine, int index) {
     if (core->last && core->last != thread)
         thread->remaining_ns += engine->plan->switch_cpu_ns;
     core->last = thread;
+    caches_enter(engine, thread, index);
+    thread->remaining_ns += caches_refill(engine, thread, thread->remaining_ns);
     core->done_ns = engine->now_ns + thread->remaining_ns;
     if (thread->remaining_ns > 0)
         arm(engine, index);
@@ -157,6 +161,7 @@ static void leave_core(struct engine *engine, struct thread *thread, enum thread
     fair_charge(engine, index);
     bool is_delayed = state == THREAD_BLOCKED && fair_sleep(engine, thread, index);
     cpu_set_state(engine, thread, state);
+    caches_leave(engine, thread, index);
     thread->ran_ns = engine->now_ns;
     heap_remove(&engine->clock, core_event(engine, index));
     if (!fair_is_shared(engine) && !is_delayed)
@@ -169,6 +174,7 @@ bool cpu_compute(struct engine *engine, struct thread *thread, double demand_ns)
     thread->debt_ns = 0;
     if (demand <= 0)
         return false;
+    demand += caches_refill(engine, thread, demand);
     engine->cores[thread->core].done_ns = engine->now_ns + demand;
     arm(engine, thread->core);
     return true;
@@ -319,6 +325,7 @@ static void end_slice(struct engine *engine, int index) {
         return;
     }
     thread->remaining_ns = core->done_ns - engine->now_ns;
+    caches_leave(engine, thread, index);
     thread->ran_ns = engine->now_ns;
     fair_put_back(engine, thread, index);
     enqueue(engine, thread);

@@ -103,6 +103,7 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
                 .granted = OUTCOME_YES,
                 .last_core = PLAN_NONE,
                 .recent_core = PLAN_NONE,
+                .cache_core = PLAN_NONE,
                 .wakes.last = PLAN_NONE,
                 .ran_ns = -INFINITY,
                 .waits_since_ns = -1,

@@ -84,12 +84,15 @@ struct thread {
     enum thread_state state;
     enum thread_phase phase, after_retake;
     enum outcome granted;
-    bool is_spinning; /* burns CPU until it gets what it waits for */
-    bool is_awake;    /* will go on without having slept: see struct plan_pool */
-    int core;         /* while RUNNING, or chosen and about to */
-    int last_core;    /* or where it queues; PLAN_NONE before the first */
-    int recent_core;  /* last_core when it was last woken while that one was busy */
-    double ran_ns;    /* when it last left a core */
+    bool is_spinning;  /* burns CPU until it gets what it waits for */
+    bool is_awake;     /* will go on without having slept: see struct plan_pool */
+    int core;          /* while RUNNING, or chosen and about to */
+    int last_core;     /* or where it queues; PLAN_NONE before the first */
+    int recent_core;   /* last_core when it was last woken while that one was busy */
+    double ran_ns;     /* when it last left a core */
+    int cache_core;    /* where that was; PLAN_NONE before the first */
+    double displaced;  /* of that core, when it left */
+    double missing_ns; /* CPU to bring back what it has lost from its cache; see caches.h */
     struct wake_record wakes;
     struct average load; /* the share of time it is runnable */
     double remaining_ns; /* CPU to be served before the walk goes on */
@@ -125,7 +128,9 @@ struct core {
     bool is_starting;  /* `running` has been woken and gets here after the wake-up latency */
     double charged_ns; /* up to when `running`'s vruntime is counted */
     double slice_end_ns;
-    double done_ns; /* when `running`'s demand is served */
+    double done_ns;    /* when `running`'s demand is served */
+    double entered_ns; /* when `running` began to run */
+    double displaced;  /* -ln of the share that is left of what the cache once held */
     uint32_t idle_position;
     struct average load, use; /* runnable threads; whether there are any */
     int balance_failures;

@@ -119,6 +119,9 @@ struct plan_pool {
     int entry;
     bool at_start;
     double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
+    double displaces_per_ns;
+    size_t n_refill;
+    const struct refill_point *refill; /* the model's */
     bool awake; /* in this configuration: waits for its creation, and is joined, without sleeping */
 };
 

@@ -200,6 +200,70 @@ static void test_a_busy_core_is_interrupted_for_a_woken_thread(void **state) {
     model_free(model);
 }
 
+/* ---- caches ---- */
+
+/* What a thread has in its cache is brought back for `cpu` after `away`, at the most; of what
+ * others have there, an e-th is left after `displaces` of it. */
+static void keep_in_cache(struct model *model, int pool, double displaces, double away,
+                          double cpu) {
+    struct pool *of = &model->pools[pool];
+    of->displaces_per_ns = 1 / displaces;
+    of->n_refill = 2;
+    of->refill = memory_alloc(2, sizeof *of->refill);
+    of->refill[0] = (struct refill_point){0, 0};
+    of->refill[1] = (struct refill_point){away, cpu};
+}
+
+/* Two threads have a core in turns of 8 ms: then the other one is owed a slice. Each turn but the
+ * two first begins with a cache in which the other one has been for 8 ms. */
+static void test_threads_in_turns_bring_back_what_the_other_displaced(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 2, constant(40 * MS));
+    keep_in_cache(model, 0, 4 * MS, 8 * MS, 0.1 * MS);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    double each = 0.1 * MS * (1 - exp(-2));
+    assert_close(result.run_ns.mean - 80 * MS, 9 * each, 0.06);
+    sim_result_free(&result);
+    model_free(model);
+}
+
+static void test_who_is_alone_on_a_core_keeps_its_cache(void **state) {
+    (void)state;
+    struct model *model = build_jobs(2, 2, constant(40 * MS));
+    keep_in_cache(model, 0, 1 * MS, 8 * MS, 0.1 * MS);
+    assert_close(run_ns(model, (struct sim_config){0}), 40 * MS, 1e-12);
+}
+
+static void test_who_displaces_nothing_costs_others_nothing(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 2, constant(40 * MS));
+    keep_in_cache(model, 0, INFINITY, 8 * MS, 0.1 * MS);
+    assert_close(run_ns(model, (struct sim_config){0}), 80 * MS, 1e-12);
+}
+
+/* A sleeper that is back after 10 ms needs little before it sleeps again: it has not brought back
+ * all that it lacks, and is not charged for it. */
+static void test_short_demands_bring_back_little(void **state) {
+    (void)state;
+    const double demands[] = {0.01 * MS, 10 * MS};
+    for (int i = 0; i < 2; i++) {
+        struct model *model = build_model(1);
+        int sleeper = build_pool(model, 1, true);
+        int sleep =
+            build_sleep(model, model->pools[sleeper].entry, constant(1 * MS), constant(10 * MS));
+        end_after(model, sleep, constant(demands[i]));
+        int hog = build_pool(model, 1, true);
+        end_after(model, model->pools[hog].entry, constant(5 * MS));
+        keep_in_cache(model, sleeper, INFINITY, 10 * MS, 1 * MS);
+        model->pools[hog].displaces_per_ns = 100 / MS;
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.pools[sleeper].cpu_ns.mean - 1 * MS - demands[i],
+                     1 * MS * (1 - exp(-demands[i] / MS)), 0.001);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 /* ---- locks ---- */
 
 /* Threads that `times` times compute `outside`, then hold the lock for `inside`. */
@@ -1484,6 +1548,10 @@ int main(void) {
         cmocka_unit_test(test_a_thread_that_slept_long_does_not_starve_the_others),
         cmocka_unit_test(test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides),
         cmocka_unit_test(test_a_busy_core_is_interrupted_for_a_woken_thread),
+        cmocka_unit_test(test_threads_in_turns_bring_back_what_the_other_displaced),
+        cmocka_unit_test(test_who_is_alone_on_a_core_keeps_its_cache),
+        cmocka_unit_test(test_who_displaces_nothing_costs_others_nothing),
+        cmocka_unit_test(test_short_demands_bring_back_little),
         cmocka_unit_test(test_critical_sections_exclude_each_other),
         cmocka_unit_test(test_a_random_mutex_load_takes_at_least_the_sum_of_its_sections),
         cmocka_unit_test(test_mutex_waiters_use_no_cpu_and_spinners_burn_it),

@@ -1,0 +1,18 @@
+/* What a thread has in its core's cache, what others leave of it there, and the CPU time it takes
+ * to bring it back. Cores have caches of their own; a thread that comes to another core has nothing
+ * there. */
+#ifndef PERSIK_SIMULATOR_CACHES_H
+#define PERSIK_SIMULATOR_CACHES_H
+
+#include "simulator/engine.h"
+
+/* The thread begins to run on core number `index`, or goes on there. */
+void caches_enter(struct engine *engine, struct thread *thread, int index);
+
+/* It stops running there. */
+void caches_leave(struct engine *engine, struct thread *thread, int index);
+
+/* What a demand takes longer than `demand_ns` since the thread misses what it had. */
+double caches_refill(struct engine *engine, struct thread *thread, double demand_ns);
+
+#endif
