@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/drawing.h"
 #include "cli/explanation.h"
 #include "cli/options.h"
 #include "cli/prediction.h"
+#include "cli/quantity.h"
 #include "cli/workspace.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
@@ -77,6 +79,10 @@ static const struct argp build_argp = {
 
 struct recording {
     struct trace *trace;
+    struct {
+        struct trace **items;
+        size_t count, capacity;
+    } evictions;
     struct facts *facts;   /* NULL: no static.json */
     struct sample *sample; /* NULL: no sample.json */
 };
@@ -90,14 +96,32 @@ static int apply_catalog(const char *directory, struct facts *facts, struct erro
     return status;
 }
 
+static int load_evictions(const char *directory, struct recording *recording, struct error *error) {
+    int status = 0;
+    for (bool there = true; status == 0 && there;) {
+        char *name = memory_format(WORKSPACE_EVICTIONS, recording->evictions.count + 1);
+        char *path = workspace_path(directory, name);
+        there = workspace_has(directory, name);
+        if (there) {
+            struct trace *run = trace_load(path, error);
+            status = run ? 0 : -1;
+            if (run)
+                *VECTOR_ADD(&recording->evictions) = run;
+        }
+        free(name);
+        free(path);
+    }
+    return status;
+}
+
 static int load_recording(const char *directory, struct recording *recording, struct error *error) {
     recording->trace = workspace_load_trace(directory, error);
     if (!recording->trace)
         return -1;
     char *facts = workspace_path(directory, WORKSPACE_FACTS);
     char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
-    int status = 0;
-    if (workspace_has(directory, WORKSPACE_FACTS)) {
+    int status = load_evictions(directory, recording, error);
+    if (status == 0 && workspace_has(directory, WORKSPACE_FACTS)) {
         recording->facts = facts_load(facts, error);
         status = recording->facts ? 0 : -1;
     }
@@ -114,6 +138,9 @@ static int load_recording(const char *directory, struct recording *recording, st
 
 static void free_recording(struct recording *recording) {
     trace_free(recording->trace);
+    for (size_t i = 0; i < recording->evictions.count; i++)
+        trace_free(recording->evictions.items[i]);
+    free(recording->evictions.items);
     facts_free(recording->facts);
     sample_free(recording->sample);
 }
@@ -199,6 +226,16 @@ static void print_waiting(const struct model *model) {
            100 * wait_ns[MODELLED_BY_FALLBACK] / total_ns, 100 * wait_ns[MODELLED_NOT] / total_ns);
 }
 
+static void print_refills(const struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        char cost[QUANTITY_BYTES];
+        if (pool->n_refill)
+            printf("sharing a core's cache costs %s up to %s a turn\n", pool->name,
+                   quantity_show(pool->refill[pool->n_refill - 1].cpu_ns, UNIT_TIME, cost));
+    }
+}
+
 static void print_summary(const struct model *model) {
     printf("%zu nodes in %zu pools, %zu shared objects; explains %.1f %% of the threads' time",
            model->n_nodes, model->n_pools, model->n_objects, 100 * model->explained_share);
@@ -209,6 +246,7 @@ static void print_summary(const struct model *model) {
                100 * (model->cpu_correction - 1));
     printf("\n");
     print_waiting(model);
+    print_refills(model);
     printf("\n");
     print_checks(model);
     if (model->n_notes > 0)
@@ -252,12 +290,14 @@ static int build(const struct build_options *options, const struct recording *re
     struct modelgen_options modelgen = options->modelgen;
     modelgen.try_out = try_out;
     modelgen.context = recording->trace;
+    modelgen.evictions = recording->evictions.items;
+    modelgen.n_evictions = recording->evictions.count;
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
-    modelgen_correct(model, recording->trace);
+    modelgen_correct(model, recording->trace, &modelgen);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status == 0 ? error : &second) != 0)

@@ -17,6 +17,8 @@
 #define WORKSPACE_CACHE   "analyze-cache"
 #define WORKSPACE_CATALOG "catalog"
 
+#define WORKSPACE_EVICTIONS "evictions-%zu.persik" /* from 1 on */
+
 struct workspace {
     char *directory; /* what it will be called */
     char *building;  /* where the stages write, mode 0700 */

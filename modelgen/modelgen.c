@@ -20,6 +20,7 @@
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
 #include "modelgen/run/pipes.h"
+#include "modelgen/run/refills.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/run/spins.h"
 #include "modelgen/run/view.h"
@@ -159,6 +160,11 @@ static void write_graph(const struct stream_input *input, const struct sample *s
     streams_free(&streams, input->trace->n_threads);
 }
 
+static struct refills measure_refills(const struct modelgen_options *options) {
+    return options ? evictions_measure(options->evictions, options->n_evictions)
+                   : (struct refills){0};
+}
+
 /* Believes what it finds out, but for what is doubted. */
 static struct model *build(const struct trace *recorded, const struct facts *facts,
                            const struct sample *sample, const struct modelgen_options *options,
@@ -191,10 +197,13 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     write_provenance(trace, model);
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
-    struct interrupts interrupts = interrupts_find(recorded);
+    struct refills refills = measure_refills(options);
+    struct losses losses[] = {interrupts_find(recorded), refills_find(recorded, &refills)};
     for (size_t t = 0; t < trace->n_threads; t++)
-        timeline_leave_out(&timelines[t], &interrupts);
-    interrupts_free(&interrupts);
+        for (size_t i = 0; i < 2; i++)
+            timeline_leave_out(&timelines[t], &losses[i]);
+    free(losses[0].items);
+    free(losses[1].items);
     note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
@@ -204,6 +213,8 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
                    "no source shows how threads are created: what follows the thread count is "
                    "guessed from the trace");
     write_pools(trace, &pools, model);
+    refills_write(recorded, &refills, trace, &pools, model);
+    free(refills.items);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
     doubts_suspect(doubts, &monitors, &sections);
@@ -287,9 +298,13 @@ static bool has_spinning(const struct model *model) {
     return false;
 }
 
-void modelgen_correct(struct model *model, const struct trace *trace) {
-    if (!has_spinning(model))
-        correction_apply(model, correction_find(trace));
+void modelgen_correct(struct model *model, const struct trace *trace,
+                      const struct modelgen_options *options) {
+    if (has_spinning(model))
+        return;
+    struct refills refills = measure_refills(options);
+    correction_apply(model, correction_find(trace, &refills));
+    free(refills.items);
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

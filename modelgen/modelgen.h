@@ -1,6 +1,7 @@
 /* Stage 4: trace + facts + samples -> model.
  *
- * In: DIRECTORY/trace.persik, and when there DIRECTORY/static.json and DIRECTORY/sample.json.
+ * In: DIRECTORY/trace.persik, and when there DIRECTORY/evictions.persik, DIRECTORY/static.json and
+ * DIRECTORY/sample.json.
  * Out: a model (formats/model.h) that reproduces the traced run. Open modelgen.c first. */
 #ifndef PERSIK_MODELGEN_MODELGEN_H
 #define PERSIK_MODELGEN_MODELGEN_H
@@ -21,6 +22,9 @@ struct modelgen_trial {
 };
 
 struct modelgen_options {
+    struct trace *const *evictions; /* of runs of the same configuration in which the cores' caches
+                                     * were emptied now and then */
+    size_t n_evictions;
     double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
     size_t max_nodes;           /* the graph is simplified until it has no more; 0 = 100 */
     /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait
@@ -39,8 +43,10 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
- * run itself comes before. Where threads spin for locks, their CPU time tells nothing. */
-void modelgen_correct(struct model *model, const struct trace *trace);
+ * run itself comes before. Where threads spin for locks, their CPU time tells nothing. `options` as
+ * the model was built with. */
+void modelgen_correct(struct model *model, const struct trace *trace,
+                      const struct modelgen_options *options);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);

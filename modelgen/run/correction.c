@@ -6,43 +6,47 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
+#include "modelgen/run/interrupts.h"
+#include "modelgen/run/refills.h"
 #include "modelgen/run/timeline.h"
 
 /* Runs that differ by more than this do not do the same work. */
 #define LOWEST_FACTOR  0.5
 #define HIGHEST_FACTOR 2.0
 
-/* CPU time of the threads in the traced run, and what of it the probes took, and interrupts of
- * other cores. */
+/* CPU time of the threads in the traced run, what of it the probes took, and what is no part of
+ * their demands. */
 struct traced_cpu {
-    double all_ns, probes_ns, interrupts_ns;
+    double all_ns, probes_ns, lost_ns;
 };
 
-static struct traced_cpu measure_cpu(const struct trace *trace) {
+static struct traced_cpu measure_cpu(const struct trace *trace, const struct refills *refills) {
     struct traced_cpu cpu = {0};
-    struct interrupts interrupts = interrupts_find(trace);
+    struct losses interrupts = interrupts_find(trace), refilling = refills_find(trace, refills);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
         double all_ns = timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_leave_out(&timeline, &interrupts);
+        timeline_leave_out(&timeline, &refilling);
         cpu.all_ns += all_ns;
-        cpu.interrupts_ns += all_ns - timeline_cpu(&timeline, trace->threads[t].end_ns);
+        cpu.lost_ns += all_ns - timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_free(&timeline);
         cpu.probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
     }
-    interrupts_free(&interrupts);
+    free(interrupts.items);
+    free(refilling.items);
     return cpu;
 }
 
-double correction_find(const struct trace *trace) {
+double correction_find(const struct trace *trace, const struct refills *refills) {
     const struct trace_meta *meta = &trace->meta;
-    struct traced_cpu cpu = measure_cpu(trace);
-    double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.interrupts_ns;
+    struct traced_cpu cpu = measure_cpu(trace, refills);
+    double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.lost_ns;
     if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
         return 1;
     /* before the probes' library was there, and after */
     double outside_ns = (double)meta->cpu_ns > cpu.all_ns ? (double)meta->cpu_ns - cpu.all_ns : 0;
-    double rest_ns = outside_ns + cpu.interrupts_ns; /* as much as in the traced run */
+    double rest_ns = outside_ns + cpu.lost_ns; /* as much as in the traced run */
     size_t n = meta->n_untraced + 1;
     double *factors = memory_alloc(n, sizeof *factors);
     for (size_t i = 0; i < meta->n_untraced; i++)

@@ -5,9 +5,10 @@
 
 #include "formats/model.h"
 #include "formats/trace.h"
+#include "modelgen/run/evictions.h"
 
 /* What the demands are to be multiplied by; 1 where nothing tells. */
-double correction_find(const struct trace *trace);
+double correction_find(const struct trace *trace, const struct refills *refills);
 
 /* Multiplies all CPU demands of the nodes and edges, and notes it in the model. */
 void correction_apply(struct model *model, double factor);

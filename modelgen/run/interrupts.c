@@ -28,7 +28,7 @@ struct search {
     size_t running[MOMENTS_CORES];
     int threads[MOMENTS_CORES]; /* that run on the core or are ready to */
     struct woken woken[MOMENTS_CORES];
-    struct interrupts found;
+    struct losses found;
 };
 
 /* How long before `now_ns` the thread did something that may wake another one. */
@@ -66,7 +66,8 @@ static uint32_t waker_core(struct search *search, uint32_t cpu, uint64_t now_ns)
 }
 
 static void charge(struct search *search, uint32_t cpu, uint64_t at_ns) {
-    *VECTOR_ADD(&search->found) = (struct interrupt){at_ns, cpu};
+    uint64_t cost_ns = (uint64_t)search->trace->meta.wake_cpu_ns;
+    *VECTOR_ADD(&search->found) = (struct loss){at_ns, at_ns + cost_ns, 1, cpu};
 }
 
 static void see_woken(struct search *search, const struct moment *ready) {
@@ -105,19 +106,11 @@ static void see(struct search *search, const struct moment *moment) {
     }
 }
 
-static int compare_interrupts(const void *a, const void *b) {
-    const struct interrupt *x = a, *y = b;
-    if (x->cpu != y->cpu)
-        return x->cpu < y->cpu ? -1 : 1;
-    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
-}
-
-struct interrupts interrupts_find(const struct trace *trace) {
-    struct interrupts none = {.each_ns = trace->meta.wake_cpu_ns};
-    if (!trace->meta.has_wakes || none.each_ns <= 0)
-        return none;
+struct losses interrupts_find(const struct trace *trace) {
+    if (!trace->meta.has_wakes || trace->meta.wake_cpu_ns <= 0)
+        return (struct losses){0};
     struct search *search = memory_alloc(1, sizeof *search);
-    *search = (struct search){.trace = trace, .found = none};
+    *search = (struct search){.trace = trace};
     search->next_record = memory_alloc(trace->n_threads, sizeof *search->next_record);
     search->last_woken = memory_alloc(trace->n_threads, sizeof *search->last_woken);
     for (size_t cpu = 0; cpu < MOMENTS_CORES; cpu++)
@@ -132,16 +125,10 @@ struct interrupts interrupts_find(const struct trace *trace) {
         see(search, moment);
     }
     moments_free(&moments);
-    struct interrupts found = search->found;
+    struct losses found = search->found;
     free(search->next_record);
     free(search->last_woken);
     free(search);
-    if (found.count)
-        qsort(found.items, found.count, sizeof *found.items, compare_interrupts);
+    losses_sort(&found);
     return found;
-}
-
-void interrupts_free(struct interrupts *interrupts) {
-    free(interrupts->items);
-    *interrupts = (struct interrupts){0};
 }

@@ -3,24 +3,10 @@
 #ifndef PERSIK_MODELGEN_RUN_INTERRUPTS_H
 #define PERSIK_MODELGEN_RUN_INTERRUPTS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "formats/trace.h"
+#include "modelgen/run/losses.h"
 
-struct interrupt {
-    uint64_t at_ns;
-    uint32_t cpu; /* the waker's */
-};
-
-struct interrupts {
-    struct interrupt *items; /* by cpu, then by at_ns */
-    size_t count, capacity;
-    double each_ns; /* CPU of the waker */
-};
-
-/* None where the trace does not say what they cost. interrupts_free() ends it. */
-struct interrupts interrupts_find(const struct trace *trace);
-void interrupts_free(struct interrupts *interrupts);
+/* None where the trace does not say what they cost. */
+struct losses interrupts_find(const struct trace *trace);
 
 #endif

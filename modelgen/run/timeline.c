@@ -32,7 +32,8 @@ struct timeline timeline_make(const struct trace_thread *thread) {
 void timeline_free(struct timeline *timeline) {
     free(timeline->cpu_before);
     free(timeline->off_before);
-    free(timeline->cuts.items);
+    free(timeline->cuts[0].items);
+    free(timeline->cuts[1].items);
     *timeline = (struct timeline){.thread = timeline->thread};
 }
 
@@ -76,13 +77,13 @@ static double cpu_without_slices(const struct timeline *timeline, uint64_t time_
     return (double)(time_ns - thread->start_ns) - off;
 }
 
-/* The first interrupt on the core at or after `time_ns`. */
-static size_t find_interrupt(const struct interrupts *interrupts, uint32_t cpu, uint64_t time_ns) {
-    size_t low = 0, high = interrupts->count;
+/* The first loss on the core that begins at or after `time_ns`. */
+static size_t find_loss(const struct losses *losses, uint32_t cpu, uint64_t time_ns) {
+    size_t low = 0, high = losses->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct interrupt *interrupt = &interrupts->items[middle];
-        if (interrupt->cpu < cpu || (interrupt->cpu == cpu && interrupt->at_ns < time_ns))
+        const struct loss *loss = &losses->items[middle];
+        if (loss->cpu < cpu || (loss->cpu == cpu && loss->from_ns < time_ns))
             low = middle + 1;
         else
             high = middle;
@@ -90,49 +91,51 @@ static size_t find_interrupt(const struct interrupts *interrupts, uint32_t cpu, 
     return low;
 }
 
+static double cut_ns(const struct cut *cut, uint64_t until_ns) {
+    return cut->share * (double)(until_ns - cut->from_ns);
+}
+
 /* Those of one slice. */
-static void cut_slice(struct timeline *timeline, const struct trace_slice *slice,
-                      const struct interrupts *interrupts) {
-    size_t i = find_interrupt(interrupts, slice->cpu, slice->on_ns);
-    for (; i < interrupts->count; i++) {
-        const struct interrupt *interrupt = &interrupts->items[i];
-        if (interrupt->cpu != slice->cpu || interrupt->at_ns >= slice->off_ns)
+static void cut_slice(struct cuts *cuts, const struct trace_slice *slice,
+                      const struct losses *losses) {
+    for (size_t i = find_loss(losses, slice->cpu, slice->on_ns); i < losses->count; i++) {
+        const struct loss *loss = &losses->items[i];
+        if (loss->cpu != slice->cpu || loss->from_ns >= slice->off_ns)
             return;
-        const struct cut *last =
-            timeline->cuts.count ? &timeline->cuts.items[timeline->cuts.count - 1] : NULL;
-        struct cut cut = {interrupt->at_ns, interrupt->at_ns + (uint64_t)interrupts->each_ns, 0};
+        const struct cut *last = cuts->count ? &cuts->items[cuts->count - 1] : NULL;
+        struct cut cut = {loss->from_ns, loss->to_ns, loss->share, 0};
         if (last && cut.from_ns < last->to_ns) { /* one after the other */
+            cut.to_ns += last->to_ns - cut.from_ns;
             cut.from_ns = last->to_ns;
-            cut.to_ns = last->to_ns + (uint64_t)interrupts->each_ns;
         }
         cut.to_ns = cut.to_ns < slice->off_ns ? cut.to_ns : slice->off_ns;
         if (last)
-            cut.before_ns = last->before_ns + (double)(last->to_ns - last->from_ns);
+            cut.before_ns = last->before_ns + cut_ns(last, last->to_ns);
         if (cut.from_ns < cut.to_ns)
-            *VECTOR_ADD(&timeline->cuts) = cut;
+            *VECTOR_ADD(cuts) = cut;
     }
 }
 
-void timeline_leave_out(struct timeline *timeline, const struct interrupts *interrupts) {
+void timeline_leave_out(struct timeline *timeline, const struct losses *losses) {
+    struct cuts *cuts = &timeline->cuts[timeline->cuts[0].count > 0];
     for (size_t s = 0; s < timeline->thread->n_slices; s++)
-        cut_slice(timeline, &timeline->thread->slices[s], interrupts);
+        cut_slice(cuts, &timeline->thread->slices[s], losses);
 }
 
 /* CPU ns up to `time_ns` that are left out. */
-static double left_out(const struct timeline *timeline, uint64_t time_ns) {
-    size_t low = 0, high = timeline->cuts.count;
+static double left_out(const struct cuts *cuts, uint64_t time_ns) {
+    size_t low = 0, high = cuts->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (timeline->cuts.items[middle].from_ns < time_ns)
+        if (cuts->items[middle].from_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return 0;
-    const struct cut *cut = &timeline->cuts.items[low - 1];
-    uint64_t until = time_ns < cut->to_ns ? time_ns : cut->to_ns;
-    return cut->before_ns + (double)(until - cut->from_ns);
+    const struct cut *cut = &cuts->items[low - 1];
+    return cut->before_ns + cut_ns(cut, time_ns < cut->to_ns ? time_ns : cut->to_ns);
 }
 
 double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
@@ -145,7 +148,7 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
     const struct trace_slice *slice = &thread->slices[begun - 1];
     uint64_t until = time_ns < slice->off_ns ? time_ns : slice->off_ns;
     return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns) -
-           left_out(timeline, time_ns);
+           left_out(&timeline->cuts[0], time_ns) - left_out(&timeline->cuts[1], time_ns);
 }
 
 /* When the thread became ready before slice `i`; its on_ns when it did not have to wait. */

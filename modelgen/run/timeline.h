@@ -5,22 +5,25 @@
 #include <stdint.h>
 
 #include "formats/trace.h"
-#include "modelgen/run/interrupts.h"
+#include "modelgen/run/losses.h"
 
 /* CPU time of a thread that is somebody else's business. */
 struct cut {
     uint64_t from_ns, to_ns; /* within a slice */
+    double share;            /* of that time */
     double before_ns;        /* of all earlier cuts */
+};
+
+struct cuts {
+    struct cut *items; /* by time */
+    size_t count, capacity;
 };
 
 struct timeline {
     const struct trace_thread *thread;
-    double *cpu_before; /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
-    double *off_before; /* without slices: ns spent in blocking calls before record i; else NULL */
-    struct {
-        struct cut *items;
-        size_t count, capacity;
-    } cuts; /* what does not count, by time */
+    double *cpu_before;  /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
+    double *off_before;  /* without slices: ns spent in blocking calls before record i; else NULL */
+    struct cuts cuts[2]; /* what does not count */
 };
 
 /* `thread` must outlive the timeline. Without scheduling records the time outside of blocking
@@ -28,8 +31,8 @@ struct timeline {
 struct timeline timeline_make(const struct trace_thread *thread);
 void timeline_free(struct timeline *timeline);
 
-/* From now on the thread's share in the interrupts does not count as its CPU time. At most once. */
-void timeline_leave_out(struct timeline *timeline, const struct interrupts *interrupts);
+/* From now on the thread's losses do not count as its CPU time. At most twice. */
+void timeline_leave_out(struct timeline *timeline, const struct losses *losses);
 
 /* CPU ns used from the thread's start up to `time_ns`. O(log slices). */
 double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);

@@ -29,7 +29,8 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
 }
 
 static double find(struct trace *trace) {
-    double factor = correction_find(trace);
+    const struct refills no_refills = {0};
+    double factor = correction_find(trace, &no_refills);
     trace_free(trace);
     return factor;
 }

@@ -31,12 +31,12 @@ static struct trace *new_trace(void) {
 /* CPU of the waker from its start up to `until_ns` that is left; frees the trace at the end. */
 static double waker_cpu(struct trace *trace, uint64_t until_ns) {
     builder_finish(trace, 1000 * US);
-    struct interrupts interrupts = interrupts_find(trace);
+    struct losses interrupts = interrupts_find(trace);
     struct timeline timeline = timeline_make(&trace->threads[WAKER]);
     timeline_leave_out(&timeline, &interrupts);
     double cpu_ns = timeline_cpu(&timeline, until_ns);
     timeline_free(&timeline);
-    interrupts_free(&interrupts);
+    free(interrupts.items);
     return cpu_ns;
 }
 

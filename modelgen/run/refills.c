@@ -1,0 +1,141 @@
+#include "modelgen/run/refills.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/run/moments.h"
+#include "modelgen/run/timeline.h"
+
+static const struct refill *find_refill(const struct refills *refills, uint64_t role) {
+    for (size_t r = 0; r < refills->count; r++)
+        if (refills->items[r].role == role)
+            return &refills->items[r];
+    return NULL;
+}
+
+/* ---- the recorded run ---- */
+
+/* A thread that has run before. */
+struct returner {
+    const struct refill *refill; /* NULL: nothing is known of it */
+    size_t next_slice;
+    uint32_t cpu;
+    uint64_t left_ns; /* 0: it has not run yet */
+    double displaced; /* of its core, when it left */
+    double missing_ns;
+};
+
+/* Linear between the points. */
+static double whole_refill(const struct refill *refill, double away_ns) {
+    const struct refill_point *points = refill->points;
+    size_t i = 0;
+    while (i < refill->n_points && points[i].away_ns <= away_ns)
+        i++;
+    if (i == 0 || i == refill->n_points)
+        return points[i ? i - 1 : 0].cpu_ns;
+    double share = (away_ns - points[i - 1].away_ns) / (points[i].away_ns - points[i - 1].away_ns);
+    return points[i - 1].cpu_ns + share * (points[i].cpu_ns - points[i - 1].cpu_ns);
+}
+
+/* The slice's part in it, which is spread over twice as long: the thread gets on at half speed. */
+static void charge(struct returner *thread, const struct trace_slice *slice,
+                   struct losses *losses) {
+    double ran_ns = (double)(slice->off_ns - slice->on_ns);
+    double pace_ns = thread->refill->points[thread->refill->n_points - 1].cpu_ns;
+    double refilled_ns = thread->missing_ns * -expm1(-ran_ns / pace_ns);
+    double spread_ns = fmin(2 * refilled_ns, ran_ns);
+    thread->missing_ns -= refilled_ns;
+    if (spread_ns >= 1)
+        *VECTOR_ADD(losses) = (struct loss){slice->on_ns, slice->on_ns + (uint64_t)spread_ns,
+                                            fmin(refilled_ns / floor(spread_ns), 1), slice->cpu};
+}
+
+static void run_slice(struct returner *thread, const struct trace_slice *slice, double *displaced,
+                      struct losses *losses) {
+    const struct refill *refill = thread->refill;
+    if (refill && refill->n_points && thread->left_ns) {
+        double left = thread->cpu == slice->cpu ? exp(thread->displaced - *displaced) : 0;
+        double whole_ns = whole_refill(refill, (double)(slice->on_ns - thread->left_ns));
+        if (whole_ns > thread->missing_ns)
+            thread->missing_ns += (whole_ns - thread->missing_ns) * (1 - left);
+        charge(thread, slice, losses);
+    }
+    if (refill)
+        *displaced += refill->displaces_per_ns * (double)(slice->off_ns - slice->on_ns);
+    thread->displaced = *displaced;
+    thread->cpu = slice->cpu;
+    thread->left_ns = slice->off_ns;
+}
+
+static bool costs_something(const struct refills *refills) {
+    for (size_t r = 0; r < refills->count; r++)
+        if (refills->items[r].n_points)
+            return true;
+    return false;
+}
+
+struct losses refills_find(const struct trace *recorded, const struct refills *refills) {
+    struct losses losses = {0};
+    if (!costs_something(refills))
+        return losses;
+    struct returner *threads = memory_alloc(recorded->n_threads, sizeof *threads);
+    double *displaced = memory_alloc(MOMENTS_CORES, sizeof *displaced);
+    for (size_t t = 0; t < recorded->n_threads; t++)
+        threads[t].refill = find_refill(refills, eviction_role(recorded, t));
+    struct moments moments = moments_collect(recorded);
+    for (size_t i = 0; i < moments.count; i++) {
+        const struct moment *moment = &moments.items[i];
+        if (moment->kind != MOMENT_ON || moment->cpu >= MOMENTS_CORES)
+            continue;
+        struct returner *thread = &threads[moment->thread];
+        const struct trace_slice *slice =
+            &recorded->threads[moment->thread].slices[thread->next_slice++];
+        run_slice(thread, slice, &displaced[slice->cpu], &losses);
+    }
+    moments_free(&moments);
+    free(threads);
+    free(displaced);
+    losses_sort(&losses);
+    return losses;
+}
+
+/* ---- the model ---- */
+
+/* Of the pool's thread that computes most. */
+static uint64_t role_of_pool(const struct trace *recorded, const struct trace *trace,
+                             const struct thread_pool *pool) {
+    double most_ns = -1;
+    int tid = 0;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        struct timeline timeline = timeline_make(&trace->threads[pool->threads[i]]);
+        double cpu_ns = timeline_cpu(&timeline, timeline.thread->end_ns);
+        if (cpu_ns > most_ns)
+            tid = timeline.thread->tid;
+        most_ns = fmax(most_ns, cpu_ns);
+        timeline_free(&timeline);
+    }
+    for (size_t t = 0; t < recorded->n_threads; t++)
+        if (recorded->threads[t].tid == tid)
+            return eviction_role(recorded, t);
+    return 0;
+}
+
+void refills_write(const struct trace *recorded, const struct refills *refills,
+                   const struct trace *trace, const struct thread_pools *pools,
+                   struct model *model) {
+    if (!costs_something(refills))
+        return;
+    for (size_t p = 0; p < pools->n_pools; p++) {
+        const struct refill *refill =
+            find_refill(refills, role_of_pool(recorded, trace, &pools->pools[p]));
+        struct pool *pool = &model->pools[p];
+        if (!refill)
+            continue;
+        pool->displaces_per_ns = refill->displaces_per_ns;
+        pool->n_refill = refill->n_points;
+        pool->refill = memory_alloc(refill->n_points, sizeof *pool->refill);
+        memcpy(pool->refill, refill->points, refill->n_points * sizeof *pool->refill);
+    }
+}

@@ -1,0 +1,235 @@
+/* What it costs threads that others have used their core's cache: estimated from traces written by
+ * hand, in which it is known, and taken out of a recorded run. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/run/evictions.h"
+#include "modelgen/run/refills.h"
+#include "modelgen/run/timeline.h"
+#include "tests/unit/trace_builder.h"
+
+#define US 1000ULL
+#define MS (1000 * US)
+
+enum { MAIN, WORKER, OTHER };
+
+/* A worker that unlocks something after each fragment of its work. */
+struct story {
+    struct trace *trace;
+    uint64_t now_ns, on_ns;
+    uint64_t until_next_ns; /* CPU time until the next eviction */
+    uint32_t random;
+};
+
+static struct story begin_story(void) {
+    struct story story = {.trace = builder_new(2), .random = 1};
+    builder_thread(story.trace, "main", -1);
+    builder_thread(story.trace, "worker", 0);
+    story.trace->evictions = memory_alloc(BUILDER_RECORDS, sizeof *story.trace->evictions);
+    return story;
+}
+
+static struct trace *end_story(struct story *story) {
+    builder_run(story->trace, WORKER, 0, 0, story->on_ns, story->now_ns, false);
+    builder_finish(story->trace, story->now_ns);
+    return story->trace;
+}
+
+/* 0 .. below, evenly. */
+static uint64_t any(struct story *story, uint64_t below) {
+    story->random = story->random * 1664525u + 1013904223u;
+    return story->random % below;
+}
+
+static void evict(struct story *story, enum trace_eviction_kind kind, uint64_t ns) {
+    builder_run(story->trace, WORKER, 0, 0, story->on_ns, story->now_ns, true);
+    story->trace->evictions[story->trace->n_evictions++] = (struct trace_eviction){
+        .from_ns = story->now_ns, .to_ns = story->now_ns + ns, .planned_ns = ns, .kind = kind};
+    story->now_ns += ns;
+    story->on_ns = story->now_ns;
+}
+
+static void compute(struct story *story, uint64_t ns) {
+    story->now_ns += ns;
+    builder_record(story->trace, WORKER, "pthread_mutex_unlock", story->now_ns, 0, 0x1000,
+                   builder_context(story->trace, "work", 10, "worker", 20), 0);
+}
+
+/* Fragments of 2 to 4 ms; after every 8 to 20 ms of them an eviction, of 4 or 12 ms in turn, which
+ * makes the one that it falls into so much longer. */
+static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) {
+    struct story story = begin_story();
+    bool is_long = false;
+    story.until_next_ns = 10 * MS;
+    for (int i = 0; i < 3000; i++) {
+        uint64_t left_ns = 2 * MS + any(&story, 2 * MS);
+        while (left_ns > story.until_next_ns) {
+            left_ns -= story.until_next_ns;
+            story.now_ns += story.until_next_ns;
+            evict(&story, EVICTION_HOLD, is_long ? 12 * MS : 4 * MS);
+            left_ns += is_long ? long_cost_ns : short_cost_ns;
+            is_long = !is_long;
+            story.until_next_ns = 8 * MS + any(&story, 12 * MS);
+        }
+        story.until_next_ns -= left_ns;
+        compute(&story, left_ns);
+    }
+    return end_story(&story);
+}
+
+static struct refill worker_refill(const struct refills *refills, const struct trace *trace) {
+    for (size_t i = 0; i < refills->count; i++)
+        if (refills->items[i].role == eviction_role(trace, WORKER))
+            return refills->items[i];
+    fail_msg("nothing is known of the worker");
+    return (struct refill){0};
+}
+
+/* Of one run; frees it. */
+static struct refill measure(struct trace *trace) {
+    struct refills refills = evictions_measure(&trace, 1);
+    struct refill refill = worker_refill(&refills, trace);
+    free(refills.items);
+    trace_free(trace);
+    return refill;
+}
+
+static void longer_fragments_after_evictions_tell_their_cost(void **state) {
+    (void)state;
+    struct refill refill = measure(evicted_run(400 * US, 900 * US));
+    assert_int_equal(refill.n_points, 2);
+    assert_true(fabs(refill.points[0].away_ns - 4 * MS) < 1);
+    assert_true(fabs(refill.points[1].away_ns - 12 * MS) < 1);
+    assert_true(fabs(refill.points[0].cpu_ns - 400 * US) < 150 * US);
+    assert_true(fabs(refill.points[1].cpu_ns - 900 * US) < 150 * US);
+}
+
+static void what_costs_nothing_is_not_mistaken_for_a_cost(void **state) {
+    (void)state;
+    assert_int_equal(measure(evicted_run(0, 0)).n_points, 0);
+}
+
+static void being_away_longer_does_not_cost_less(void **state) {
+    (void)state;
+    struct refill refill = measure(evicted_run(900 * US, 500 * US));
+    assert_int_equal(refill.n_points, 2);
+    assert_true(refill.points[0].cpu_ns == refill.points[1].cpu_ns);
+    assert_true(fabs(refill.points[0].cpu_ns - 700 * US) < 150 * US);
+}
+
+static void several_runs_are_taken_together(void **state) {
+    (void)state;
+    struct trace *runs[] = {evicted_run(400 * US, 400 * US), evicted_run(800 * US, 800 * US)};
+    assert_true(eviction_role(runs[0], WORKER) == eviction_role(runs[1], WORKER));
+    assert_true(eviction_role(runs[0], WORKER) != eviction_role(runs[0], MAIN));
+    struct refills refills = evictions_measure(runs, 2);
+    struct refill refill = worker_refill(&refills, runs[0]);
+    assert_int_equal(refills.count, 2);
+    assert_true(fabs(refill.points[0].cpu_ns - 600 * US) < 150 * US);
+    free(refills.items);
+    trace_free(runs[0]);
+    trace_free(runs[1]);
+}
+
+static void a_run_without_evictions_tells_nothing(void **state) {
+    (void)state;
+    struct story story = begin_story();
+    for (int i = 0; i < 100; i++)
+        compute(&story, 3 * MS);
+    struct refill refill = measure(end_story(&story));
+    assert_int_equal(refill.n_points, 0);
+    assert_true(refill.displaces_per_ns == 0);
+    struct refills none = evictions_measure(NULL, 0);
+    assert_int_equal(none.count, 0);
+}
+
+/* An e-th of the lines is left after 2 ms of the worker. */
+static void lines_that_are_gone_tell_how_fast_a_thread_displaces_them(void **state) {
+    (void)state;
+    struct story story = begin_story();
+    for (int i = 0; i < 100; i++) {
+        evict(&story, EVICTION_PRIME, MS);
+        uint64_t ran_ns = 300 * US + any(&story, 2 * MS);
+        compute(&story, ran_ns);
+        evict(&story, EVICTION_PROBE, 100 * US);
+        story.trace->evictions[story.trace->n_evictions - 1].survived =
+            exp(-(double)ran_ns / (2.0 * MS));
+        compute(&story, 3 * MS);
+    }
+    struct refill refill = measure(end_story(&story));
+    assert_true(fabs(refill.displaces_per_ns * 2 * MS - 1) < 0.01);
+}
+
+/* ---- the recorded run ---- */
+
+/* Two workers have core 0 in turns of 4 ms, `turns` each. */
+static struct trace *recorded_run(int turns) {
+    struct trace *trace = builder_new(1);
+    for (int i = 0; i < 3; i++)
+        builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
+    for (uint64_t i = 0; i < 2 * (uint64_t)turns; i++)
+        builder_run(trace, i % 2 ? OTHER : WORKER, 0, 0, 4 * MS * i, 4 * MS * (i + 1), true);
+    builder_finish(trace, 8 * MS * (uint64_t)turns);
+    return trace;
+}
+
+/* CPU of the worker that is left when its refills are taken out. */
+static double left_ns(const struct trace *trace, const struct refill *refill) {
+    struct refill copy = *refill;
+    struct refills refills = {.items = &copy, .count = 1};
+    struct losses losses = refills_find(trace, &refills);
+    struct timeline timeline = timeline_make(&trace->threads[WORKER]);
+    timeline_leave_out(&timeline, &losses);
+    double cpu_ns = timeline_cpu(&timeline, trace->meta.run_ns);
+    timeline_free(&timeline);
+    free(losses.items);
+    return cpu_ns;
+}
+
+static void refills_of_the_recorded_run_are_no_demand(void **state) {
+    (void)state;
+    struct trace *trace = recorded_run(5);
+    struct refill refill = {.role = eviction_role(trace, WORKER),
+                            .displaces_per_ns = 1.0 / (4 * MS),
+                            .n_points = 2,
+                            .points = {{2 * MS, 200.0 * US}, {6 * MS, 600.0 * US}}};
+    /* Away for 4 ms, in which 1 - 1/e of what it had goes; all but e^-6.7 of it is brought back in
+     * the next 4 ms. The first turn was no return. */
+    double each_ns = 400.0 * US * (1 - exp(-1));
+    assert_true(fabs(20.0 * MS - left_ns(trace, &refill) - 4 * each_ns) < 0.01 * each_ns);
+    refill.displaces_per_ns = 0;
+    assert_true(left_ns(trace, &refill) == 20.0 * MS);
+    refill.role++;
+    assert_true(left_ns(trace, &refill) == 20.0 * MS);
+    trace_free(trace);
+}
+
+static void who_comes_to_another_core_has_nothing_there(void **state) {
+    (void)state;
+    struct trace *trace = recorded_run(2);
+    struct refill refill = {
+        .role = eviction_role(trace, WORKER), .n_points = 1, .points = {{4 * MS, 100.0 * US}}};
+    assert_true(left_ns(trace, &refill) == 8.0 * MS);
+    trace->threads[WORKER].slices[1].cpu = 1;
+    assert_true(fabs(8.0 * MS - left_ns(trace, &refill) - 100 * US) < US);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(longer_fragments_after_evictions_tell_their_cost),
+        cmocka_unit_test(what_costs_nothing_is_not_mistaken_for_a_cost),
+        cmocka_unit_test(being_away_longer_does_not_cost_less),
+        cmocka_unit_test(several_runs_are_taken_together),
+        cmocka_unit_test(a_run_without_evictions_tells_nothing),
+        cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
+        cmocka_unit_test(refills_of_the_recorded_run_are_no_demand),
+        cmocka_unit_test(who_comes_to_another_core_has_nothing_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
