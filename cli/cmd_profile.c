@@ -12,6 +12,7 @@ static const struct argp_option options_list[] = {
     OPTION_PLAIN_RUNS,
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
+    OPTION_NO_EVICTIONS,
     OPTION_CATALOG,
     {"no-sample", KEY_NO_SAMPLE, NULL, 0, "no sampling run: the trace alone", 2},
     {"no-source", KEY_NO_SOURCE, NULL, 0, "do not look at the source", 2},
@@ -23,13 +24,15 @@ static const struct argp profile_argp = {
     .options = options_list,
     .parser = record_parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Records all that `persik build-model` needs: runs the program once under a sampler, "
-           "analyses its source, runs it again with probes, and once more without to tell what the "
-           "probes cost. The program is not changed, its output is left alone.\v"
-           "Examples:\n"
-           "  persik profile ./server --threads 4\n"
-           "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
-           "  persik profile --build-dir build ./server\n",
+    .doc =
+        "Records all that `persik build-model` needs: runs the program once under a sampler, "
+        "analyses its source, runs it again with probes, and some times without to tell what the "
+        "probes cost; a last run tells what it costs its threads to share a core's cache. The "
+        "program is not changed, its output is left alone.\v"
+        "Examples:\n"
+        "  persik profile ./server --threads 4\n"
+        "  persik profile -o run1 --plain-runs 5 -- ./server --threads 4\n"
+        "  persik profile --build-dir build ./server\n",
     .children = record_children,
 };
 
@@ -65,6 +68,7 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .plain_runs = options->plain_runs,
         .follow = options->follow,
         .block_io = !options->no_block_io,
+        .evictions = !options->no_evictions,
         .catalog = catalog,
     };
     return stage_trace(&stage, error);

@@ -8,14 +8,16 @@
 #include "cli/workspace.h"
 
 static const struct argp_option options_list[] = {
-    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, OPTION_CATALOG, {0}};
+    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, OPTION_NO_EVICTIONS, OPTION_CATALOG, {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
     .parser = record_parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc = "Runs the program once with probes on its lock, queue, thread and I/O calls, and "
-           "once more without, to tell what the probes cost. Writes trace.persik.\v"
+           "more without, to tell what the probes cost; then once more with probes while the "
+           "cores' caches are emptied now and then, to tell what that costs. Writes trace.persik "
+           "and evictions.persik.\v"
            "Examples:\n"
            "  persik trace ./server --threads 4\n"
            "  persik trace --plain-runs 5 -o run1 -- ./server --threads 4\n",
@@ -33,6 +35,7 @@ static int run_trace(const struct record_options *options, const char *directory
         .plain_runs = options->plain_runs,
         .follow = options->follow,
         .block_io = !options->no_block_io,
+        .evictions = !options->no_evictions,
         .catalog = catalog,
     };
     int status = stage_trace(&stage, error);

@@ -27,6 +27,9 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case KEY_NO_BLOCK_IO:
         options->no_block_io = true;
         return 0;
+    case KEY_NO_EVICTIONS:
+        options->no_evictions = true;
+        return 0;
     case KEY_NO_SAMPLE:
         options->no_sample = true;
         return 0;

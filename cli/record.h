@@ -12,7 +12,7 @@ struct record_options {
     char **program; /* NULL-terminated */
     double rate_hz;
     int plain_runs; /* negative: as many as it takes */
-    bool follow, no_block_io, no_sample, no_source;
+    bool follow, no_block_io, no_evictions, no_sample, no_source;
     const char *build_directory;
     const char *catalog; /* path of the user's catalog; NULL none */
 };
@@ -23,6 +23,7 @@ enum {
     KEY_PLAIN_RUNS,
     KEY_FOLLOW,
     KEY_NO_BLOCK_IO,
+    KEY_NO_EVICTIONS,
     KEY_NO_SAMPLE,
     KEY_NO_SOURCE,
     KEY_BUILD_DIR,
@@ -42,6 +43,13 @@ enum {
     { "follow", KEY_FOLLOW, NULL, 0, "record child processes too", 1 }
 #define OPTION_NO_BLOCK_IO                                                                         \
     { "no-block-io", KEY_NO_BLOCK_IO, NULL, 0, "leave the disks out", 1 }
+#define OPTION_NO_EVICTIONS                                                                        \
+    {                                                                                              \
+        "no-evictions", KEY_NO_EVICTIONS, NULL, 0,                                                 \
+            "no run whose cores' caches are emptied now and then: what it costs threads to share " \
+            "a core is then not known",                                                            \
+            1                                                                                      \
+    }
 
 #define OPTION_CATALOG                                                                             \
     { "catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2 }

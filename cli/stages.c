@@ -206,6 +206,7 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .probe_library = probe,
         .follow_children = stage->follow,
         .block_io = stage->block_io,
+        .evictions = stage->evictions,
         .plain_runs = stage->plain_runs,
         .catalog = stage->catalog,
     };

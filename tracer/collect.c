@@ -13,6 +13,7 @@
 #include "formats/trace.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
+#include "tracer/evictor.h"
 #include "tracer/host.h"
 #include "tracer/launch.h"
 #include "tracer/program.h"
@@ -37,6 +38,8 @@ struct collection {
     struct sched sched;
     struct block block;
     struct launch launch; /* of the traced run */
+    int evicts; /* the program's caches are emptied meanwhile, for the so-manieth time; 0: not */
+    struct evictions evictions;
     struct times {
         size_t count, capacity;
         uint64_t *items;
@@ -175,7 +178,8 @@ static int run_in(struct collection *collection, char *const *environment, struc
     struct launch *launch = &collection->launch;
     *launch = (struct launch){.path = collection->program.path,
                               .args = collection->options->args,
-                              .environment = environment};
+                              .environment = environment,
+                              .quiet = collection->evicts};
     if (launch_prepare(launch, error) != 0)
         return -1;
     collection->recorder = recorder_new(&collection->timebase);
@@ -256,6 +260,20 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     set_untraced(meta, collection);
 }
 
+/* Of the run itself, on its clock. */
+static void describe_evictions(struct trace *trace, struct collection *collection) {
+    uint64_t start_ns = collection->launch.start_mono_ns, end_ns = collection->launch.end_mono_ns;
+    trace->evictions = memory_alloc(collection->evictions.count, sizeof *trace->evictions);
+    for (size_t i = 0; i < collection->evictions.count; i++) {
+        struct trace_eviction eviction = collection->evictions.items[i];
+        if (eviction.from_ns < start_ns || eviction.to_ns > end_ns)
+            continue;
+        eviction.from_ns -= start_ns;
+        eviction.to_ns -= start_ns;
+        trace->evictions[trace->n_evictions++] = eviction;
+    }
+}
+
 static int no_images(const struct collection *collection, struct error *error) {
     int status = collection->launch.status;
     const char *path = collection->program.path;
@@ -278,6 +296,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
     }
     struct trace *trace = memory_alloc(1, sizeof *trace);
     describe_run(&trace->meta, collection);
+    describe_evictions(trace, collection);
     sched_sort(collection->sched.events.items, collection->sched.events.count);
     struct block_requests requests = {0};
     requests_pair(&requests, &collection->block.events);
@@ -302,7 +321,10 @@ static int save_trace(struct collection *collection, struct error *error) {
     struct trace *trace = make_trace(collection, error);
     if (!trace)
         return -1;
-    char *path = memory_format("%s/trace.persik", collection->options->directory);
+    const char *directory = collection->options->directory;
+    char *path = collection->evicts
+                     ? memory_format("%s/evictions-%d.persik", directory, collection->evicts)
+                     : memory_format("%s/trace.persik", directory);
     int status = trace_save(trace, path, 0, error);
     free(path);
     trace_free(trace);
@@ -316,7 +338,8 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     char *absolute = realpath(directory, NULL);
     if (!absolute)
         return error_set(error, "%s: %s: create it first", directory, strerror(errno));
-    collection->raw = memory_format("%s/raw", absolute);
+    collection->raw =
+        memory_format("%s/%s", absolute, collection->evicts ? "raw-evictions" : "raw");
     free(absolute);
     images_delete(collection->raw); /* of a collector that was killed */
     if (mkdir(collection->raw, 0700) != 0)
@@ -325,13 +348,73 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     return 0;
 }
 
-static int collect(struct collection *collection, struct error *error) {
-    int plain_runs = collection->options->plain_runs;
+static int prepare(struct collection *collection, struct error *error) {
     if (program_find(&collection->program, collection->options->args[0], error) != 0 ||
         wraps_find(&collection->wraps, collection->program.path, collection->options->catalog,
                    error) != 0 ||
-        prepare_raw(collection, error) != 0 ||
-        wraps_save(&collection->wraps, collection->raw, error) != 0)
+        prepare_raw(collection, error) != 0)
+        return -1;
+    return wraps_save(&collection->wraps, collection->raw, error);
+}
+
+static void free_collection(struct collection *collection) {
+    program_free(&collection->program);
+    uprobes_free(collection->uprobes);
+    wraps_free(&collection->wraps);
+    sched_free(&collection->sched);
+    block_free(&collection->block);
+    for (size_t i = 0; i < collection->lacks.count; i++)
+        free(collection->lacks.items[i]);
+    free(collection->lacks.items);
+    free(collection->timebase.items);
+    free(collection->plain_ns.items);
+    free(collection->plain_cpu_ns.items);
+    free(collection->evictions.items);
+    free(collection->raw);
+}
+
+static int run_evicted(struct collection *collection, struct error *error) {
+    if (prepare(collection, error) != 0)
+        return -1;
+    struct evictor *evictor = evictor_start(error);
+    if (!evictor)
+        return -1;
+    int status = run_traced(collection, error);
+    collection->evictions = evictor_stop(evictor);
+    return status ? status : save_trace(collection, error);
+}
+
+/* Shorter runs tell nothing, and these take about twice as long as others. */
+#define SHORTEST_EVICTED_NS 200000000u
+#define MOST_EVICTED        5
+#define ENOUGH_EVICTED_NS   8e9
+
+/* Runs more, whose traces tell what losing its caches costs the program, and nothing else. */
+static void collect_evictions(struct collection *collection) {
+    const struct launch *launch = &collection->launch;
+    double all_ns = 0;
+    bool goes_on = collection->options->evictions &&
+                   launch->end_mono_ns - launch->start_mono_ns >= SHORTEST_EVICTED_NS;
+    for (int i = 1; goes_on && i <= MOST_EVICTED && all_ns < ENOUGH_EVICTED_NS; i++) {
+        progress_show("emptying the caches now and then", -1);
+        struct collection run = {.options = collection->options, .evicts = i};
+        struct error error;
+        goes_on = run_evicted(&run, &error) == 0;
+        if (!goes_on)
+            lacks_add(&collection->lacks, "what it costs threads to lose their caches: %s",
+                      error.text);
+        goes_on = goes_on && !run.launch.signal;
+        all_ns += (double)(run.launch.end_mono_ns - run.launch.start_mono_ns);
+        if (run.raw)
+            images_delete(run.raw);
+        free_collection(&run);
+    }
+    progress_end();
+}
+
+static int collect(struct collection *collection, struct error *error) {
+    int plain_runs = collection->options->plain_runs;
+    if (prepare(collection, error) != 0)
         return -1;
     collection->wakeups = wakeup_costs_measure(); /* before anything else runs */
     run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2);
@@ -341,6 +424,8 @@ static int collect(struct collection *collection, struct error *error) {
         run_enough_plainly(collection);
     else if (ended)
         run_all_plainly(collection, plain_runs - plain_runs / 2);
+    if (ended && !collection->stopped)
+        collect_evictions(collection);
     wraps_tell(collection->raw, &collection->lacks);
     if (!status)
         status = save_trace(collection, error);
@@ -351,18 +436,7 @@ static int collect(struct collection *collection, struct error *error) {
 int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
     int status = collect(&collection, error);
-    program_free(&collection.program);
-    uprobes_free(collection.uprobes);
-    wraps_free(&collection.wraps);
-    sched_free(&collection.sched);
-    block_free(&collection.block);
-    for (size_t i = 0; i < collection.lacks.count; i++)
-        free(collection.lacks.items[i]);
-    free(collection.lacks.items);
-    free(collection.timebase.items);
-    free(collection.plain_ns.items);
-    free(collection.plain_cpu_ns.items);
-    free(collection.raw);
+    free_collection(&collection);
     return status;
 }
 

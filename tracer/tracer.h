@@ -19,6 +19,7 @@ struct tracer_options {
     bool follow_children;
     bool block_io;                      /* record the block layer when permitted */
     const struct user_catalog *catalog; /* functions to wrap; NULL none */
+    bool evictions; /* some runs more, DIRECTORY/evictions-1.persik ...: what losing caches costs */
     int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0;
                      * negative: two, or as many more of a short program as make the median sure */
 };

@@ -98,11 +98,27 @@ static void lock_until_killed(void) {
     }
 }
 
+/* Longer than what a run must take to be worth while. */
+#define BUSY_NS 300000000u
+
+static void *compute(void *unused) {
+    struct timespec now, start;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+    do {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec < BUSY_NS);
+    return unused;
+}
+
 static int act(const char *name, const char *argument) {
     if (strcmp(name, "locks") == 0)
         run_threads((void *(*const[])(void *)){lock_often, lock_often, lock_often}, LOCKERS);
     else if (strcmp(name, "spin") == 0)
         run_threads((void *(*const[])(void *)){spin, nap}, 2);
+    else if (strcmp(name, "busy") == 0)
+        run_threads((void *(*const[])(void *)){compute, compute}, 2);
     else if (strcmp(name, "disk") == 0 && argument)
         return use_disk(argument);
     else if (strcmp(name, "killed") == 0)
@@ -291,6 +307,46 @@ static void another_core_is_not_reached_for_nothing(void **state) {
     trace_free(trace);
 }
 
+/* Only root may hold a core; nobody needs to say so of a run that is too short. */
+static void a_run_more_has_its_caches_emptied(void **state) {
+    (void)state;
+    char *args[] = {self, "busy", NULL};
+    struct tracer_options options = {
+        .args = args, .directory = folder, .probe_library = probe, .evictions = true};
+    struct error error = {0};
+    if (access(probe, R_OK) != 0)
+        skip();
+    assert_int_equal(tracer_run(&options, &error), 0);
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/evictions-1.persik", folder);
+    struct trace *trace = trace_load(path, &error);
+    if (!trace && (geteuid() != 0 || sysconf(_SC_LEVEL2_CACHE_SIZE) <= 0)) {
+        print_message("skipped: holding cores is not permitted here\n");
+        skip();
+    }
+    if (!trace) {
+        fail_msg("%s", error.text);
+        return;
+    }
+    assert_true(find_thread(trace, "compute")->n_records > 0);
+    size_t held = 0, preempted = 0;
+    for (size_t i = 0; i < trace->n_evictions; i++) {
+        const struct trace_eviction *eviction = &trace->evictions[i];
+        assert_true(eviction->from_ns < eviction->to_ns && eviction->to_ns <= trace->meta.run_ns);
+        assert_true(eviction->survived >= 0 && eviction->survived <= 1);
+        assert_true(eviction->kind != EVICTION_HOLD ||
+                    eviction->to_ns - eviction->from_ns >= eviction->planned_ns);
+        held += eviction->kind == EVICTION_HOLD;
+    }
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t s = 0; s < trace->threads[t].n_slices; s++)
+            preempted += trace->threads[t].slices[s].preempted;
+    assert_true(held > 0 && preempted > 0);
+    trace_free(trace);
+    for (int i = 1; i == 1 || unlink(path) == 0; i++)
+        snprintf(path, sizeof path, "%s/evictions-%d.persik", folder, i);
+}
+
 static void direct_disk_accesses_are_requests_of_their_thread(void **state) {
     (void)state;
     char path[PATH_MAX + 16];
@@ -411,6 +467,7 @@ int main(int n_args, char **args) {
         cmocka_unit_test(slices_sum_up_to_the_threads_cpu_time),
         cmocka_unit_test(sleepers_wake_up_before_they_run),
         cmocka_unit_test(another_core_is_not_reached_for_nothing),
+        cmocka_unit_test(a_run_more_has_its_caches_emptied),
         cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
         cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
         cmocka_unit_test(what_a_program_becomes_is_said_to_be_missing),

@@ -1,0 +1,304 @@
+#include "tracer/evictor.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "tracer/timebase.h"
+
+#define LINE_BYTES 64
+#define HUGE_PAGE  (2u << 20) /* so that its lines spread evenly over a cache */
+/* What others have had of a core's cache when one of them has had its turn: all, surely. In sizes
+ * of the cache. */
+#define PART    2
+#define PARTS   16
+#define TURN_NS 4000000
+#define PASSES  2 /* until lines that are to be kept are */
+/* Of the lines, these are looked at: a small part, which leaves the cache to whoever has it. */
+#define LOOKED_AT 8
+#define PRIORITY  50
+#define LOOKS     4 /* one of so many times */
+#define CLEARLY   1.3
+
+/* As long as others have a core that a thread shares with 1, 3 or 7 of them. */
+static const uint64_t holds_ns[] = {4000000, 12000000, 28000000};
+#define N_HOLDS (sizeof holds_ns / sizeof *holds_ns)
+static const double pause_ns[2] = {8e6, 20e6}, look_ns[2] = {3e5, 3e6};
+
+struct line {
+    uint32_t next;        /* of all, in random order: no prefetcher guesses it */
+    uint32_t next_looked; /* of those looked at */
+    char rest[LINE_BYTES - 2 * sizeof(uint32_t)];
+};
+
+struct core_evictor {
+    struct evictor *evictor;
+    pthread_t thread;
+    int core;
+    gsl_rng *random;
+    struct line *lines; /* half of the cache */
+    size_t n_lines, n_looked;
+    double limit_ticks; /* a line read faster than this was there; 0: it cannot be told */
+    double *ticks;      /* scratch, n_looked */
+    struct evictions done;
+};
+
+struct evictor {
+    size_t cache_bytes;
+    volatile char *memory; /* PARTS parts, for all cores; only read */
+    _Atomic bool ends;
+    size_t n_cores;
+    struct core_evictor *cores;
+};
+
+/* ---- memory ---- */
+
+static void read_part(const struct evictor *evictor, size_t n) {
+    size_t bytes = PART * evictor->cache_bytes;
+    const volatile char *part = evictor->memory + n % PARTS * bytes;
+    for (size_t i = 0; i < bytes; i += LINE_BYTES)
+        (void)part[i];
+}
+
+/* As threads do that have the core one after the other, each with its own data. */
+static void use_caches(const struct evictor *evictor, uint64_t from_ns, uint64_t until_ns) {
+    uint64_t now_ns = from_ns;
+    do {
+        read_part(evictor, (now_ns - from_ns) / TURN_NS);
+        now_ns = timebase_mono_ns();
+    } while (now_ns < until_ns);
+}
+
+static void prime(const struct core_evictor *core) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < PASSES * core->n_lines; i++)
+        at = ((volatile struct line *)core->lines)[at].next;
+}
+
+/* Times reading each of the lines looked at, in ticks. */
+static void look(struct core_evictor *core) {
+    uint32_t at = 0;
+    unsigned processor;
+    for (size_t i = 0; i < core->n_looked; i++) {
+        uint64_t before = __builtin_ia32_rdtscp(&processor);
+        at = ((volatile struct line *)core->lines)[at].next_looked;
+        core->ticks[i] = (double)(__builtin_ia32_rdtscp(&processor) - before);
+    }
+}
+
+static double survived(const struct core_evictor *core) {
+    size_t there = 0;
+    for (size_t i = 0; i < core->n_looked; i++)
+        there += core->ticks[i] < core->limit_ticks;
+    return (double)there / (double)core->n_looked;
+}
+
+static double look_quantile(struct core_evictor *core, double share) {
+    look(core);
+    gsl_sort(core->ticks, 1, core->n_looked);
+    return gsl_stats_quantile_from_sorted_data(core->ticks, 1, core->n_looked, share);
+}
+
+/* How long it takes to read a line, nobody says. What has left the core's cache is in the next one
+ * at best. */
+static void calibrate(struct core_evictor *core) {
+    prime(core);
+    double there = look_quantile(core, 0.5);
+    prime(core);
+    read_part(core->evictor, 0);
+    double gone = look_quantile(core, 0.25);
+    core->limit_ticks = gone > CLEARLY * there ? sqrt(gone * there) : 0;
+}
+
+/* Rings through all the lines, and through those looked at. */
+static void link_lines(struct core_evictor *core) {
+    uint32_t *order = memory_alloc(core->n_lines, sizeof *order);
+    for (size_t i = 0; i < core->n_lines; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = core->n_lines - 1; i > 1; i--) { /* line 0 stays: it begins both rings */
+        size_t other = 1 + gsl_rng_uniform_int(core->random, i);
+        uint32_t line = order[i];
+        order[i] = order[other];
+        order[other] = line;
+    }
+    for (size_t i = 0; i < core->n_lines; i++)
+        core->lines[order[i]].next = order[(i + 1) % core->n_lines];
+    for (size_t i = 0; i < core->n_looked; i++)
+        core->lines[order[i * LOOKED_AT]].next_looked = order[(i + 1) % core->n_looked * LOOKED_AT];
+    free(order);
+}
+
+/* ---- the thread of a core ---- */
+
+static void sleep_between(struct core_evictor *core, const double ns[2]) {
+    double wait_ns = ns[0] + (ns[1] - ns[0]) * gsl_rng_uniform(core->random);
+    const struct timespec wait = {.tv_nsec = (long)wait_ns};
+    nanosleep(&wait, NULL);
+}
+
+static struct trace_eviction *begin(struct core_evictor *core, enum trace_eviction_kind kind,
+                                    uint64_t planned_ns) {
+    struct trace_eviction *eviction = VECTOR_ADD(&core->done);
+    *eviction = (struct trace_eviction){.from_ns = timebase_mono_ns(),
+                                        .planned_ns = planned_ns,
+                                        .cpu = (uint32_t)core->core,
+                                        .kind = kind};
+    return eviction;
+}
+
+static void hold(struct core_evictor *core) {
+    uint64_t planned_ns = holds_ns[gsl_rng_uniform_int(core->random, N_HOLDS)];
+    struct trace_eviction *eviction = begin(core, EVICTION_HOLD, planned_ns);
+    use_caches(core->evictor, eviction->from_ns, eviction->from_ns + planned_ns);
+    eviction->to_ns = timebase_mono_ns();
+}
+
+static void prime_and_look(struct core_evictor *core) {
+    struct trace_eviction *eviction = begin(core, EVICTION_PRIME, 0);
+    read_part(core->evictor, 0);
+    prime(core);
+    eviction->to_ns = timebase_mono_ns();
+    sleep_between(core, look_ns);
+    eviction = begin(core, EVICTION_PROBE, 0);
+    look(core);
+    eviction->survived = survived(core);
+    eviction->to_ns = timebase_mono_ns();
+}
+
+static void *evict(void *context) {
+    struct core_evictor *core = context;
+    while (!core->evictor->ends) {
+        sleep_between(core, pause_ns);
+        if (core->limit_ticks > 0 && gsl_rng_uniform_int(core->random, LOOKS) == 0)
+            prime_and_look(core);
+        else
+            hold(core);
+    }
+    return NULL;
+}
+
+/* Calibrates and ends. */
+static void *prepare(void *context) {
+    calibrate(context);
+    return NULL;
+}
+
+/* ---- all of them ---- */
+
+static bool start(struct core_evictor *core, void *(*routine)(void *)) {
+    const struct sched_param priority = {.sched_priority = PRIORITY};
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(core->core, &cores);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    bool started = pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores) == 0 &&
+                   pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED) == 0 &&
+                   pthread_attr_setschedpolicy(&attributes, SCHED_FIFO) == 0 &&
+                   pthread_attr_setschedparam(&attributes, &priority) == 0 &&
+                   pthread_create(&core->thread, &attributes, routine, core) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+static void make_core(struct core_evictor *core, struct evictor *evictor, int number) {
+    size_t bytes = evictor->cache_bytes / 2;
+    *core = (struct core_evictor){.evictor = evictor, .core = number};
+    core->random = gsl_rng_alloc(gsl_rng_taus2);
+    gsl_rng_set(core->random, (unsigned long)number + 1);
+    core->n_lines = bytes / LINE_BYTES / LOOKED_AT * LOOKED_AT;
+    core->n_looked = core->n_lines / LOOKED_AT;
+    core->lines = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    core->ticks = memory_alloc(core->n_looked, sizeof *core->ticks);
+    if (core->lines) {
+        madvise(core->lines, bytes, MADV_HUGEPAGE);
+        link_lines(core);
+    }
+}
+
+static void free_evictor(struct evictor *evictor) {
+    for (size_t i = 0; i < evictor->n_cores; i++) {
+        struct core_evictor *core = &evictor->cores[i];
+        gsl_rng_free(core->random);
+        free(core->lines);
+        free(core->ticks);
+        free(core->done.items);
+    }
+    free((char *)evictor->memory);
+    free(evictor->cores);
+    free(evictor);
+}
+
+static void make_cores(struct evictor *evictor) {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    evictor->cores = memory_alloc((size_t)CPU_COUNT(&allowed), sizeof *evictor->cores);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &allowed))
+            make_core(&evictor->cores[evictor->n_cores++], evictor, i);
+}
+
+/* One core after the other, so that they do not disturb each other. */
+static int calibrate_all(struct evictor *evictor, struct error *error) {
+    for (size_t i = 0; i < evictor->n_cores; i++) {
+        struct core_evictor *core = &evictor->cores[i];
+        if (!core->lines)
+            return error_set(error, "there is no memory for it");
+        if (!start(core, prepare))
+            return error_set(error, "only root may take cores from a program");
+        pthread_join(core->thread, NULL);
+    }
+    return 0;
+}
+
+struct evictor *evictor_start(struct error *error) {
+    long cache_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    if (cache_bytes < LOOKED_AT * LINE_BYTES * 2) {
+        error_set(error, "the size of the cores' caches is not known");
+        return NULL;
+    }
+    struct evictor *evictor = memory_alloc(1, sizeof *evictor);
+    evictor->cache_bytes = (size_t)cache_bytes;
+    char *memory = memory_alloc(PARTS * PART, evictor->cache_bytes);
+    memset(memory, 1, PARTS * PART * evictor->cache_bytes); /* pages of their own */
+    evictor->memory = memory;
+    make_cores(evictor);
+    if (calibrate_all(evictor, error) != 0) {
+        free_evictor(evictor);
+        return NULL;
+    }
+    for (size_t i = 0; i < evictor->n_cores; i++)
+        if (!start(&evictor->cores[i], evict)) {
+            error_set(error, "there is no room for a thread on each core");
+            evictor->n_cores = i;
+            free(evictor_stop(evictor).items);
+            return NULL;
+        }
+    return evictor;
+}
+
+struct evictions evictor_stop(struct evictor *evictor) {
+    struct evictions all = {0};
+    evictor->ends = true;
+    for (size_t i = 0; i < evictor->n_cores; i++) {
+        const struct core_evictor *core = &evictor->cores[i];
+        pthread_join(core->thread, NULL);
+        for (size_t k = 0; k < core->done.count; k++)
+            *VECTOR_ADD(&all) = core->done.items[k];
+    }
+    free_evictor(evictor);
+    return all;
+}

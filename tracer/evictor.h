@@ -1,0 +1,32 @@
+/* Takes the cores away from a program now and then and empties their caches, to see in its trace
+ * what it costs its threads to come back to a core that others have used.
+ *
+ * A thread of real-time priority on each core does one of two things every 8 to 20 ms:
+ *   - it mostly holds the core for one of a few times and goes through more memory meanwhile than
+ * the core's cache takes, as other threads would that have the core in turns;
+ *   - it fills half of the core's own (second-level) cache with lines of its own, lets go, and
+ * looks after 0.3 to 3 ms how many of them are still there: so fast does what runs there displace
+ * what others had. */
+#ifndef PERSIK_TRACER_EVICTOR_H
+#define PERSIK_TRACER_EVICTOR_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "formats/trace.h"
+
+struct evictor;
+
+/* Works on all cores we may use from now on. NULL and `error`: no right to real-time priority, or
+ * the size of the caches is not known. */
+struct evictor *evictor_start(struct error *error);
+
+struct evictions {
+    struct trace_eviction *items; /* by cpu, then by time, in CLOCK_MONOTONIC; free() them */
+    size_t count, capacity;
+};
+
+/* Ends it and gives what it did. */
+struct evictions evictor_stop(struct evictor *evictor);
+
+#endif
