@@ -37,7 +37,7 @@ load_every_run() {
 load_every_run &
 loader=$!
 
-MEMCACHED_PORT_FILENAME=$port_file timeout $limit_s "$persik" profile -o "$data" -- \
+MEMCACHED_PORT_FILENAME=$port_file timeout $limit_s "$persik" profile --no-evictions -o "$data" -- \
     "$memcached" -A -u "$(id -un)" -l 127.0.0.1 -p -1 -t "$threads" >/dev/null ||
     fail "memcached was not profiled: what it said is above"
 "$persik" build-model -i "$data" >&2

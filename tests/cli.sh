@@ -185,7 +185,7 @@ check_recording() {
     # shellcheck disable=SC2086 # program and arguments
     $bank >plain
     # shellcheck disable=SC2086
-    run trace --no-block-io $bank
+    run trace --no-block-io --no-evictions $bank
     [ $status -eq 0 ] && same_result out plain
     report $? "tracing leaves the program's output alone"
     grep -q '[0-9]* records of 3 threads' err && grep -q 'perturbation: ' err
@@ -211,7 +211,7 @@ check_nothing_is_lost() {
     cmp -s kept persik.data/trace.persik
     report $? "a failing run keeps the old recording"
     # shellcheck disable=SC2086
-    run trace --no-block-io --plain-runs 0 $bank
+    run trace --no-block-io --no-evictions --plain-runs 0 $bank
     [ $status -eq 0 ] && cmp -s kept persik.data.old/trace.persik
     report $? "a succeeding run keeps the old recording as persik.data.old"
     cp persik.data/trace.persik kept
@@ -264,7 +264,7 @@ int main(void) {
 }
 END
     gcc -g -O1 dying.c -o dying -lpthread
-    run trace --no-block-io --plain-runs 0 -o dead ./dying
+    run trace --no-block-io --no-evictions --plain-runs 0 -o dead ./dying
     [ $status -eq 0 ] && grep -q 'killed by signal 9' err
     report $? "a program that is killed leaves a recording, and trace says so"
     run build-model -i dead
@@ -288,7 +288,7 @@ check_full_disk() {
             continue
         fi
         mounted=$scratch/small
-        run trace --no-block-io --plain-runs 0 -o small/data "$build/samples/bank" --threads 2 \
+        run trace --no-block-io --no-evictions --plain-runs 0 -o small/data "$build/samples/bank" --threads 2 \
             --size 20003
         [ $status -eq 1 ] && grep -Eq '^persik: .*(full|No space left).*make room' err &&
             [ ! -e small/data ]

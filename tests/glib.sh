@@ -56,7 +56,7 @@ for kind in exclusive shared; do
 done
 
 model_of() {
-    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- \
+    "$persik" profile --plain-runs 0 --no-block-io --no-evictions -o "$scratch/data" -- \
         "$scratch/glib_work" 2 2000 shared && "$persik" build-model -i "$scratch/data"
 }
 # asks FILTER: is that true of the model?

@@ -12,7 +12,7 @@ tells() { jq -e "$1" data/model.json; }
 
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/halves.c" \
     -o halves -lpthread || exit 1
-"$persik" profile -q --plain-runs 0 --no-block-io -o data -- ./halves 2 >profile.log 2>&1 || {
+"$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o data -- ./halves 2 >profile.log 2>&1 || {
     cat profile.log >&2
     exit 1
 }

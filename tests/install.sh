@@ -13,7 +13,7 @@ report $? "make install succeeds"
 report $? "the installed persik runs"
 
 cd "$scratch" || exit 1
-"$installed/bin/persik" trace --no-block-io --plain-runs 0 /bin/true >"$scratch/log" 2>&1 &&
+"$installed/bin/persik" trace --no-block-io --no-evictions --plain-runs 0 /bin/true >"$scratch/log" 2>&1 &&
     [ -s persik.data/trace.persik ]
 report $? "the installed persik finds its probe library"
 

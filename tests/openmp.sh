@@ -42,7 +42,7 @@ check "OpenMP's own locks are locks" \
 # ---- what is modelled ----
 
 model_of() {
-    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/data" -- "$program" 2 &&
+    "$persik" profile --plain-runs 0 --no-block-io --no-evictions -o "$scratch/data" -- "$program" 2 &&
         "$persik" build-model -i "$scratch/data"
 }
 asks() { jq -e "$1" "$scratch/data/model.json" >/dev/null; }

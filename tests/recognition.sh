@@ -15,7 +15,7 @@ programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stage
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
-    "$persik" profile --plain-runs 0 --no-block-io -o "$scratch/$1" -- \
+    "$persik" profile --plain-runs 0 --no-block-io --no-evictions -o "$scratch/$1" -- \
         "$build/monitors/$1" --threads 2 && "$persik" build-model -i "$scratch/$1"
 }
 

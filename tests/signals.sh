@@ -11,7 +11,7 @@ ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/si
     -o "$scratch/signal_done" -lpthread || exit 2
 
 recorded() {
-    "$persik" profile -q -o "$data" -- "$scratch/signal_done" 2 300 1000 >"$scratch/out" &&
+    "$persik" profile -q --no-evictions -o "$data" -- "$scratch/signal_done" 2 300 1000 >"$scratch/out" &&
         "$persik" build-model -q -i "$data" && [ "$(tail -n 1 "$scratch/out")" = 45150 ]
 }
 

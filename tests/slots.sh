@@ -22,7 +22,7 @@ same_work() {
 
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >log 2>&1 || exit 1
 for program in pool_slots pool_commands; do
-    "$persik" profile -q --plain-runs 0 --no-block-io -o $program -- \
+    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
         "$build/monitors/$program" --threads 3 >profile.log 2>&1 || {
         cat profile.log >&2
         exit 1

@@ -16,7 +16,7 @@ model() {
     catalog=$1
     shift
     rm -rf data
-    "$persik" profile -q --plain-runs 0 ${catalog:+--catalog "$catalog"} -o data -- "$@" >out 2>err &&
+    "$persik" profile -q --plain-runs 0 --no-evictions ${catalog:+--catalog "$catalog"} -o data -- "$@" >out 2>err &&
         "$persik" build-model -i data >summary 2>>err && "$persik" graph -i data >graph 2>>err || {
         cat err >&2
         exit 1

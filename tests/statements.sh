@@ -12,7 +12,7 @@ programs=$root/tests/programs
 recorded() {
     name=$1
     shift
-    "$persik" profile -q --plain-runs 0 --no-block-io -o "$name" -- "$@" >"$name.log" 2>&1 || {
+    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$name" -- "$@" >"$name.log" 2>&1 || {
         cat "$name.log" >&2
         exit 1
     }

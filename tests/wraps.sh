@@ -17,7 +17,7 @@ trace() {
     shift
     "$@" >bare 2>bare.err
     echo "status $?" >>bare
-    "$persik" trace --plain-runs 0 --catalog "$catalog" -o data "$@" >traced 2>err
+    "$persik" trace --no-evictions --plain-runs 0 --catalog "$catalog" -o data "$@" >traced 2>err
     echo "status $?" >>traced
     "$persik" export -i data --what trace --format csv | tail -n +2 >calls
 }
@@ -99,7 +99,7 @@ if [ "$is_root" ]; then
     for signal in INT KILL; do
         # A shell's background jobs ignore SIGINT.
         rm -rf paused.out paused.data
-        env --default-signal=INT "$persik" trace -q --plain-runs 0 --catalog paused.catalog \
+        env --default-signal=INT "$persik" trace -q --no-evictions --plain-runs 0 --catalog paused.catalog \
             -o paused.data ./paused >paused.out 2>err &
         tracer=$!
         while [ ! -s paused.out ] && kill -0 $tracer 2>/dev/null; do sleep 0.05; done
@@ -108,7 +108,7 @@ if [ "$is_root" ]; then
         [ $signal = INT ] || kill "$(cat paused.out)"
         wait $tracer 2>/dev/null
         # What was killed cannot clean up; the next one does.
-        [ $signal = INT ] || "$persik" trace -q --plain-runs 0 -o next.data true 2>err
+        [ $signal = INT ] || "$persik" trace -q --no-evictions --plain-runs 0 -o next.data true 2>err
         check "not watched after SIG$signal" unwatched paused
     done
 else
@@ -141,7 +141,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     chmod 755 . wrapped kernel.catalog
     mkdir -m 777 plain.data
     cp "$persik" "$(dirname "$persik")/libpersik-probe.so" . && chmod 755 persik libpersik-probe.so
-    setpriv --reuid=65534 --regid=65534 --clear-groups ./persik trace --plain-runs 0 \
+    setpriv --reuid=65534 --regid=65534 --clear-groups ./persik trace --no-evictions --plain-runs 0 \
         --catalog kernel.catalog -o plain.data/trace ./wrapped >traced 2>err
     check "without root, what could be done is said" \
         grep -q 'give_long_double.*only root may have the kernel watch it: compile it with -fpatch' err
