@@ -77,10 +77,13 @@ static double count_inversions(const struct finder *finder, const struct passage
     return wrong;
 }
 
-/* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. */
+/* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. Threads that
+ * take numbered work one after the other nearly seem to have their numbers from passing: a place that
+ * explains all of the order goes before. */
 static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
     double limit = VIOLATION_SHARE * (double)passages->count;
-    if (count_inversions(finder, passages, -1) <= UNSEEN_SHARE * (double)passages->count)
+    double unseen = count_inversions(finder, passages, -1);
+    if (unseen <= limit)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -91,7 +94,7 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
             count_inversions(finder, passages, monitors->classes[c].entry) <= limit)
             return monitors->classes[c].entry;
     }
-    return -2;
+    return unseen <= UNSEEN_SHARE * (double)passages->count ? -1 : -2;
 }
 
 void passages_judge(const struct finder *finder, const struct passages *passages, bool of_own,
