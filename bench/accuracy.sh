@@ -12,7 +12,8 @@
 # A recording during which the machine was disturbed is made again, at most twice.
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
-# Delete the folder to measure anew.
+# Delete the folder to measure anew. Of programs of which nothing is kept, the document goes on saying
+# what it said.
 # $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -208,6 +209,17 @@ utilisation_error() {
                 END { printf "%.6f %.6f", sum / NR, worst }'
 }
 
+# What the document has said so far: of a program, and in the overview of models from BASE threads.
+has_section() { grep -qx "## $1" "$document" 2>/dev/null; }
+old_section() { awk -v title="## $1" '/^## / { on = $0 == title } on' "$document"; }
+old_row() {
+    awk -v title="Models from $1 threads:" -v row="| $2 |" '
+        / threads:$/ || /^## / { on = $0 == title }
+        on && index($0, row) == 1' "$document"
+}
+
+is_measured() { [ -s "$kept/$1/result.csv" ]; }
+
 # write_overview BASE PROGRAM...
 write_overview() {
     local base=$1 name result field mean worst
@@ -218,6 +230,10 @@ write_overview() {
         "and at equal speed | worst | CPU utilisation | worst |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
+        is_measured "$name" || {
+            old_row "$base" "$name"
+            continue
+        }
         result=$kept/$name/result.csv
         printf '| %s | %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")" \
             "$(percent "$(foreign_share_of "$kept/$name/base$base-1.csv")")"
@@ -237,24 +253,28 @@ largest_run_s() {
         awk '$1 == 16 && $2 == 2 { printf "%.3f", $3 / 1e9 }'
 }
 
-# CPU time in seconds: what the program used, least and most over the configurations and where, and
-# what the model takes it to be, whatever the configuration.
-write_demand() {
-    local folder=$1 base
-    csv_columns "$folder/base${bases[0]}-1.csv" threads cores measured_run_ns \
-        measured_cpu_utilisation | awk '
+# Least and most CPU time over the configurations and where: of columns threads, cores, running time in
+# ns and CPU utilisation.
+demand_range() {
+    awk '
         {
             s = $2 * $3 * $4 / 1e9
             at = sprintf("%.2f s (%d threads, %d cores)", s, $1, $2)
             if (NR == 1 || s < least) { least = s; least_at = at }
-            if (s > most) { most = s; most_at = at }
+            if (NR == 1 || s > most) { most = s; most_at = at }
         }
-        END { printf "\nCPU time the program used: %s to %s.", least_at, most_at }'
+        END { printf "%s to %s", least_at, most_at }'
+}
+
+write_demand() {
+    local folder=$1 base
+    printf '\nCPU time the program used: %s.' "$(
+        csv_columns "$folder/base${bases[0]}-1.csv" threads cores measured_run_ns \
+            measured_cpu_utilisation | demand_range)"
     for base in "${bases[@]}"; do
-        csv_columns "$folder/base$base-1.csv" threads cores predicted_run_ns \
-            predicted_cpu_utilisation | awk -v base="$base" '
-            $1 == base { s = $2 * $3 * $4 / 1e9 }
-            END { printf " The model from %d threads: %.2f s.", base, s }'
+        printf ' The model from %d threads: %s.' "$base" "$(
+            csv_columns "$folder/base$base-1.csv" threads cores predicted_run_ns \
+                predicted_cpu_utilisation | demand_range)"
     done
     echo
 }
@@ -275,7 +295,7 @@ write_program() {
     local base build mean median worst check explained perturbation nodes waiting own equal
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
-    printf '\n## %s\n\n' "$name"
+    printf '## %s\n\n' "$name"
     printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | without others | at equal speed |" \
@@ -300,11 +320,14 @@ write_program() {
     printf '\n16 threads on 2 cores: predicted in %.3f s of one core, the program runs %.3f s (%.0f times).\n' \
         "$predict_s" "$run_s" "$(number %.3f "$run_s / $predict_s")"
     write_recognised "$folder"
+    echo
 }
 
 write_partition() {
-    [ -d "$work/partition" ] || return 0
-    echo
+    [ -d "$work/partition" ] || {
+        old_section "Work shared out beforehand"
+        return
+    }
     echo "## Work shared out beforehand"
     echo
     echo "\`samples/partition\`: rows shared out among the threads in five ways, measured and predicted"
@@ -317,26 +340,31 @@ write_partition() {
 # A server is recognised, not predicted, so far.
 write_memcached() {
     local data=$work/memcached.data
-    [ -s "$data/model.json" ] || return 0
-    printf '\n## memcached\n\n'
+    [ -s "$data/model.json" ] || {
+        old_section memcached
+        return
+    }
+    printf '## memcached\n\n'
     echo "Loaded over loopback by \`bench/memcached.sh\`; not predicted. Its model explains $(
         percent "$(model_number "$data" explained_share)") of the threads' time."
     echo
     recognised "$data"
     echo
     waiting_shares "$data"
+    echo
 }
 
 write_document() {
     local name base done=()
     for name in "${sample_programs[@]}" "${real_programs[@]}"; do
-        [ ! -s "$kept/$name/result.csv" ] || done+=("$name")
+        ! is_measured "$name" && ! has_section "$name" || done+=("$name")
     done
     [ "${#done[@]}" -gt 0 ] || fail "nothing measured yet: run bench/accuracy.sh without --write"
     {
         echo "# How well persik predicts"
         echo
-        echo "Generated by \`bench/accuracy.sh\` on $(date -u +%Y-%m-%d): $(machine)."
+        echo "Generated by \`bench/accuracy.sh\` on $(date -u +%Y-%m-%d): $(machine). Each program says when it"
+        echo "was measured."
         echo
         echo "Running time of each program without probes, the median of interleaved rounds, over"
         echo "threads {$(threads_of "${sample_programs[0]}")} (real programs:"
@@ -360,7 +388,7 @@ write_document() {
             write_overview "$base" "${done[@]}"
         done
         for name in "${done[@]}"; do
-            write_program "$name"
+            if is_measured "$name"; then write_program "$name"; else old_section "$name"; fi
         done
         write_memcached
         write_partition
