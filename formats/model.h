@@ -400,6 +400,9 @@ int model_bounded(int threads, int least, int most);
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);
 
+/* By a pool's points, of which there are some; see struct pool. */
+double model_refill_ns(const struct refill_point *points, size_t n_points, double away_ns);
+
 /* Mean of the distribution; 0 for DIST_NONE. */
 double dist_mean(const struct dist *dist);
 

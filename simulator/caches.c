@@ -2,20 +2,6 @@
 
 #include <math.h>
 
-/* With nothing left in the cache, after so long away. */
-static double whole_refill(const struct plan_pool *pool, double away_ns) {
-    const struct refill_point *points = pool->refill;
-    if (away_ns <= points[0].away_ns)
-        return points[0].cpu_ns;
-    for (size_t i = 1; i < pool->n_refill; i++) {
-        const struct refill_point *low = &points[i - 1], *high = &points[i];
-        if (away_ns < high->away_ns)
-            return low->cpu_ns + (high->cpu_ns - low->cpu_ns) * (away_ns - low->away_ns) /
-                                     (high->away_ns - low->away_ns);
-    }
-    return points[pool->n_refill - 1].cpu_ns;
-}
-
 void caches_enter(struct engine *engine, struct thread *thread, int index) {
     struct core *core = &engine->cores[index];
     const struct plan_pool *pool = &engine->plan->pools[thread->pool];
@@ -23,7 +9,8 @@ void caches_enter(struct engine *engine, struct thread *thread, int index) {
     if (pool->n_refill == 0 || thread->cache_core == PLAN_NONE)
         return; /* what a thread's first steps cost is part of what was measured of them */
     double left = thread->cache_core == index ? exp(thread->displaced - core->displaced) : 0;
-    double whole_ns = whole_refill(pool, engine->now_ns - thread->ran_ns);
+    double whole_ns =
+        model_refill_ns(pool->refill, pool->n_refill, engine->now_ns - thread->ran_ns);
     if (whole_ns > thread->missing_ns)
         thread->missing_ns += (whole_ns - thread->missing_ns) * (1 - left);
 }

@@ -387,7 +387,7 @@ static int run_evicted(struct collection *collection, struct error *error) {
 /* Shorter runs tell nothing, and these take about twice as long as others. */
 #define SHORTEST_EVICTED_NS 200000000u
 #define MOST_EVICTED        5
-#define ENOUGH_EVICTED_NS   8e9
+#define ENOUGH_EVICTED_NS   12e9
 
 /* Runs more, whose traces tell what losing its caches costs the program, and nothing else. */
 static void collect_evictions(struct collection *collection) {

@@ -74,11 +74,10 @@ static void read_part(const struct evictor *evictor, size_t n) {
 
 /* As threads do that have the core one after the other, each with its own data. */
 static void use_caches(const struct evictor *evictor, uint64_t from_ns, uint64_t until_ns) {
-    uint64_t now_ns = from_ns;
-    do {
-        read_part(evictor, (now_ns - from_ns) / TURN_NS);
-        now_ns = timebase_mono_ns();
-    } while (now_ns < until_ns);
+    size_t turn = 0;
+    for (uint64_t now_ns = from_ns; now_ns < until_ns; now_ns = timebase_mono_ns())
+        if (now_ns >= from_ns + turn * TURN_NS)
+            read_part(evictor, turn++);
 }
 
 static void prime(const struct core_evictor *core) {

@@ -22,6 +22,8 @@
 #define FEW 5
 /* Standard errors by which a cost must differ from none. */
 #define CLEARLY 4.0
+/* The largest standard error of the share of its data that is a thread's own. */
+#define SURE 0.3
 /* What differs by more standard deviations is something else. */
 #define OUTLIER 6.0
 /* Of the lines, less than this share is hard to tell from none. */
@@ -137,8 +139,12 @@ struct done {
     double calm_ns, all_ns; /* ... with what follows */
 };
 
+/* What may cost something: evictions of each plan, those whose victim went on on another core, and
+ * what is not to be counted on. */
+enum { MOVED = EVICTION_PLANS, OTHER, N_COSTS };
+
 struct eviction_event {
-    size_t plan; /* EVICTION_PLANS: not to be counted on */
+    size_t plan; /* or MOVED, OTHER */
     size_t fragment;
     double at_ns; /* of its thread's CPU time */
     double away_ns;
@@ -200,11 +206,14 @@ static const struct trace_eviction *find_eviction(const struct trace *trace,
 
 static size_t plan_of(const struct work *work, const struct trace_eviction *eviction,
                       const struct trace_slice *back) {
-    if (eviction->kind == EVICTION_HOLD && back->cpu == eviction->cpu)
-        for (size_t p = 0; p < work->n_plans; p++)
-            if (work->planned_ns[p] == eviction->planned_ns)
-                return p;
-    return EVICTION_PLANS;
+    if (eviction->kind != EVICTION_HOLD)
+        return OTHER;
+    if (back->cpu != eviction->cpu)
+        return MOVED;
+    size_t p = 0;
+    while (p < work->n_plans && work->planned_ns[p] != eviction->planned_ns)
+        p++;
+    return p < work->n_plans ? p : OTHER;
 }
 
 static void find_events(struct work *work, size_t t, const struct timeline *timeline) {
@@ -348,8 +357,6 @@ static void free_work(struct work *work) {
 }
 
 /* ---- what evictions cost ---- */
-
-enum { N_COSTS = EVICTION_PLANS + 1 }; /* the last one: of what is not to be counted on */
 
 /* After one eviction: CPU more than expected, and evictions more than expected. */
 struct excess {
@@ -527,6 +534,20 @@ static double median_away(const struct excesses *excesses, size_t plan, double *
     return n < FEW ? NAN : gsl_stats_median_from_sorted_data(scratch, 1, n);
 }
 
+/* Who is moved to another core finds what is its own nowhere near, and what it shares with the
+ * thread that runs there in that core's cache: evictions take both, threads that do the same take
+ * the first. */
+static void leave_out_shared(struct refill *refill, const struct costs *costs, double away_ns) {
+    double whole_ns = model_refill_ns(refill->points, refill->n_points, away_ns);
+    double own = costs->mean_ns[MOVED] / whole_ns;
+    if (sqrt(costs->variance[MOVED]) > SURE * whole_ns)
+        return;
+    for (size_t i = 0; i < refill->n_points; i++)
+        refill->points[i].cpu_ns *= fmin(fmax(own, 0), 1);
+    if (own <= 0)
+        refill->n_points = 0;
+}
+
 /* Leaves the refill without points where nothing can be told. */
 static void estimate(const struct excesses *excesses, struct refill *refill) {
     bool used[N_COSTS] = {false};
@@ -553,6 +574,8 @@ static void estimate(const struct excesses *excesses, struct refill *refill) {
         return;
     }
     make_monotonous(refill, weights);
+    if (used[MOVED])
+        leave_out_shared(refill, &costs, away_ns[MOVED]);
 }
 
 /* ---- all of it ---- */

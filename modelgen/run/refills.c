@@ -27,18 +27,6 @@ struct returner {
     double missing_ns;
 };
 
-/* Linear between the points. */
-static double whole_refill(const struct refill *refill, double away_ns) {
-    const struct refill_point *points = refill->points;
-    size_t i = 0;
-    while (i < refill->n_points && points[i].away_ns <= away_ns)
-        i++;
-    if (i == 0 || i == refill->n_points)
-        return points[i ? i - 1 : 0].cpu_ns;
-    double share = (away_ns - points[i - 1].away_ns) / (points[i].away_ns - points[i - 1].away_ns);
-    return points[i - 1].cpu_ns + share * (points[i].cpu_ns - points[i - 1].cpu_ns);
-}
-
 /* The slice's part in it, which is spread over twice as long: the thread gets on at half speed. */
 static void charge(struct returner *thread, const struct trace_slice *slice,
                    struct losses *losses) {
@@ -57,7 +45,8 @@ static void run_slice(struct returner *thread, const struct trace_slice *slice, 
     const struct refill *refill = thread->refill;
     if (refill && refill->n_points && thread->left_ns) {
         double left = thread->cpu == slice->cpu ? exp(thread->displaced - *displaced) : 0;
-        double whole_ns = whole_refill(refill, (double)(slice->on_ns - thread->left_ns));
+        double whole_ns = model_refill_ns(refill->points, refill->n_points,
+                                          (double)(slice->on_ns - thread->left_ns));
         if (whole_ns > thread->missing_ns)
             thread->missing_ns += (whole_ns - thread->missing_ns) * (1 - left);
         charge(thread, slice, losses);

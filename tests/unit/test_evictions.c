@@ -21,6 +21,7 @@ enum { MAIN, WORKER, OTHER };
 /* A worker that unlocks something after each fragment of its work. */
 struct story {
     struct trace *trace;
+    uint32_t cpu;
     uint64_t now_ns, on_ns;
     uint64_t until_next_ns; /* CPU time until the next eviction */
     uint32_t random;
@@ -35,7 +36,7 @@ static struct story begin_story(void) {
 }
 
 static struct trace *end_story(struct story *story) {
-    builder_run(story->trace, WORKER, 0, 0, story->on_ns, story->now_ns, false);
+    builder_run(story->trace, WORKER, story->cpu, 0, story->on_ns, story->now_ns, false);
     builder_finish(story->trace, story->now_ns);
     return story->trace;
 }
@@ -47,9 +48,13 @@ static uint64_t any(struct story *story, uint64_t below) {
 }
 
 static void evict(struct story *story, enum trace_eviction_kind kind, uint64_t ns) {
-    builder_run(story->trace, WORKER, 0, 0, story->on_ns, story->now_ns, true);
-    story->trace->evictions[story->trace->n_evictions++] = (struct trace_eviction){
-        .from_ns = story->now_ns, .to_ns = story->now_ns + ns, .planned_ns = ns, .kind = kind};
+    builder_run(story->trace, WORKER, story->cpu, 0, story->on_ns, story->now_ns, true);
+    story->trace->evictions[story->trace->n_evictions++] =
+        (struct trace_eviction){.from_ns = story->now_ns,
+                                .to_ns = story->now_ns + ns,
+                                .planned_ns = ns,
+                                .cpu = story->cpu,
+                                .kind = kind};
     story->now_ns += ns;
     story->on_ns = story->now_ns;
 }
@@ -60,9 +65,18 @@ static void compute(struct story *story, uint64_t ns) {
                    builder_context(story->trace, "work", 10, "worker", 20), 0);
 }
 
+static int compare_evictions(const void *a, const void *b) {
+    const struct trace_eviction *x = a, *y = b;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
 /* Fragments of 2 to 4 ms; after every 8 to 20 ms of them an eviction, of 4 or 12 ms in turn, which
- * makes the one that it falls into so much longer. */
-static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) {
+ * makes the one that it falls into so much longer. After each third one the worker goes on on
+ * another core, which costs it `moved_cost`; 0: it always stays. */
+static struct trace *moving_run(uint64_t short_cost_ns, uint64_t long_cost_ns,
+                                uint64_t moved_cost_ns) {
     struct story story = begin_story();
     bool is_long = false;
     story.until_next_ns = 10 * MS;
@@ -72,14 +86,22 @@ static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) 
             left_ns -= story.until_next_ns;
             story.now_ns += story.until_next_ns;
             evict(&story, EVICTION_HOLD, is_long ? 12 * MS : 4 * MS);
-            left_ns += is_long ? long_cost_ns : short_cost_ns;
+            bool moves = moved_cost_ns && any(&story, 3) == 0;
+            story.cpu ^= moves;
+            left_ns += moves ? moved_cost_ns : is_long ? long_cost_ns : short_cost_ns;
             is_long = !is_long;
             story.until_next_ns = 8 * MS + any(&story, 12 * MS);
         }
         story.until_next_ns -= left_ns;
         compute(&story, left_ns);
     }
-    return end_story(&story);
+    struct trace *trace = end_story(&story);
+    qsort(trace->evictions, trace->n_evictions, sizeof *trace->evictions, compare_evictions);
+    return trace;
+}
+
+static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) {
+    return moving_run(short_cost_ns, long_cost_ns, 0);
 }
 
 static struct refill worker_refill(const struct refills *refills, const struct trace *trace) {
@@ -120,6 +142,15 @@ static void being_away_longer_does_not_cost_less(void **state) {
     assert_int_equal(refill.n_points, 2);
     assert_true(refill.points[0].cpu_ns == refill.points[1].cpu_ns);
     assert_true(fabs(refill.points[0].cpu_ns - 700 * US) < 150 * US);
+}
+
+/* What a thread finds on another core, where its like runs, is shared with that one. */
+static void what_threads_share_they_keep_for_each_other(void **state) {
+    (void)state;
+    struct refill refill = measure(moving_run(1200 * US, 1200 * US, 600 * US));
+    assert_int_equal(refill.n_points, 2);
+    assert_true(fabs(refill.points[0].cpu_ns - 600 * US) < 200 * US);
+    assert_true(fabs(refill.points[1].cpu_ns - 600 * US) < 200 * US);
 }
 
 static void several_runs_are_taken_together(void **state) {
@@ -225,6 +256,7 @@ int main(void) {
         cmocka_unit_test(longer_fragments_after_evictions_tell_their_cost),
         cmocka_unit_test(what_costs_nothing_is_not_mistaken_for_a_cost),
         cmocka_unit_test(being_away_longer_does_not_cost_less),
+        cmocka_unit_test(what_threads_share_they_keep_for_each_other),
         cmocka_unit_test(several_runs_are_taken_together),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
         cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
