@@ -8,8 +8,10 @@
 #include "modelgen/monitors/commands.h"
 #include "modelgen/monitors/search.h"
 
-/* Of the numbers may seem out of order where their drawing is not seen. */
-#define UNSEEN_SHARE 0.15
+/* Of the numbers may seem out of order where their drawing is not seen. From some on another place
+ * is looked for that explains them better. */
+#define UNSEEN_SHARE  0.15
+#define DOUBTED_SHARE 0.01
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
  * of a thread stand together, in the order of their unlocks. */
@@ -78,12 +80,12 @@ static double count_inversions(const struct finder *finder, const struct passage
 }
 
 /* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. Threads that
- * take numbered work one after the other nearly seem to have their numbers from passing: a place that
- * explains all of the order goes before. */
+ * take numbered work one after the other nearly seem to have their numbers from passing: a place
+ * that explains all of the order goes before. */
 static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
     double limit = VIOLATION_SHARE * (double)passages->count;
     double unseen = count_inversions(finder, passages, -1);
-    if (unseen <= limit)
+    if (unseen <= DOUBTED_SHARE * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {
