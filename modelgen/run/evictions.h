@@ -13,12 +13,11 @@
 
 #include "formats/model.h"
 #include "formats/trace.h"
-
-#define EVICTION_PLANS 8
+#include "modelgen/run/fragments.h"
 
 /* Of threads that do the same. As struct pool has it. */
 struct refill {
-    uint64_t role; /* eviction_role() of the threads */
+    uint64_t role; /* fragments_role() of the threads */
     double displaces_per_ns;
     size_t n_points; /* 0: it costs nothing that could be told from noise */
     struct refill_point points[EVICTION_PLANS];
@@ -28,10 +27,6 @@ struct refills {
     struct refill *items; /* free() them */
     size_t count, capacity;
 };
-
-/* Equal for threads that run the same function and are created at the same place, in any run of the
- * program. */
-uint64_t eviction_role(const struct trace *trace, size_t thread);
 
 /* From runs of the same configuration; none without evictions. */
 struct refills evictions_measure(struct trace *const *runs, size_t n_runs);

@@ -72,7 +72,7 @@ struct losses refills_find(const struct trace *recorded, const struct refills *r
     struct returner *threads = memory_alloc(recorded->n_threads, sizeof *threads);
     double *displaced = memory_alloc(MOMENTS_CORES, sizeof *displaced);
     for (size_t t = 0; t < recorded->n_threads; t++)
-        threads[t].refill = find_refill(refills, eviction_role(recorded, t));
+        threads[t].refill = find_refill(refills, fragments_role(recorded, t));
     struct moments moments = moments_collect(recorded);
     for (size_t i = 0; i < moments.count; i++) {
         const struct moment *moment = &moments.items[i];
@@ -107,7 +107,7 @@ static uint64_t role_of_pool(const struct trace *recorded, const struct trace *t
     }
     for (size_t t = 0; t < recorded->n_threads; t++)
         if (recorded->threads[t].tid == tid)
-            return eviction_role(recorded, t);
+            return fragments_role(recorded, t);
     return 0;
 }
 

@@ -106,7 +106,7 @@ static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) 
 
 static struct refill worker_refill(const struct refills *refills, const struct trace *trace) {
     for (size_t i = 0; i < refills->count; i++)
-        if (refills->items[i].role == eviction_role(trace, WORKER))
+        if (refills->items[i].role == fragments_role(trace, WORKER))
             return refills->items[i];
     fail_msg("nothing is known of the worker");
     return (struct refill){0};
@@ -156,8 +156,8 @@ static void what_threads_share_they_keep_for_each_other(void **state) {
 static void several_runs_are_taken_together(void **state) {
     (void)state;
     struct trace *runs[] = {evicted_run(400 * US, 400 * US), evicted_run(800 * US, 800 * US)};
-    assert_true(eviction_role(runs[0], WORKER) == eviction_role(runs[1], WORKER));
-    assert_true(eviction_role(runs[0], WORKER) != eviction_role(runs[0], MAIN));
+    assert_true(fragments_role(runs[0], WORKER) == fragments_role(runs[1], WORKER));
+    assert_true(fragments_role(runs[0], WORKER) != fragments_role(runs[0], MAIN));
     struct refills refills = evictions_measure(runs, 2);
     struct refill refill = worker_refill(&refills, runs[0]);
     assert_int_equal(refills.count, 2);
@@ -225,7 +225,7 @@ static double left_ns(const struct trace *trace, const struct refill *refill) {
 static void refills_of_the_recorded_run_are_no_demand(void **state) {
     (void)state;
     struct trace *trace = recorded_run(5);
-    struct refill refill = {.role = eviction_role(trace, WORKER),
+    struct refill refill = {.role = fragments_role(trace, WORKER),
                             .displaces_per_ns = 1.0 / (4 * MS),
                             .n_points = 2,
                             .points = {{2 * MS, 200.0 * US}, {6 * MS, 600.0 * US}}};
@@ -244,7 +244,7 @@ static void who_comes_to_another_core_has_nothing_there(void **state) {
     (void)state;
     struct trace *trace = recorded_run(2);
     struct refill refill = {
-        .role = eviction_role(trace, WORKER), .n_points = 1, .points = {{4 * MS, 100.0 * US}}};
+        .role = fragments_role(trace, WORKER), .n_points = 1, .points = {{4 * MS, 100.0 * US}}};
     assert_true(left_ns(trace, &refill) == 8.0 * MS);
     trace->threads[WORKER].slices[1].cpu = 1;
     assert_true(fabs(8.0 * MS - left_ns(trace, &refill) - 100 * US) < US);

@@ -1,0 +1,225 @@
+#include "modelgen/run/fragments.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "modelgen/run/timeline.h"
+
+/* Between the moment when the evictor takes a core and that of the switch to it. */
+#define SWITCH_NS 60000
+/* Of its CPU time, in which a thread has most of its data back. The longer it is followed, the more
+ * else differs. */
+#define HORIZON_NS 2e6
+
+uint64_t fragments_role(const struct trace *trace, size_t thread) {
+    const struct trace_thread *of = &trace->threads[thread];
+    uint64_t role = map_mix_text(1, of->start_routine ? of->start_routine : "");
+    if (of->creation_context == TRACE_NO_CONTEXT)
+        return role;
+    const struct trace_context *calls = &trace->contexts[of->creation_context];
+    for (size_t i = 0; i < calls->n_frames; i++) {
+        role = map_mix_text(role, calls->frames[i].module ? calls->frames[i].module : "");
+        role = map_mix(role, calls->frames[i].offset);
+    }
+    return role;
+}
+
+static void find_plans(struct fragments *work) {
+    for (size_t i = 0; i < work->trace->n_evictions; i++) {
+        const struct trace_eviction *eviction = &work->trace->evictions[i];
+        size_t p = 0;
+        while (p < work->n_plans && work->planned_ns[p] < eviction->planned_ns)
+            p++;
+        bool known = p < work->n_plans && work->planned_ns[p] == eviction->planned_ns;
+        if (eviction->kind != EVICTION_HOLD || known || work->n_plans == EVICTION_PLANS)
+            continue;
+        for (size_t i2 = work->n_plans++; i2 > p; i2--)
+            work->planned_ns[i2] = work->planned_ns[i2 - 1];
+        work->planned_ns[p] = eviction->planned_ns;
+    }
+}
+
+/* The eviction that made the thread leave its core at the end of the slice. */
+static const struct trace_eviction *find_eviction(const struct trace *trace,
+                                                  const struct trace_slice *slice) {
+    size_t low = 0, high = trace->n_evictions;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct trace_eviction *eviction = &trace->evictions[middle];
+        if (eviction->cpu < slice->cpu ||
+            (eviction->cpu == slice->cpu && eviction->from_ns + SWITCH_NS < slice->off_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct trace_eviction *eviction = &trace->evictions[low];
+    bool fits = low < trace->n_evictions && eviction->cpu == slice->cpu &&
+                eviction->from_ns < slice->off_ns + SWITCH_NS;
+    return fits ? eviction : NULL;
+}
+
+static size_t plan_of(const struct fragments *work, const struct trace_eviction *eviction,
+                      const struct trace_slice *back) {
+    if (eviction->kind != EVICTION_HOLD)
+        return COST_OTHER;
+    if (back->cpu != eviction->cpu)
+        return COST_MOVED;
+    size_t p = 0;
+    while (p < work->n_plans && work->planned_ns[p] != eviction->planned_ns)
+        p++;
+    return p < work->n_plans ? p : COST_OTHER;
+}
+
+static void find_events(struct fragments *work, size_t t, const struct timeline *timeline) {
+    const struct trace_thread *thread = &work->trace->threads[t];
+    size_t fragment = t ? work->thread_end[t - 1] : 0, end = work->thread_end[t];
+    for (size_t s = 0; s + 1 < thread->n_slices; s++) {
+        const struct trace_slice *slice = &thread->slices[s];
+        const struct trace_eviction *eviction =
+            slice->preempted ? find_eviction(work->trace, slice) : NULL;
+        if (!eviction)
+            continue;
+        double at_ns = timeline_cpu(timeline, slice->off_ns);
+        while (fragment < end && work->fragments.items[fragment].to_ns <= at_ns)
+            fragment++;
+        if (fragment == end || work->fragments.items[fragment].from_ns > at_ns)
+            continue;
+        struct fragment *in = &work->fragments.items[fragment];
+        in->calm_ns = fmin(in->calm_ns, at_ns - in->from_ns);
+        *VECTOR_ADD(&work->events) =
+            (struct eviction_event){plan_of(work, eviction, slice + 1), fragment, at_ns,
+                                    (double)(slice[1].on_ns - slice->off_ns)};
+    }
+}
+
+static void find_fragments(struct fragments *work, size_t t, uint64_t role,
+                           const struct timeline *timeline) {
+    const struct trace_thread *thread = &work->trace->threads[t];
+    for (size_t r = 0; r + 1 < thread->n_records; r++) {
+        const struct trace_record *before = &thread->records[r], *after = before + 1;
+        uint64_t key = map_mix(map_mix(map_mix(role, before->context), before->api),
+                               (uint64_t)after->context << 16 | after->api);
+        int kind = map_get(&work->kind_ids, key, -1);
+        if (kind < 0) {
+            kind = (int)work->n_kinds++;
+            map_put(&work->kind_ids, key, kind);
+        }
+        double from_ns = timeline_cpu(timeline, trace_end_ns(before));
+        double to_ns = timeline_cpu(timeline, after->start_ns);
+        *VECTOR_ADD(&work->fragments) = (struct fragment){
+            .kind = (uint32_t)kind, .from_ns = from_ns, .to_ns = to_ns, .calm_ns = to_ns - from_ns};
+    }
+    work->thread_end[t] = work->fragments.count;
+}
+
+static void average_kinds(struct fragments *work) {
+    work->kinds = memory_alloc(work->n_kinds, sizeof *work->kinds);
+    for (size_t f = 0; f < work->fragments.count; f++) {
+        const struct fragment *fragment = &work->fragments.items[f];
+        struct fragment_kind *kind = &work->kinds[fragment->kind];
+        kind->mean_ns += (fragment_length(fragment) - kind->mean_ns) / (double)++kind->count;
+    }
+}
+
+/* What follows is as many fragments as usually take the horizon, from the middle of this one: how
+ * long they take this time must not decide how many are looked at. */
+static void look_ahead(struct fragments *work, size_t first, size_t end) {
+    double ahead_ns = 0;
+    size_t next = first;
+    for (size_t f = first; f < end; f++) {
+        if (next <= f)
+            next = f + 1;
+        else
+            ahead_ns -= work->kinds[work->fragments.items[f].kind].mean_ns;
+        double needed_ns = HORIZON_NS - work->kinds[work->fragments.items[f].kind].mean_ns / 2;
+        for (; next < end && ahead_ns < needed_ns; next++)
+            ahead_ns += work->kinds[work->fragments.items[next].kind].mean_ns;
+        work->fragments.items[f].until_ns =
+            ahead_ns < needed_ns ? NAN : work->fragments.items[next - 1].to_ns;
+    }
+}
+
+static int compare_done(const void *a, const void *b) {
+    const struct fragment_done *x = a, *y = b;
+    return (x->calm_ns > y->calm_ns) - (x->calm_ns < y->calm_ns);
+}
+
+static void sort_kind(const struct fragments *work, struct fragment_kind *kind) {
+    struct fragment_done *done = &work->done[kind->first];
+    qsort(done, kind->count, sizeof *done, compare_done);
+    const double *all_ns = &done[0].all_ns;
+    size_t stride = sizeof *done / sizeof *all_ns;
+    kind->variance = kind->count > 1 ? gsl_stats_variance(all_ns, stride, kind->count) : 0;
+    kind->sums = memory_alloc(kind->count + 1, sizeof *kind->sums);
+    for (size_t i = kind->count; i-- > 0;)
+        kind->sums[i] = kind->sums[i + 1] + done[i].all_ns;
+}
+
+static void sort_kinds(struct fragments *work) {
+    work->done = memory_alloc(work->fragments.count + 1, sizeof *work->done);
+    size_t first = 0;
+    for (size_t k = 0; k < work->n_kinds; k++) {
+        work->kinds[k].first = first;
+        first += work->kinds[k].count;
+        work->kinds[k].count = 0;
+    }
+    for (size_t f = 0; f < work->fragments.count; f++) {
+        const struct fragment *fragment = &work->fragments.items[f];
+        struct fragment_kind *kind = &work->kinds[fragment->kind];
+        if (!isnan(fragment->until_ns))
+            work->done[kind->first + kind->count++] =
+                (struct fragment_done){fragment->calm_ns, fragment->until_ns - fragment->from_ns};
+    }
+    for (size_t k = 0; k < work->n_kinds; k++)
+        sort_kind(work, &work->kinds[k]);
+}
+
+struct fragments fragments_divide(const struct trace *trace) {
+    struct fragments work = {.trace = trace};
+    work.thread_end = memory_alloc(trace->n_threads, sizeof *work.thread_end);
+    work.first_event = memory_alloc(trace->n_threads + 1, sizeof *work.first_event);
+    find_plans(&work);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct timeline timeline = timeline_make(&trace->threads[t]);
+        find_fragments(&work, t, fragments_role(trace, t), &timeline);
+        work.first_event[t] = work.events.count;
+        find_events(&work, t, &timeline);
+        timeline_free(&timeline);
+    }
+    work.first_event[trace->n_threads] = work.events.count;
+    average_kinds(&work);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        look_ahead(&work, t ? work.thread_end[t - 1] : 0, work.thread_end[t]);
+    sort_kinds(&work);
+    return work;
+}
+
+void fragments_free(struct fragments *work) {
+    for (size_t k = 0; k < work->n_kinds; k++)
+        free(work->kinds[k].sums);
+    free(work->kinds);
+    free(work->done);
+    free(work->fragments.items);
+    free(work->events.items);
+    free(work->thread_end);
+    free(work->first_event);
+    map_free(&work->kind_ids);
+}
+
+double fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
+                               double age_ns) {
+    const struct fragment_done *done = &work->done[kind->first];
+    size_t low = 0, high = kind->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (done[middle].calm_ns <= age_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t longer = kind->count - low;
+    return longer < FRAGMENTS_FEW ? NAN : kind->sums[low] / (double)longer - age_ns;
+}
