@@ -26,7 +26,7 @@ is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 record() {
     for _ in $(seq $attempts); do
         rm -rf "$scratch/data"
-        "$persik" profile -q -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
+        "$persik" profile -q --no-evictions -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
         was_disturbed "$scratch/log" && stolen=true || stolen=false
         $stolen && is_patient || break
     done
