@@ -24,17 +24,6 @@ double linear_value(const struct linear *linear, const int *pool_threads) {
     return value;
 }
 
-double model_refill_ns(const struct refill_point *points, size_t n_points, double away_ns) {
-    size_t next = 0;
-    while (next < n_points && points[next].away_ns <= away_ns)
-        next++;
-    if (next == 0 || next == n_points)
-        return points[next ? next - 1 : 0].cpu_ns;
-    const struct refill_point *low = &points[next - 1], *high = &points[next];
-    double share = (away_ns - low->away_ns) / (high->away_ns - low->away_ns);
-    return low->cpu_ns + share * (high->cpu_ns - low->cpu_ns);
-}
-
 double dist_mean(const struct dist *dist) {
     switch (dist->kind) {
     case DIST_NONE:

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "formats/partition.h"
+#include "formats/refill.h"
 
 #define MODEL_VERSION 1
 #define MODEL_NONE    (-1) /* "no such index" wherever an int names a node, pool or object */
@@ -320,12 +321,6 @@ struct node {
     struct edge *edges; /* owned; none only at NODE_END */
 };
 
-/* What it costs a thread that its core's cache has been used by others. */
-struct refill_point {
-    double away_ns; /* since the thread last ran */
-    double cpu_ns;  /* when nothing of its own is left in the cache */
-};
-
 struct pool {
     char *name;            /* the threads' function, made unique: "worker", "POOL_thread#2" */
     char *origin;          /* where they are created, for the reader */
@@ -344,8 +339,7 @@ struct pool {
      * threads has run there for t. */
     double displaces_per_ns;
     size_t n_refill;             /* 0: it costs nothing, or that is not known */
-    struct refill_point *refill; /* by away_ns; in between and beyond as on straight lines, level
-                                  * outside */
+    struct refill_point *refill; /* as in struct refill_curve */
 };
 
 /* ---- tier 3 and the rest ---- */
@@ -399,9 +393,6 @@ int model_bounded(int threads, int least, int most);
 
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);
-
-/* By a pool's points, of which there are some; see struct pool. */
-double model_refill_ns(const struct refill_point *points, size_t n_points, double away_ns);
 
 /* Mean of the distribution; 0 for DIST_NONE. */
 double dist_mean(const struct dist *dist);

@@ -238,8 +238,7 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
             .awake = pool->awake && builder->pool_threads[i] <= plan->cores,
             .sleep_ns = builder->pool_threads[i] <= plan->cores ? 0 : pool->sleep_cpu_ns,
             .displaces_per_ns = pool->displaces_per_ns,
-            .n_refill = pool->n_refill,
-            .refill = pool->refill,
+            .refill = {pool->n_refill, pool->refill},
         };
         plan->n_threads += builder->pool_threads[i];
     }

@@ -120,8 +120,7 @@ struct plan_pool {
     bool at_start;
     double sleep_ns; /* CPU of going to sleep and coming back, for threads created anew */
     double displaces_per_ns;
-    size_t n_refill;
-    const struct refill_point *refill; /* the model's */
+    struct refill_curve refill; /* the model's; without points: losing its cache costs nothing */
     bool awake; /* in this configuration: waits for its creation, and is joined, without sleeping */
 };
 

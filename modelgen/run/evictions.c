@@ -184,7 +184,8 @@ static double median_away(const struct excesses *excesses, size_t plan, double *
  * thread that runs there in that core's cache: evictions take both, threads that do the same take
  * the first. */
 static void leave_out_shared(struct refill *refill, const struct costs *costs, double away_ns) {
-    double whole_ns = model_refill_ns(refill->points, refill->n_points, away_ns);
+    double whole_ns =
+        refill_whole_ns((struct refill_curve){refill->n_points, refill->points}, away_ns);
     double own = costs->mean_ns[COST_MOVED] / whole_ns;
     if (sqrt(costs->variance[COST_MOVED]) > SURE * whole_ns)
         return;

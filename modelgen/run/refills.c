@@ -27,14 +27,16 @@ struct returner {
     double missing_ns;
 };
 
-/* The slice's part in it, which is spread over twice as long: the thread gets on at half speed. */
+static struct refill_curve curve_of(const struct refill *refill) {
+    return (struct refill_curve){refill->n_points, refill->points};
+}
+
+/* The slice's part in it is spread over twice as long, as the thread gets on at half speed. */
 static void charge(struct returner *thread, const struct trace_slice *slice,
                    struct losses *losses) {
     double ran_ns = (double)(slice->off_ns - slice->on_ns);
-    double pace_ns = thread->refill->points[thread->refill->n_points - 1].cpu_ns;
-    double refilled_ns = thread->missing_ns * -expm1(-ran_ns / pace_ns);
+    double refilled_ns = refill_regain(curve_of(thread->refill), ran_ns, &thread->missing_ns);
     double spread_ns = fmin(2 * refilled_ns, ran_ns);
-    thread->missing_ns -= refilled_ns;
     if (spread_ns >= 1)
         *VECTOR_ADD(losses) = (struct loss){slice->on_ns, slice->on_ns + (uint64_t)spread_ns,
                                             fmin(refilled_ns / floor(spread_ns), 1), slice->cpu};
@@ -45,10 +47,8 @@ static void run_slice(struct returner *thread, const struct trace_slice *slice, 
     const struct refill *refill = thread->refill;
     if (refill && refill->n_points && thread->left_ns) {
         double left = thread->cpu == slice->cpu ? exp(thread->displaced - *displaced) : 0;
-        double whole_ns = model_refill_ns(refill->points, refill->n_points,
-                                          (double)(slice->on_ns - thread->left_ns));
-        if (whole_ns > thread->missing_ns)
-            thread->missing_ns += (whole_ns - thread->missing_ns) * (1 - left);
+        refill_lose(curve_of(refill), (double)(slice->on_ns - thread->left_ns), left,
+                    &thread->missing_ns);
         charge(thread, slice, losses);
     }
     if (refill)

@@ -1,5 +1,5 @@
 /* What it cost the threads of the recorded run to come back to cores that others had used. The
- * simulator charges that by the same rule (simulator/caches.c), so it is no part of what they
+ * simulator charges that by the same rule (formats/refill.h), so it is no part of what they
  * compute. */
 #ifndef PERSIK_MODELGEN_RUN_REFILLS_H
 #define PERSIK_MODELGEN_RUN_REFILLS_H
