@@ -79,12 +79,9 @@ static const struct argp build_argp = {
 
 struct recording {
     struct trace *trace;
-    struct {
-        struct trace **items;
-        size_t count, capacity;
-    } evictions;
-    struct facts *facts;   /* NULL: no static.json */
-    struct sample *sample; /* NULL: no sample.json */
+    struct refills refills; /* none: no evictions-1.persik */
+    struct facts *facts;    /* NULL: no static.json */
+    struct sample *sample;  /* NULL: no sample.json */
 };
 
 static int apply_catalog(const char *directory, struct facts *facts, struct error *error) {
@@ -96,21 +93,29 @@ static int apply_catalog(const char *directory, struct facts *facts, struct erro
     return status;
 }
 
-static int load_evictions(const char *directory, struct recording *recording, struct error *error) {
+static int measure_evictions(const char *directory, struct refills *refills, struct error *error) {
+    struct {
+        struct trace **items;
+        size_t count, capacity;
+    } runs = {0};
     int status = 0;
     for (bool there = true; status == 0 && there;) {
-        char *name = memory_format(WORKSPACE_EVICTIONS, recording->evictions.count + 1);
+        char *name = memory_format(WORKSPACE_EVICTIONS, runs.count + 1);
         char *path = workspace_path(directory, name);
         there = workspace_has(directory, name);
-        if (there) {
-            struct trace *run = trace_load(path, error);
-            status = run ? 0 : -1;
-            if (run)
-                *VECTOR_ADD(&recording->evictions) = run;
-        }
+        struct trace *run = there ? trace_load(path, error) : NULL;
+        if (run)
+            *VECTOR_ADD(&runs) = run;
+        else if (there)
+            status = -1;
         free(name);
         free(path);
     }
+    if (status == 0)
+        *refills = evictions_measure(runs.items, runs.count);
+    for (size_t i = 0; i < runs.count; i++)
+        trace_free(runs.items[i]);
+    free(runs.items);
     return status;
 }
 
@@ -120,7 +125,7 @@ static int load_recording(const char *directory, struct recording *recording, st
         return -1;
     char *facts = workspace_path(directory, WORKSPACE_FACTS);
     char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
-    int status = load_evictions(directory, recording, error);
+    int status = measure_evictions(directory, &recording->refills, error);
     if (status == 0 && workspace_has(directory, WORKSPACE_FACTS)) {
         recording->facts = facts_load(facts, error);
         status = recording->facts ? 0 : -1;
@@ -138,9 +143,7 @@ static int load_recording(const char *directory, struct recording *recording, st
 
 static void free_recording(struct recording *recording) {
     trace_free(recording->trace);
-    for (size_t i = 0; i < recording->evictions.count; i++)
-        trace_free(recording->evictions.items[i]);
-    free(recording->evictions.items);
+    free(recording->refills.items);
     facts_free(recording->facts);
     sample_free(recording->sample);
 }
@@ -290,14 +293,13 @@ static int build(const struct build_options *options, const struct recording *re
     struct modelgen_options modelgen = options->modelgen;
     modelgen.try_out = try_out;
     modelgen.context = recording->trace;
-    modelgen.evictions = recording->evictions.items;
-    modelgen.n_evictions = recording->evictions.count;
+    modelgen.refills = &recording->refills;
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
-    modelgen_correct(model, recording->trace, &modelgen);
+    modelgen_correct(model, recording->trace, &recording->refills);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
     if (save(model, options->common.directory, status == 0 ? error : &second) != 0)

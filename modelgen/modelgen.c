@@ -162,9 +162,8 @@ static void write_graph(const struct stream_input *input, const struct sample *s
 
 /* Believes what it finds out, but for what is doubted. */
 static struct model *build(const struct trace *recorded, const struct facts *facts,
-                           const struct sample *sample, const struct refills *refills,
-                           const struct modelgen_options *options, struct doubts *doubts,
-                           struct error *error) {
+                           const struct sample *sample, const struct modelgen_options *options,
+                           struct doubts *doubts, struct error *error) {
     if (recorded->n_threads == 0) {
         error_set(error, "the trace has no threads: run `persik trace` again");
         return NULL;
@@ -193,6 +192,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     write_provenance(trace, model);
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
+    const struct refills *refills = options ? options->refills : NULL;
     struct losses losses[] = {interrupts_find(recorded), refills_find(recorded, refills)};
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t i = 0; i < 2; i++)
@@ -208,7 +208,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
                    "no source shows how threads are created: what follows the thread count is "
                    "guessed from the trace");
     write_pools(trace, &pools, model);
-    refills_write(recorded, refills, trace, &pools, model);
+    refills_write(recorded, refills, trace, &pools, cpu_ns, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
     doubts_suspect(doubts, &monitors, &sections);
@@ -256,27 +256,20 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     return model;
 }
 
-static struct refills measure_refills(const struct modelgen_options *options) {
-    return options ? evictions_measure(options->evictions, options->n_evictions)
-                   : (struct refills){0};
-}
-
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
     struct doubts doubts = {0};
-    struct refills refills = measure_refills(options);
-    struct model *best = build(trace, facts, sample, &refills, options, &doubts, error);
+    struct model *best = build(trace, facts, sample, options, &doubts, error);
     if (!best || !options || !options->try_out || doubts.n_suspects == 0) {
         doubts_free(&doubts);
-        free(refills.items);
         return best;
     }
     struct modelgen_trial trial = options->try_out(best, options->context);
     for (size_t i = 0; i < doubts.n_suspects && trial.stalls && trial.misfit > MISFIT; i++) {
         struct error unused;
         doubts.doubted[doubts.suspects[i]] = true;
-        struct model *other = build(trace, facts, sample, &refills, options, &doubts, &unused);
+        struct model *other = build(trace, facts, sample, options, &doubts, &unused);
         struct modelgen_trial without = {.misfit = INFINITY};
         if (other)
             without = options->try_out(other, options->context);
@@ -287,7 +280,6 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
         trial = better ? without : trial;
     }
     doubts_free(&doubts);
-    free(refills.items);
     return best;
 }
 
@@ -301,12 +293,9 @@ static bool has_spinning(const struct model *model) {
 }
 
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct modelgen_options *options) {
-    if (has_spinning(model))
-        return;
-    struct refills refills = measure_refills(options);
-    correction_apply(model, correction_find(trace, &refills));
-    free(refills.items);
+                      const struct refills *refills) {
+    if (!has_spinning(model))
+        correction_apply(model, correction_find(trace, refills));
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -1,8 +1,8 @@
 /* Stage 4: trace + facts + samples -> model.
  *
- * In: DIRECTORY/trace.persik, and when there DIRECTORY/evictions.persik, DIRECTORY/static.json and
- * DIRECTORY/sample.json.
- * Out: a model (formats/model.h) that reproduces the traced run. Open modelgen.c first. */
+ * In: DIRECTORY/trace.persik, and when there DIRECTORY/evictions-1.persik ...,
+ * DIRECTORY/static.json and DIRECTORY/sample.json. Out: a model (formats/model.h) that reproduces
+ * the traced run. Open modelgen.c first. */
 #ifndef PERSIK_MODELGEN_MODELGEN_H
 #define PERSIK_MODELGEN_MODELGEN_H
 
@@ -14,6 +14,7 @@
 #include "formats/model.h"
 #include "formats/sample.h"
 #include "formats/trace.h"
+#include "modelgen/run/evictions.h"
 
 /* How a model does when it is simulated. */
 struct modelgen_trial {
@@ -22,11 +23,10 @@ struct modelgen_trial {
 };
 
 struct modelgen_options {
-    struct trace *const *evictions; /* of runs of the same configuration in which the cores' caches
-                                     * were emptied now and then */
-    size_t n_evictions;
-    double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
-    size_t max_nodes;           /* the graph is simplified until it has no more; 0 = 100 */
+    const struct refills *refills; /* what losing their caches costs threads, evictions_measure();
+                                    * NULL: not known */
+    double insignificant_share;    /* t of the paper, section 3: 0 = 0.0005 of the run */
+    size_t max_nodes;              /* the graph is simplified until it has no more; 0 = 100 */
     /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait
      * for ever, which the real ones did not, and it misses the run by much, what was concluded from
      * little evidence is doubted, object by object. */
@@ -43,10 +43,10 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
- * run itself comes before. Where threads spin for locks, their CPU time tells nothing. `options` as
+ * run itself comes before. Where threads spin for locks, their CPU time tells nothing. `refills` as
  * the model was built with. */
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct modelgen_options *options);
+                      const struct refills *refills);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);

@@ -38,7 +38,7 @@ struct collection {
     struct sched sched;
     struct block block;
     struct launch launch; /* of the traced run */
-    int evicts; /* the program's caches are emptied meanwhile, for the so-manieth time; 0: not */
+    int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
     struct times {
         size_t count, capacity;
@@ -186,7 +186,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     collection->ftrace = ftrace_open();
     sched_attach(&collection->sched, collection->recorder, collection->ftrace, launch->pid,
                  &collection->lacks);
-    if (collection->options->block_io)
+    if (collection->options->block_io && !collection->evicts) /* nobody looks at its disks */
         block_attach(&collection->block, collection->ftrace, &collection->lacks);
     collection->uprobes =
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);

@@ -7,7 +7,7 @@
 #include "formats/trace.h"
 #include "modelgen/run/evictions.h"
 
-/* What the demands are to be multiplied by; 1 where nothing tells. */
+/* What the demands are to be multiplied by; 1 where nothing tells. `refills` NULL: not known. */
 double correction_find(const struct trace *trace, const struct refills *refills);
 
 /* Multiplies all CPU demands of the nodes and edges, and notes it in the model. */

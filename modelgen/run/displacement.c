@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/run/timeline.h"
 
 /* Fewer windows tell nothing. */
 #define FEW 5
@@ -15,16 +16,9 @@ static void add_running(const struct trace_thread *thread, size_t role, struct w
                         size_t n) {
     for (size_t w = 0; w < n; w++) {
         struct window *window = &windows[w];
-        size_t low = 0, high = thread->n_slices;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (thread->slices[middle].off_ns <= window->from_ns)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < thread->n_slices && thread->slices[low].on_ns < window->to_ns; low++) {
-            const struct trace_slice *slice = &thread->slices[low];
+        size_t s = timeline_slice_after(thread, window->from_ns);
+        for (; s < thread->n_slices && thread->slices[s].on_ns < window->to_ns; s++) {
+            const struct trace_slice *slice = &thread->slices[s];
             double from = fmax((double)slice->on_ns, (double)window->from_ns);
             double to = fmin((double)slice->off_ns, (double)window->to_ns);
             if (slice->cpu == window->cpu)

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "modelgen/run/moments.h"
-#include "modelgen/run/timeline.h"
 
 static const struct refill *find_refill(const struct refills *refills, uint64_t role) {
     for (size_t r = 0; r < refills->count; r++)
@@ -59,7 +58,7 @@ static void run_slice(struct returner *thread, const struct trace_slice *slice, 
 }
 
 static bool costs_something(const struct refills *refills) {
-    for (size_t r = 0; r < refills->count; r++)
+    for (size_t r = 0; refills && r < refills->count; r++)
         if (refills->items[r].n_points)
             return true;
     return false;
@@ -94,31 +93,25 @@ struct losses refills_find(const struct trace *recorded, const struct refills *r
 
 /* Of the pool's thread that computes most. */
 static uint64_t role_of_pool(const struct trace *recorded, const struct trace *trace,
-                             const struct thread_pool *pool) {
-    double most_ns = -1;
-    int tid = 0;
-    for (size_t i = 0; i < pool->n_threads; i++) {
-        struct timeline timeline = timeline_make(&trace->threads[pool->threads[i]]);
-        double cpu_ns = timeline_cpu(&timeline, timeline.thread->end_ns);
-        if (cpu_ns > most_ns)
-            tid = timeline.thread->tid;
-        most_ns = fmax(most_ns, cpu_ns);
-        timeline_free(&timeline);
-    }
+                             const struct thread_pool *pool, const double *cpu_ns) {
+    size_t most = pool->threads[0];
+    for (size_t i = 1; i < pool->n_threads; i++)
+        if (cpu_ns[pool->threads[i]] > cpu_ns[most])
+            most = pool->threads[i];
     for (size_t t = 0; t < recorded->n_threads; t++)
-        if (recorded->threads[t].tid == tid)
+        if (recorded->threads[t].tid == trace->threads[most].tid)
             return fragments_role(recorded, t);
     return 0;
 }
 
 void refills_write(const struct trace *recorded, const struct refills *refills,
                    const struct trace *trace, const struct thread_pools *pools,
-                   struct model *model) {
+                   const double *cpu_ns, struct model *model) {
     if (!costs_something(refills))
         return;
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct refill *refill =
-            find_refill(refills, role_of_pool(recorded, trace, &pools->pools[p]));
+            find_refill(refills, role_of_pool(recorded, trace, &pools->pools[p], cpu_ns));
         struct pool *pool = &model->pools[p];
         if (!refill)
             continue;

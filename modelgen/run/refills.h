@@ -10,13 +10,14 @@
 #include "modelgen/run/evictions.h"
 #include "modelgen/run/losses.h"
 
-/* Of all threads of the recorded run, which is another one than that of the evictions. */
+/* Of all threads of the recorded run, which is another one than that of the evictions. `refills`
+ * NULL: nothing is known of it. */
 struct losses refills_find(const struct trace *recorded, const struct refills *refills);
 
-/* Gives the model's pools what is known of their threads. `trace` is what the pools are of; its
- * threads have the ids of the recorded ones. */
+/* Gives the model's pools what is known of their threads, if anything. `trace` is what the pools
+ * are of, `cpu_ns` per thread of it; its threads have the ids of the recorded ones. */
 void refills_write(const struct trace *recorded, const struct refills *refills,
                    const struct trace *trace, const struct thread_pools *pools,
-                   struct model *model);
+                   const double *cpu_ns, struct model *model);
 
 #endif

@@ -211,18 +211,23 @@ struct timeline_parts timeline_parts(const struct timeline *timeline) {
     return parts;
 }
 
-void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
-                          struct trace_thread *to) {
+size_t timeline_slice_after(const struct trace_thread *thread, uint64_t time_ns) {
     size_t first = 0;
-    for (size_t left = from->n_slices; left > 0;) {
+    for (size_t left = thread->n_slices; left > 0;) {
         size_t half = left / 2;
-        if (from->slices[first + half].off_ns <= low_ns) {
+        if (thread->slices[first + half].off_ns <= time_ns) {
             first += half + 1;
             left -= half + 1;
         } else {
             left = half;
         }
     }
+    return first;
+}
+
+void timeline_copy_slices(const struct trace_thread *from, uint64_t low_ns, uint64_t high_ns,
+                          struct trace_thread *to) {
+    size_t first = timeline_slice_after(from, low_ns);
     size_t last = first;
     while (last < from->n_slices && from->slices[last].on_ns < high_ns)
         last++;

@@ -29,8 +29,7 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
 }
 
 static double find(struct trace *trace) {
-    const struct refills no_refills = {0};
-    double factor = correction_find(trace, &no_refills);
+    double factor = correction_find(trace, NULL);
     trace_free(trace);
     return factor;
 }
