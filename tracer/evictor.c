@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
+#include "tracer/cores.h"
 #include "tracer/timebase.h"
 
 #define LINE_BYTES 64
@@ -197,19 +197,7 @@ static void *prepare(void *context) {
 /* ---- all of them ---- */
 
 static bool start(struct core_evictor *core, void *(*routine)(void *)) {
-    const struct sched_param priority = {.sched_priority = PRIORITY};
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(core->core, &cores);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    bool started = pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores) == 0 &&
-                   pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED) == 0 &&
-                   pthread_attr_setschedpolicy(&attributes, SCHED_FIFO) == 0 &&
-                   pthread_attr_setschedparam(&attributes, &priority) == 0 &&
-                   pthread_create(&core->thread, &attributes, routine, core) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
+    return cores_start(&core->thread, core->core, PRIORITY, routine, core);
 }
 
 static void make_core(struct core_evictor *core, struct evictor *evictor, int number) {
@@ -241,13 +229,11 @@ static void free_evictor(struct evictor *evictor) {
 }
 
 static void make_cores(struct evictor *evictor) {
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return;
-    evictor->cores = memory_alloc((size_t)CPU_COUNT(&allowed), sizeof *evictor->cores);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, &allowed))
-            make_core(&evictor->cores[evictor->n_cores++], evictor, i);
+    int *numbers = cores_allowed(&evictor->n_cores);
+    evictor->cores = memory_alloc(evictor->n_cores, sizeof *evictor->cores);
+    for (size_t i = 0; i < evictor->n_cores; i++)
+        make_core(&evictor->cores[i], evictor, numbers[i]);
+    free(numbers);
 }
 
 /* One core after the other, so that they do not disturb each other. */

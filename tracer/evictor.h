@@ -1,12 +1,11 @@
 /* Takes the cores away from a program now and then and empties their caches, to see in its trace
  * what it costs its threads to come back to a core that others have used.
  *
- * A thread of real-time priority on each core does one of two things every 8 to 20 ms:
- *   - it mostly holds the core for one of a few times and goes through more memory meanwhile than
- * the core's cache takes, as other threads would that have the core in turns;
- *   - it fills half of the core's own (second-level) cache with lines of its own, lets go, and
- * looks after 0.3 to 3 ms how many of them are still there: so fast does what runs there displace
- * what others had. */
+ * A thread of real-time priority on each core does one of two things every 8 to 20 ms. Mostly it
+ * holds the core for one of a few times and reads through more memory than the core's own
+ * (second-level) cache takes, anew every 4 ms, as other threads would that have the core in turns.
+ * Else it fills half of that cache with lines of its own, lets go, and looks after 0.3 to 3 ms how
+ * many of them are still there: so fast does what runs there displace what others had. */
 #ifndef PERSIK_TRACER_EVICTOR_H
 #define PERSIK_TRACER_EVICTOR_H
 

@@ -6,11 +6,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "tracer/cores.h"
 #include "tracer/timebase.h"
 
 #define ROUNDS   60
@@ -76,15 +78,7 @@ static void *wake(void *context) {
 }
 
 static bool start(pthread_t *thread, int core, void *(*routine)(void *), struct trial *trial) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    bool started = pthread_attr_setaffinity_np(&attributes, sizeof cores, &cores) == 0 &&
-                   pthread_create(thread, &attributes, routine, trial) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
+    return cores_start(thread, core, CORES_USUAL_PRIORITY, routine, trial);
 }
 
 static double lower_quartile(double *values) {
@@ -119,26 +113,18 @@ static bool try_out(int waker_core, int sleeper_core, struct outcome *outcome) {
     return wakes;
 }
 
-static bool two_cores(int cores[2]) {
-    cpu_set_t allowed;
-    int n = 0;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return false;
-    for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
-        if (CPU_ISSET(i, &allowed))
-            cores[n++] = i;
-    return n == 2;
-}
-
 static double above(double value, double least) {
     return value > least ? value - least : 0;
 }
 
 struct wakeup_costs wakeup_costs_measure(void) {
-    int cores[2];
+    size_t n;
+    int *cores = cores_allowed(&n);
     struct outcome near, far;
-    if (!two_cores(cores) || !try_out(cores[0], cores[0], &near) ||
-        !try_out(cores[0], cores[1], &far))
+    bool measured =
+        n >= 2 && try_out(cores[0], cores[0], &near) && try_out(cores[0], cores[1], &far);
+    free(cores);
+    if (!measured)
         return (struct wakeup_costs){0};
     return (struct wakeup_costs){above(far.cpu_ns, near.cpu_ns),
                                  above(far.latency_ns, near.latency_ns)};
