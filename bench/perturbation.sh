@@ -19,7 +19,8 @@ record_bytes=32
 # One pair of `concrete`: "perturbation in %, untraced seconds, records".
 measure_pair() {
     local data=$work/perturbation.data notes
-    notes=$("$persik" trace --no-evictions --plain-runs 2 -o "$data" -- "${concrete[@]}" 2>&1 >/dev/null) || {
+    notes=$("$persik" trace --no-evictions --plain-runs 2 -o "$data" -- "${concrete[@]}" 2>&1 \
+        >/dev/null) || {
         say "this could not be traced: ${concrete[*]}: $notes"
         return 1
     }

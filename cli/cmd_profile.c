@@ -27,7 +27,7 @@ static const struct argp profile_argp = {
     .doc =
         "Records all that `persik build-model` needs: runs the program once under a sampler, "
         "analyses its source, runs it again with probes, and some times without to tell what the "
-        "probes cost; a last run tells what it costs its threads to share a core's cache. The "
+        "probes cost; the last runs tell what it costs its threads to share a core's cache. The "
         "program is not changed, its output is left alone.\v"
         "Examples:\n"
         "  persik profile ./server --threads 4\n"

@@ -15,9 +15,9 @@ static const struct argp trace_argp = {
     .parser = record_parse,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
     .doc = "Runs the program once with probes on its lock, queue, thread and I/O calls, and "
-           "more without, to tell what the probes cost; then once more with probes while the "
-           "cores' caches are emptied now and then, to tell what that costs. Writes trace.persik "
-           "and evictions.persik.\v"
+           "some times without, to tell what the probes cost; then up to five times with probes "
+           "while the cores' caches are emptied now and then, to tell what that costs. Writes "
+           "trace.persik and evictions-1.persik, evictions-2.persik ...\v"
            "Examples:\n"
            "  persik trace ./server --threads 4\n"
            "  persik trace --plain-runs 5 -o run1 -- ./server --threads 4\n",

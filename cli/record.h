@@ -46,8 +46,8 @@ enum {
 #define OPTION_NO_EVICTIONS                                                                        \
     {                                                                                              \
         "no-evictions", KEY_NO_EVICTIONS, NULL, 0,                                                 \
-            "no run whose cores' caches are emptied now and then: what it costs threads to share " \
-            "a core is then not known",                                                            \
+            "no runs in which the cores' caches are emptied now and then: what it costs threads "  \
+            "to share a core is then not known",                                                   \
             1                                                                                      \
     }
 

@@ -32,7 +32,7 @@ struct trace_stage {
     int plain_runs;
     bool follow; /* child processes too */
     bool block_io;
-    bool evictions; /* one run more, which tells what it costs threads to lose their caches */
+    bool evictions; /* some runs more, which tell what it costs threads to lose their caches */
     const struct user_catalog *catalog; /* NULL none */
 };
 int stage_trace(const struct trace_stage *stage, struct error *error);
