@@ -25,7 +25,9 @@
 #define RAW_MAX_PAIRS    64
 #define RAW_HEADER_SIZE  4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
 #define RAW_WINDOW_BYTES (128u << 10)
-#define RAW_NO_OBJECT    ((1ull << 48) - 1) /* I/O on a stream without a descriptor, a failed call */
+#define RAW_FIELD_BITS   48 /* of a record's word that two fields share, the low ones */
+#define RAW_NO_OBJECT                                                                              \
+    ((1ull << RAW_FIELD_BITS) - 1) /* I/O on a stream without a descriptor, a failed call */
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
 #define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"
@@ -108,11 +110,11 @@ _Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's he
  * was taken again: the critical sections of one mutex do not overlap. */
 struct raw_record {
     uint64_t start;
-    uint64_t duration : 48;
-    uint64_t api : 16;
-    uint64_t object : 48;
-    uint64_t flags : 16; /* enum trace_flag */
-    uint32_t context;    /* index into entries; TRACE_NO_CONTEXT */
+    uint64_t duration : RAW_FIELD_BITS;
+    uint64_t api : 64 - RAW_FIELD_BITS;
+    uint64_t object : RAW_FIELD_BITS;
+    uint64_t flags : 64 - RAW_FIELD_BITS; /* enum trace_flag */
+    uint32_t context;                     /* index into entries; TRACE_NO_CONTEXT */
     int32_t value;
 };
 _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");

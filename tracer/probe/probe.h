@@ -117,18 +117,16 @@ static inline struct raw_record *probe_claim(void) {
     return probe_claim_slow();
 }
 
+/* A record's words are stored one by one: built field by field on the stack it would be read back
+ * as a whole, which waits for the stores. */
 static inline void probe_store(struct raw_record *record, uint64_t ticks, enum api api,
                                uint64_t object, unsigned flags, uint32_t context, int32_t value) {
-    struct raw_record filled = {.start = ticks,
-                                .api = (uint16_t)api,
-                                .object = object & RAW_NO_OBJECT,
-                                .flags = (uint16_t)flags,
-                                .context = context,
-                                .value = value};
-    memcpy((char *)record + sizeof ticks, (char *)&filled + sizeof ticks,
-           sizeof filled - sizeof ticks);
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* a record counts from its start on */
-    record->start = ticks;
+    typedef uint64_t __attribute__((may_alias)) word;
+    volatile word *words = (volatile word *)record;
+    words[1] = (uint64_t)api << RAW_FIELD_BITS;
+    words[2] = (object & RAW_NO_OBJECT) | (uint64_t)flags << RAW_FIELD_BITS;
+    words[3] = context | (uint64_t)(uint32_t)value << 32;
+    words[0] = ticks; /* a record counts from its start on */
 }
 
 /* Records a call that did not wait. */
