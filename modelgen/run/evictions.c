@@ -20,11 +20,11 @@
 /* What differs by more standard deviations is something else. */
 #define OUTLIER 6.0
 
-/* After one eviction: CPU more than expected, and evictions more than expected. */
+/* After one disturbance: CPU more than expected, and disturbances more than expected. */
 struct excess {
     size_t fragment;
     double cpu_ns, variance, away_ns;
-    double evictions[N_COSTS];
+    double disturbances[N_COSTS];
     size_t plan;
 };
 
@@ -33,51 +33,41 @@ struct excesses {
     size_t count, capacity;
 };
 
-/* After event number `e`. `rates`: evictions per CPU ns. False: nothing is to be expected. */
-static bool measure_excess(const struct fragments *work, size_t e, size_t end_event,
-                           const double *rates, struct excess *excess) {
-    const struct eviction_event *event = &work->events.items[e];
-    const struct fragment *fragment = &work->fragments.items[event->fragment];
+/* After disturbance number `d`. False: nothing is to be expected. */
+static bool measure_excess(const struct fragments *work, size_t d, size_t end,
+                           struct excess *excess) {
+    const struct disturbance *disturbance = &work->disturbances.items[d];
+    const struct fragment *fragment = &work->fragments.items[disturbance->fragment];
     const struct fragment_kind *kind = &work->kinds[fragment->kind];
-    double expected_ns = fragments_expected_rest(work, kind, event->at_ns - fragment->from_ns);
-    if (isnan(expected_ns) || isnan(fragment->until_ns))
+    struct fragment_rest expected;
+    if (isnan(fragment->until_ns) ||
+        !fragments_expected_rest(work, kind, disturbance->at_ns - fragment->from_ns, &expected))
         return false;
     double limit_ns = OUTLIER * sqrt(kind->variance);
-    double excess_ns = fragment->until_ns - event->at_ns - expected_ns;
-    *excess = (struct excess){.fragment = event->fragment,
+    double excess_ns = fragment->until_ns - disturbance->at_ns - expected.ns;
+    *excess = (struct excess){.fragment = disturbance->fragment,
                               .cpu_ns = fmin(fmax(excess_ns, -limit_ns), limit_ns),
                               .variance = kind->variance,
-                              .away_ns = event->away_ns,
-                              .plan = event->plan};
+                              .away_ns = disturbance->away_ns,
+                              .plan = disturbance->plan};
     for (size_t p = 0; p < N_COSTS; p++)
-        excess->evictions[p] = -rates[p] * expected_ns;
-    for (; e < end_event && work->events.items[e].at_ns < fragment->until_ns; e++)
-        excess->evictions[work->events.items[e].plan]++;
+        excess->disturbances[p] = -expected.disturbances[p];
+    for (; d < end && work->disturbances.items[d].at_ns < fragment->until_ns; d++)
+        excess->disturbances[work->disturbances.items[d].plan]++;
     return true;
 }
 
 /* Of the role's threads, in one run. */
 static void measure_excesses(const struct fragments *work, const size_t *role_of, size_t role,
                              struct excesses *excesses) {
-    const struct trace *trace = work->trace;
-    double rates[N_COSTS] = {0}, cpu_ns = 0;
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        if (role_of[t] != role)
-            continue;
-        for (size_t f = t ? work->thread_end[t - 1] : 0; f < work->thread_end[t]; f++)
-            cpu_ns += fragment_length(&work->fragments.items[f]);
-        for (size_t e = work->first_event[t]; e < work->first_event[t + 1]; e++)
-            rates[work->events.items[e].plan]++;
-    }
-    for (size_t p = 0; p < N_COSTS && cpu_ns > 0; p++)
-        rates[p] /= cpu_ns;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t e = work->first_event[t]; role_of[t] == role && e < work->first_event[t + 1];
-             e++) {
+    for (size_t t = 0; t < work->trace->n_threads; t++) {
+        size_t end = work->first_disturbance[t + 1];
+        for (size_t d = work->first_disturbance[t]; role_of[t] == role && d < end; d++) {
             struct excess excess;
-            if (measure_excess(work, e, work->first_event[t + 1], rates, &excess))
+            if (measure_excess(work, d, end, &excess))
                 *VECTOR_ADD(excesses) = excess;
         }
+    }
 }
 
 struct costs {
@@ -99,7 +89,7 @@ static void add_variances(const struct excesses *excesses, const gsl_matrix *inv
         const struct excess *row = &excesses->items[i];
         double residual = row->cpu_ns;
         for (size_t p = 0; p < N_COSTS; p++)
-            residual -= row->evictions[p] * costs->mean_ns[p];
+            residual -= row->disturbances[p] * costs->mean_ns[p];
         bool is_last = i + 1 == excesses->count || row[1].fragment != row->fragment;
         for (size_t p = 0; p < N_COSTS; p++) {
             part[p] += weight_of(row) * gsl_matrix_get(inverse, p, row->plan) * residual;
@@ -109,8 +99,8 @@ static void add_variances(const struct excesses *excesses, const gsl_matrix *inv
     }
 }
 
-/* Costs such that the excesses after evictions of each plan are those of the evictions in them, on
- * the average: sum over rows of a plan w * (cpu - evictions . costs) = 0. */
+/* Costs such that the excesses after disturbances of each plan are those of the disturbances in
+ * them, on the average: sum over rows of a plan w * (cpu - disturbances . costs) = 0. */
 static struct costs solve(const struct excesses *excesses, const bool *used) {
     struct costs costs = {.known = true};
     gsl_matrix *sums = gsl_matrix_calloc(N_COSTS, N_COSTS);
@@ -120,7 +110,7 @@ static struct costs solve(const struct excesses *excesses, const bool *used) {
         double weight = weight_of(row);
         *gsl_vector_ptr(excess, row->plan) += weight * row->cpu_ns;
         for (size_t p = 0; p < N_COSTS; p++)
-            *gsl_matrix_ptr(sums, row->plan, p) += used[p] ? weight * row->evictions[p] : 0;
+            *gsl_matrix_ptr(sums, row->plan, p) += used[p] ? weight * row->disturbances[p] : 0;
     }
     for (size_t p = 0; p < N_COSTS; p++)
         if (!used[p]) { /* costs nothing, by definition */

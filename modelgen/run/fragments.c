@@ -42,8 +42,8 @@ static void find_plans(struct fragments *work) {
     }
 }
 
-/* The eviction that made the thread leave its core at the end of the slice. */
-static const struct trace_eviction *find_eviction(const struct trace *trace,
+/* The core's first eviction after the slice; NULL: none. */
+static const struct trace_eviction *next_eviction(const struct trace *trace,
                                                   const struct trace_slice *slice) {
     size_t low = 0, high = trace->n_evictions;
     while (low < high) {
@@ -55,14 +55,18 @@ static const struct trace_eviction *find_eviction(const struct trace *trace,
         else
             high = middle;
     }
-    const struct trace_eviction *eviction = &trace->evictions[low];
-    bool fits = low < trace->n_evictions && eviction->cpu == slice->cpu &&
-                eviction->from_ns < slice->off_ns + SWITCH_NS;
-    return fits ? eviction : NULL;
+    bool found = low < trace->n_evictions && trace->evictions[low].cpu == slice->cpu;
+    return found ? &trace->evictions[low] : NULL;
 }
 
+/* Why it may cost the thread something to go on with `back`. The eviction is the core's first since
+ * `slice`, if any. N_COSTS: it does not. */
 static size_t plan_of(const struct fragments *work, const struct trace_eviction *eviction,
-                      const struct trace_slice *back) {
+                      const struct trace_slice *slice, const struct trace_slice *back) {
+    bool is_over = eviction && eviction->from_ns < back->on_ns && back->cpu == slice->cpu;
+    bool is_victim = eviction && slice->preempted && eviction->from_ns < slice->off_ns + SWITCH_NS;
+    if (!is_victim)
+        return is_over ? COST_WAITED : slice->preempted ? COST_TURN : N_COSTS;
     if (eviction->kind != EVICTION_HOLD)
         return COST_OTHER;
     if (back->cpu != eviction->cpu)
@@ -73,25 +77,27 @@ static size_t plan_of(const struct fragments *work, const struct trace_eviction 
     return p < work->n_plans ? p : COST_OTHER;
 }
 
-static void find_events(struct fragments *work, size_t t, const struct timeline *timeline) {
+static void find_disturbances(struct fragments *work, size_t t, const struct timeline *timeline) {
     const struct trace_thread *thread = &work->trace->threads[t];
     size_t fragment = t ? work->thread_end[t - 1] : 0, end = work->thread_end[t];
     for (size_t s = 0; s + 1 < thread->n_slices; s++) {
         const struct trace_slice *slice = &thread->slices[s];
-        const struct trace_eviction *eviction =
-            slice->preempted ? find_eviction(work->trace, slice) : NULL;
-        if (!eviction)
+        const struct trace_eviction *eviction = next_eviction(work->trace, slice);
+        size_t plan = plan_of(work, eviction, slice, slice + 1);
+        if (plan == N_COSTS)
             continue;
         double at_ns = timeline_cpu(timeline, slice->off_ns);
         while (fragment < end && work->fragments.items[fragment].to_ns <= at_ns)
             fragment++;
-        if (fragment == end || work->fragments.items[fragment].from_ns > at_ns)
-            continue;
+        if (fragment == end)
+            break;
         struct fragment *in = &work->fragments.items[fragment];
+        if (in->from_ns > at_ns && plan != COST_WAITED)
+            continue;
+        at_ns = fmax(at_ns, in->from_ns); /* who comes back in a call pays for it afterwards */
         in->calm_ns = fmin(in->calm_ns, at_ns - in->from_ns);
-        *VECTOR_ADD(&work->events) =
-            (struct eviction_event){plan_of(work, eviction, slice + 1), fragment, at_ns,
-                                    (double)(slice[1].on_ns - slice->off_ns)};
+        *VECTOR_ADD(&work->disturbances) =
+            (struct disturbance){plan, fragment, at_ns, (double)(slice[1].on_ns - slice->off_ns)};
     }
 }
 
@@ -150,12 +156,35 @@ static int compare_done(const void *a, const void *b) {
 static void sort_kind(const struct fragments *work, struct fragment_kind *kind) {
     struct fragment_done *done = &work->done[kind->first];
     qsort(done, kind->count, sizeof *done, compare_done);
-    const double *all_ns = &done[0].all_ns;
+    const double *all_ns = &done[0].all.ns;
     size_t stride = sizeof *done / sizeof *all_ns;
     kind->variance = kind->count > 1 ? gsl_stats_variance(all_ns, stride, kind->count) : 0;
     kind->sums = memory_alloc(kind->count + 1, sizeof *kind->sums);
-    for (size_t i = kind->count; i-- > 0;)
-        kind->sums[i] = kind->sums[i + 1] + done[i].all_ns;
+    for (size_t i = kind->count; i-- > 0;) {
+        kind->sums[i].ns = kind->sums[i + 1].ns + done[i].all.ns;
+        for (size_t p = 0; p < N_COSTS; p++)
+            kind->sums[i].disturbances[p] =
+                kind->sums[i + 1].disturbances[p] + done[i].all.disturbances[p];
+    }
+}
+
+/* The thread's fragments. */
+static void add_done(struct fragments *work, size_t t) {
+    size_t first = work->first_disturbance[t], end = work->first_disturbance[t + 1];
+    for (size_t f = t ? work->thread_end[t - 1] : 0; f < work->thread_end[t]; f++) {
+        const struct fragment *fragment = &work->fragments.items[f];
+        struct fragment_kind *kind = &work->kinds[fragment->kind];
+        while (first < end && work->disturbances.items[first].at_ns < fragment->from_ns)
+            first++;
+        if (isnan(fragment->until_ns))
+            continue;
+        struct fragment_done *done = &work->done[kind->first + kind->count++];
+        *done = (struct fragment_done){fragment->calm_ns,
+                                       {fragment->until_ns - fragment->from_ns, {0}}};
+        for (size_t d = first; d < end && work->disturbances.items[d].at_ns < fragment->until_ns;
+             d++)
+            done->all.disturbances[work->disturbances.items[d].plan]++;
+    }
 }
 
 static void sort_kinds(struct fragments *work) {
@@ -166,13 +195,8 @@ static void sort_kinds(struct fragments *work) {
         first += work->kinds[k].count;
         work->kinds[k].count = 0;
     }
-    for (size_t f = 0; f < work->fragments.count; f++) {
-        const struct fragment *fragment = &work->fragments.items[f];
-        struct fragment_kind *kind = &work->kinds[fragment->kind];
-        if (!isnan(fragment->until_ns))
-            work->done[kind->first + kind->count++] =
-                (struct fragment_done){fragment->calm_ns, fragment->until_ns - fragment->from_ns};
-    }
+    for (size_t t = 0; t < work->trace->n_threads; t++)
+        add_done(work, t);
     for (size_t k = 0; k < work->n_kinds; k++)
         sort_kind(work, &work->kinds[k]);
 }
@@ -180,16 +204,16 @@ static void sort_kinds(struct fragments *work) {
 struct fragments fragments_divide(const struct trace *trace) {
     struct fragments work = {.trace = trace};
     work.thread_end = memory_alloc(trace->n_threads, sizeof *work.thread_end);
-    work.first_event = memory_alloc(trace->n_threads + 1, sizeof *work.first_event);
+    work.first_disturbance = memory_alloc(trace->n_threads + 1, sizeof *work.first_disturbance);
     find_plans(&work);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
         find_fragments(&work, t, fragments_role(trace, t), &timeline);
-        work.first_event[t] = work.events.count;
-        find_events(&work, t, &timeline);
+        work.first_disturbance[t] = work.disturbances.count;
+        find_disturbances(&work, t, &timeline);
         timeline_free(&timeline);
     }
-    work.first_event[trace->n_threads] = work.events.count;
+    work.first_disturbance[trace->n_threads] = work.disturbances.count;
     average_kinds(&work);
     for (size_t t = 0; t < trace->n_threads; t++)
         look_ahead(&work, t ? work.thread_end[t - 1] : 0, work.thread_end[t]);
@@ -203,14 +227,14 @@ void fragments_free(struct fragments *work) {
     free(work->kinds);
     free(work->done);
     free(work->fragments.items);
-    free(work->events.items);
+    free(work->disturbances.items);
     free(work->thread_end);
-    free(work->first_event);
+    free(work->first_disturbance);
     map_free(&work->kind_ids);
 }
 
-double fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
-                               double age_ns) {
+bool fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
+                             double age_ns, struct fragment_rest *rest) {
     const struct fragment_done *done = &work->done[kind->first];
     size_t low = 0, high = kind->count;
     while (low < high) {
@@ -221,5 +245,10 @@ double fragments_expected_rest(const struct fragments *work, const struct fragme
             high = middle;
     }
     size_t longer = kind->count - low;
-    return longer < FRAGMENTS_FEW ? NAN : kind->sums[low] / (double)longer - age_ns;
+    if (longer < FRAGMENTS_FEW)
+        return false;
+    rest->ns = kind->sums[low].ns / (double)longer - age_ns;
+    for (size_t p = 0; p < N_COSTS; p++)
+        rest->disturbances[p] = kind->sums[low].disturbances[p] / (double)longer;
+    return true;
 }

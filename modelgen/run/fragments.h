@@ -1,8 +1,9 @@
 /* What threads did between their calls, in a run with evictions: how long each fragment of their
- * work took, how long others of the same kind take, and which evictions fell into it. */
+ * work took, how long others of the same kind take, and what disturbed it. */
 #ifndef PERSIK_MODELGEN_RUN_FRAGMENTS_H
 #define PERSIK_MODELGEN_RUN_FRAGMENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,33 +16,40 @@
 struct fragment {
     uint32_t kind;
     double from_ns, to_ns; /* of its thread's CPU time */
-    double calm_ns;        /* up to the first eviction in it, or its length */
+    double calm_ns;        /* up to what disturbs it first, or its length */
     double until_ns;       /* when the thread has done what it does after it, up to the horizon;
                             * NaN: it ends before */
 };
 
 /* Fragments between the same two calls, of one role. */
 struct fragment_kind {
-    size_t first, count; /* in fragments.done, those that were calm the shortest first */
-    double mean_ns;      /* of a fragment */
-    double variance;     /* with what follows */
-    double *sums;        /* of the times from each one of these on; count + 1 */
+    size_t first, count;        /* in fragments.done, those that were calm the shortest first */
+    double mean_ns;             /* of a fragment */
+    double variance;            /* with what follows */
+    struct fragment_rest *sums; /* of these, from each one on; count + 1 */
+};
+
+/* What may cost something: evictions of each plan, those whose victim went on on another core,
+ * those that fell into a time when the thread had left the core anyway, turns of others without
+ * one, and what is not to be counted on. */
+enum { COST_MOVED = EVICTION_PLANS, COST_WAITED, COST_TURN, COST_OTHER, N_COSTS };
+
+struct disturbance {
+    size_t plan; /* or one of the others */
+    size_t fragment;
+    double at_ns; /* of its thread's CPU time */
+    double away_ns;
+};
+
+/* What a fragment and what follows take, and what disturbs them. */
+struct fragment_rest {
+    double ns, disturbances[N_COSTS];
 };
 
 /* One of a kind. */
 struct fragment_done {
-    double calm_ns, all_ns; /* ... with what follows */
-};
-
-/* What may cost something: evictions of each plan, those whose victim went on on another core, and
- * what is not to be counted on. */
-enum { COST_MOVED = EVICTION_PLANS, COST_OTHER, N_COSTS };
-
-struct eviction_event {
-    size_t plan; /* or COST_MOVED, COST_OTHER */
-    size_t fragment;
-    double at_ns; /* of its thread's CPU time */
-    double away_ns;
+    double calm_ns;
+    struct fragment_rest all;
 };
 
 struct fragments {
@@ -54,10 +62,10 @@ struct fragments {
     } fragments;        /* by thread, then by time */
     size_t *thread_end; /* per thread: the first fragment after its own */
     struct {
-        struct eviction_event *items;
+        struct disturbance *items;
         size_t count, capacity;
-    } events;            /* likewise */
-    size_t *first_event; /* per thread, and one more */
+    } disturbances;            /* likewise */
+    size_t *first_disturbance; /* per thread, and one more */
     struct map kind_ids;
     size_t n_kinds;
     struct fragment_kind *kinds;
@@ -76,9 +84,9 @@ static inline double fragment_length(const struct fragment *fragment) {
     return fragment->to_ns - fragment->from_ns;
 }
 
-/* What the rest of a fragment that has taken `age_ns` so far without an eviction, and what follows,
- * take on the average. NaN: too few of its kind got so far. */
-double fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
-                               double age_ns);
+/* What the rest of a fragment that has taken `age_ns` so far undisturbed, and what follows, take on
+ * the average. False: too few of its kind got so far. */
+bool fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,
+                             double age_ns, struct fragment_rest *rest);
 
 #endif

@@ -104,6 +104,69 @@ static struct trace *evicted_run(uint64_t short_cost_ns, uint64_t long_cost_ns) 
     return moving_run(short_cost_ns, long_cost_ns, 0);
 }
 
+/* ---- two workers on one core ---- */
+
+struct sharing {
+    struct trace *trace;
+    uint64_t now_ns, on_ns, left_ns[3]; /* per thread: of its fragment */
+    uint32_t running;
+};
+
+/* Until the running worker has had so much CPU time. */
+static void share(struct sharing *all, struct story *random, uint64_t ns) {
+    uint64_t *left_ns = &all->left_ns[all->running], end_ns = all->now_ns + ns;
+    for (; all->now_ns + *left_ns <= end_ns; *left_ns = 2 * MS + any(random, 2 * MS)) {
+        all->now_ns += *left_ns;
+        builder_record(all->trace, all->running, "pthread_mutex_unlock", all->now_ns, 0, 0x1000,
+                       builder_context(all->trace, "work", 10, "worker", 20), 0);
+    }
+    *left_ns -= end_ns - all->now_ns;
+    all->now_ns = end_ns;
+}
+
+static void leave(struct sharing *all) {
+    builder_run(all->trace, all->running, 0, 0, all->on_ns, all->now_ns, true);
+}
+
+/* Turns of 4 ms, which cost `turn_cost_ns`. In every third to fifth the core is taken for
+ * 4 ms, which costs the worker that has the turn and the one that waits `cost_ns`. */
+static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns) {
+    struct story random = {.random = 1};
+    struct sharing all = {.trace = builder_new(1), .running = WORKER};
+    builder_thread(all.trace, "main", -1);
+    for (uint32_t t = WORKER; t <= OTHER; t++) {
+        builder_thread(all.trace, "worker", 0);
+        all.left_ns[t] = 3 * MS;
+    }
+    all.trace->evictions = memory_alloc(BUILDER_RECORDS, sizeof *all.trace->evictions);
+    uint64_t next = 3;
+    for (uint64_t turn = 0; turn < 2000; turn++) {
+        uint64_t before_ns = any(&random, 4 * MS);
+        share(&all, &random, before_ns);
+        if (turn == next) {
+            next += 3 + any(&random, 3);
+            leave(&all);
+            all.trace->evictions[all.trace->n_evictions++] =
+                (struct trace_eviction){.from_ns = all.now_ns,
+                                        .to_ns = all.now_ns + 4 * MS,
+                                        .planned_ns = 4 * MS,
+                                        .kind = EVICTION_HOLD};
+            all.on_ns = all.now_ns += 4 * MS;
+            all.left_ns[WORKER] += cost_ns;
+            all.left_ns[OTHER] += cost_ns;
+        }
+        share(&all, &random, 4 * MS - before_ns);
+        leave(&all);
+        all.on_ns = all.now_ns;
+        all.running = all.running == WORKER ? OTHER : WORKER;
+        all.left_ns[all.running] += turn_cost_ns;
+    }
+    builder_finish(all.trace, all.now_ns);
+    return all.trace;
+}
+
+/* ---- what is measured ---- */
+
 static struct refill worker_refill(const struct refills *refills, const struct trace *trace) {
     for (size_t i = 0; i < refills->count; i++)
         if (refills->items[i].role == fragments_role(trace, WORKER))
@@ -142,6 +205,15 @@ static void being_away_longer_does_not_cost_less(void **state) {
     assert_int_equal(refill.n_points, 2);
     assert_true(refill.points[0].cpu_ns == refill.points[1].cpu_ns);
     assert_true(fabs(refill.points[0].cpu_ns - 700 * US) < 150 * US);
+}
+
+/* Otherwise they would make fragments longer of which nobody knows why, and evictions would seem to
+ * cost less. */
+static void who_waits_for_the_core_pays_for_evictions_too(void **state) {
+    (void)state;
+    struct refill refill = measure(shared_run(600 * US, 100 * US));
+    assert_int_equal(refill.n_points, 1);
+    assert_true(fabs(refill.points[0].cpu_ns - 600 * US) < 100 * US);
 }
 
 /* What a thread finds on another core, where its like runs, is shared with that one. */
@@ -256,6 +328,7 @@ int main(void) {
         cmocka_unit_test(longer_fragments_after_evictions_tell_their_cost),
         cmocka_unit_test(what_costs_nothing_is_not_mistaken_for_a_cost),
         cmocka_unit_test(being_away_longer_does_not_cost_less),
+        cmocka_unit_test(who_waits_for_the_core_pays_for_evictions_too),
         cmocka_unit_test(what_threads_share_they_keep_for_each_other),
         cmocka_unit_test(several_runs_are_taken_together),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
