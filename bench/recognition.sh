@@ -39,7 +39,8 @@ build_model() {
     fi
     for try in 1 2 3; do
         [ "$try" = 1 ] || say "$name: profiled again: disturbed by something else"
-        timeout "$limit_s" "$persik" profile -o "$data" -- "$program" --threads $profiled_threads \
+        timeout "$limit_s" "$persik" profile --no-evictions -o "$data" -- \
+            "$program" --threads $profiled_threads \
             >"$folder/log" 2>&1 && "${build[@]}" >>"$folder/log" 2>&1 || return 1
         is_undisturbed "$data" && return
     done
