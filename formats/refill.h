@@ -28,4 +28,7 @@ void refill_lose(struct refill_curve curve, double away_ns, double left, double 
  * on at about half its speed. */
 double refill_regain(struct refill_curve curve, double ran_ns, double *missing_ns);
 
+/* What was missing before it computed for `ran_ns`, if `missing_ns` still is. */
+double refill_before(struct refill_curve curve, double ran_ns, double missing_ns);
+
 #endif

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Until half of a demand's rest is less than a nanosecond. */
+#define HALVINGS 40
+
 void caches_enter(struct engine *engine, struct thread *thread, int index) {
     struct core *core = &engine->cores[index];
     const struct plan_pool *pool = &engine->plan->pools[thread->pool];
@@ -21,7 +24,24 @@ void caches_leave(struct engine *engine, struct thread *thread, int index) {
 }
 
 double caches_refill(struct engine *engine, struct thread *thread, double demand_ns) {
+    thread->missed_ns = thread->missing_ns;
     if (thread->missing_ns <= 0)
         return 0;
     return refill_regain(engine->plan->pools[thread->pool].refill, demand_ns, &thread->missing_ns);
+}
+
+double caches_interrupt(struct engine *engine, struct thread *thread, double left_ns) {
+    if (thread->missed_ns <= 0 || left_ns <= 0)
+        return left_ns;
+    struct refill_curve refill = engine->plan->pools[thread->pool].refill;
+    double after_ns = thread->missing_ns, least_ns = 0, most_ns = left_ns;
+    for (int i = 0; i < HALVINGS; i++) {
+        double rest_ns = (least_ns + most_ns) / 2;
+        thread->missing_ns = fmin(refill_before(refill, rest_ns, after_ns), thread->missed_ns);
+        if (rest_ns + thread->missing_ns - after_ns < left_ns)
+            least_ns = rest_ns;
+        else
+            most_ns = rest_ns;
+    }
+    return most_ns;
 }

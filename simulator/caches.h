@@ -15,4 +15,8 @@ void caches_leave(struct engine *engine, struct thread *thread, int index);
 /* What a demand takes longer than `demand_ns` since the thread misses what it had. */
 double caches_refill(struct engine *engine, struct thread *thread, double demand_ns);
 
+/* The last demand is interrupted when it would take `left_ns` more: how much of it is left to be
+ * computed. What that would have brought back is missing again. */
+double caches_interrupt(struct engine *engine, struct thread *thread, double left_ns);
+
 #endif

@@ -324,7 +324,7 @@ static void end_slice(struct engine *engine, int index) {
         arm(engine, index);
         return;
     }
-    thread->remaining_ns = core->done_ns - engine->now_ns;
+    thread->remaining_ns = caches_interrupt(engine, thread, core->done_ns - engine->now_ns);
     caches_leave(engine, thread, index);
     thread->ran_ns = engine->now_ns;
     fair_put_back(engine, thread, index);

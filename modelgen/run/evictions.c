@@ -22,10 +22,10 @@
 
 /* After one disturbance: CPU more than expected, and disturbances more than expected. */
 struct excess {
-    size_t fragment;
     double cpu_ns, variance, away_ns;
     double disturbances[N_COSTS];
-    size_t plan;
+    double expected_error_ns; /* standard error of what was expected */
+    size_t plan, run;
 };
 
 struct excesses {
@@ -33,7 +33,8 @@ struct excesses {
     size_t count, capacity;
 };
 
-/* After disturbance number `d`. False: nothing is to be expected. */
+/* After disturbance number `d`, the first of its fragment: how far one has got that was disturbed
+ * before, its age does not tell. False: nothing is to be expected. */
 static bool measure_excess(const struct fragments *work, size_t d, size_t end,
                            struct excess *excess) {
     const struct disturbance *disturbance = &work->disturbances.items[d];
@@ -45,10 +46,10 @@ static bool measure_excess(const struct fragments *work, size_t d, size_t end,
         return false;
     double limit_ns = OUTLIER * sqrt(kind->variance);
     double excess_ns = fragment->until_ns - disturbance->at_ns - expected.ns;
-    *excess = (struct excess){.fragment = disturbance->fragment,
-                              .cpu_ns = fmin(fmax(excess_ns, -limit_ns), limit_ns),
+    *excess = (struct excess){.cpu_ns = fmin(fmax(excess_ns, -limit_ns), limit_ns),
                               .variance = kind->variance,
                               .away_ns = disturbance->away_ns,
+                              .expected_error_ns = sqrt(expected.variance),
                               .plan = disturbance->plan};
     for (size_t p = 0; p < N_COSTS; p++)
         excess->disturbances[p] = -expected.disturbances[p];
@@ -57,15 +58,20 @@ static bool measure_excess(const struct fragments *work, size_t d, size_t end,
     return true;
 }
 
-/* Of the role's threads, in one run. */
-static void measure_excesses(const struct fragments *work, const size_t *role_of, size_t role,
-                             struct excesses *excesses) {
+/* Of the role's threads, in run number `run`. */
+static void measure_excesses(const struct fragments *work, size_t run, const size_t *role_of,
+                             size_t role, struct excesses *excesses) {
     for (size_t t = 0; t < work->trace->n_threads; t++) {
         size_t end = work->first_disturbance[t + 1];
         for (size_t d = work->first_disturbance[t]; role_of[t] == role && d < end; d++) {
             struct excess excess;
-            if (measure_excess(work, d, end, &excess))
-                *VECTOR_ADD(excesses) = excess;
+            bool is_first =
+                d == work->first_disturbance[t] ||
+                work->disturbances.items[d - 1].fragment != work->disturbances.items[d].fragment;
+            if (!is_first || !measure_excess(work, d, end, &excess))
+                continue;
+            excess.run = run;
+            *VECTOR_ADD(excesses) = excess;
         }
     }
 }
@@ -81,20 +87,34 @@ static double weight_of(const struct excess *excess) {
     return 1 / (excess->variance + least * least);
 }
 
-/* Rows of one fragment tell of the same work: their errors add up. */
+/* What was expected of a run's rows comes from the same undisturbed fragments: if it was too much
+ * for one, it was for all. */
+static void add_expectations(const struct excesses *excesses, const gsl_matrix *inverse,
+                             struct costs *costs) {
+    double part[N_COSTS] = {0};
+    for (size_t i = 0; i < excesses->count; i++) {
+        const struct excess *row = &excesses->items[i];
+        bool is_last = i + 1 == excesses->count || row[1].run != row->run;
+        for (size_t p = 0; p < N_COSTS; p++) {
+            part[p] +=
+                weight_of(row) * gsl_matrix_get(inverse, p, row->plan) * row->expected_error_ns;
+            costs->variance[p] += is_last ? part[p] * part[p] : 0;
+            part[p] = is_last ? 0 : part[p];
+        }
+    }
+}
+
+/* Each fragment's own, which is no other's: there is one row of each. */
 static void add_variances(const struct excesses *excesses, const gsl_matrix *inverse,
                           struct costs *costs) {
-    double part[N_COSTS] = {0};
     for (size_t i = 0; i < excesses->count; i++) {
         const struct excess *row = &excesses->items[i];
         double residual = row->cpu_ns;
         for (size_t p = 0; p < N_COSTS; p++)
             residual -= row->disturbances[p] * costs->mean_ns[p];
-        bool is_last = i + 1 == excesses->count || row[1].fragment != row->fragment;
         for (size_t p = 0; p < N_COSTS; p++) {
-            part[p] += weight_of(row) * gsl_matrix_get(inverse, p, row->plan) * residual;
-            costs->variance[p] += is_last ? part[p] * part[p] : 0;
-            part[p] = is_last ? 0 : part[p];
+            double part = weight_of(row) * gsl_matrix_get(inverse, p, row->plan) * residual;
+            costs->variance[p] += part * part;
         }
     }
 }
@@ -128,8 +148,10 @@ static struct costs solve(const struct excesses *excesses, const bool *used) {
     gsl_set_error_handler(handler);
     for (size_t p = 0; costs.known && p < N_COSTS; p++)
         costs.mean_ns[p] = gsl_vector_get(solution, p);
-    if (costs.known)
+    if (costs.known) {
         add_variances(excesses, inverse, &costs);
+        add_expectations(excesses, inverse, &costs);
+    }
     gsl_matrix_free(inverse);
     gsl_permutation_free(order);
     gsl_vector_free(solution);
@@ -243,14 +265,14 @@ static bool has_team(const struct trace *trace) {
     return false;
 }
 
-static void measure_run(const struct trace *trace, const size_t *role_of, size_t n_roles,
-                        struct windows *windows, struct excesses *excesses) {
+static void measure_run(const struct trace *trace, size_t run, const size_t *role_of,
+                        size_t n_roles, struct windows *windows, struct excesses *excesses) {
     if (trace->n_evictions == 0 || !trace->meta.has_slices || has_team(trace))
         return;
     displacement_add(trace, role_of, n_roles, windows);
     struct fragments work = fragments_divide(trace);
     for (size_t r = 0; r < n_roles; r++)
-        measure_excesses(&work, role_of, r, &excesses[r]);
+        measure_excesses(&work, run, role_of, r, &excesses[r]);
     fragments_free(&work);
 }
 
@@ -263,7 +285,7 @@ struct refills evictions_measure(struct trace *const *runs, size_t n_runs) {
     struct windows windows = {0};
     struct excesses *excesses = memory_alloc(refills.count, sizeof *excesses);
     for (size_t i = 0; i < n_runs; i++)
-        measure_run(runs[i], role_of[i], refills.count, &windows, excesses);
+        measure_run(runs[i], i, role_of[i], refills.count, &windows, excesses);
     double *per_ns = memory_alloc(refills.count, sizeof *per_ns);
     displacement_fit(&windows, refills.count, per_ns);
     for (size_t r = 0; r < refills.count; r++) {

@@ -180,7 +180,7 @@ static void add_done(struct fragments *work, size_t t) {
             continue;
         struct fragment_done *done = &work->done[kind->first + kind->count++];
         *done = (struct fragment_done){fragment->calm_ns,
-                                       {fragment->until_ns - fragment->from_ns, {0}}};
+                                       {.ns = fragment->until_ns - fragment->from_ns}};
         for (size_t d = first; d < end && work->disturbances.items[d].at_ns < fragment->until_ns;
              d++)
             done->all.disturbances[work->disturbances.items[d].plan]++;
@@ -248,6 +248,7 @@ bool fragments_expected_rest(const struct fragments *work, const struct fragment
     if (longer < FRAGMENTS_FEW)
         return false;
     rest->ns = kind->sums[low].ns / (double)longer - age_ns;
+    rest->variance = kind->variance / (double)longer;
     for (size_t p = 0; p < N_COSTS; p++)
         rest->disturbances[p] = kind->sums[low].disturbances[p] / (double)longer;
     return true;

@@ -44,6 +44,7 @@ struct disturbance {
 /* What a fragment and what follows take, and what disturbs them. */
 struct fragment_rest {
     double ns, disturbances[N_COSTS];
+    double variance; /* of `ns`, where it is a mean */
 };
 
 /* One of a kind. */
