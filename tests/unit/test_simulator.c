@@ -227,6 +227,15 @@ static void test_threads_in_turns_bring_back_what_the_other_displaced(void **sta
     model_free(model);
 }
 
+/* In a turn of 8 ms a thread gets on for about half of it, and lacks the same again in the next. */
+static void test_turns_that_are_too_short_to_bring_all_back_are_not_in_vain(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 2, constant(40 * MS));
+    keep_in_cache(model, 0, 0.1 * MS, 8 * MS, 20 * MS);
+    double all_ns = run_ns(model, (struct sim_config){0});
+    assert_true(all_ns > 120 * MS && all_ns < 160 * MS);
+}
+
 static void test_who_is_alone_on_a_core_keeps_its_cache(void **state) {
     (void)state;
     struct model *model = build_jobs(2, 2, constant(40 * MS));
@@ -1549,6 +1558,7 @@ int main(void) {
         cmocka_unit_test(test_waking_costs_latency_on_an_idle_core_and_cpu_on_both_sides),
         cmocka_unit_test(test_a_busy_core_is_interrupted_for_a_woken_thread),
         cmocka_unit_test(test_threads_in_turns_bring_back_what_the_other_displaced),
+        cmocka_unit_test(test_turns_that_are_too_short_to_bring_all_back_are_not_in_vain),
         cmocka_unit_test(test_who_is_alone_on_a_core_keeps_its_cache),
         cmocka_unit_test(test_who_displaces_nothing_costs_others_nothing),
         cmocka_unit_test(test_short_demands_bring_back_little),
