@@ -19,16 +19,16 @@ void refill_lose(struct refill_curve curve, double away_ns, double left, double 
         *missing_ns += (whole_ns - *missing_ns) * (1 - left);
 }
 
-static double pace_of(struct refill_curve curve) {
+double refill_pace_ns(struct refill_curve curve) {
     return curve.points[curve.n_points - 1].cpu_ns;
 }
 
 double refill_regain(struct refill_curve curve, double ran_ns, double *missing_ns) {
-    double regained_ns = *missing_ns * -expm1(-ran_ns / pace_of(curve));
+    double regained_ns = *missing_ns * -expm1(-ran_ns / refill_pace_ns(curve));
     *missing_ns -= regained_ns;
     return regained_ns;
 }
 
 double refill_before(struct refill_curve curve, double ran_ns, double missing_ns) {
-    return missing_ns * exp(ran_ns / pace_of(curve));
+    return missing_ns * exp(ran_ns / refill_pace_ns(curve));
 }

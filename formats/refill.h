@@ -24,6 +24,9 @@ double refill_whole_ns(struct refill_curve curve, double away_ns);
  * the CPU that it takes to bring back what it lacks, grows. */
 void refill_lose(struct refill_curve curve, double away_ns, double left, double *missing_ns);
 
+/* CPU in which it brings back all but 1/e of what is missing. */
+double refill_pace_ns(struct refill_curve curve);
+
 /* What of that it brings back while it computes for `ran_ns`. As long as it lacks something it gets
  * on at about half its speed. */
 double refill_regain(struct refill_curve curve, double ran_ns, double *missing_ns);

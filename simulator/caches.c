@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* Until half of a demand's rest is less than a nanosecond. */
-#define HALVINGS 40
+#define PRECISE_NS 1.0
 
 void caches_enter(struct engine *engine, struct thread *thread, int index) {
     struct core *core = &engine->cores[index];
@@ -34,14 +33,14 @@ double caches_interrupt(struct engine *engine, struct thread *thread, double lef
     if (thread->missed_ns <= 0 || left_ns <= 0)
         return left_ns;
     struct refill_curve refill = engine->plan->pools[thread->pool].refill;
-    double after_ns = thread->missing_ns, least_ns = 0, most_ns = left_ns;
-    for (int i = 0; i < HALVINGS; i++) {
-        double rest_ns = (least_ns + most_ns) / 2;
-        thread->missing_ns = fmin(refill_before(refill, rest_ns, after_ns), thread->missed_ns);
-        if (rest_ns + thread->missing_ns - after_ns < left_ns)
-            least_ns = rest_ns;
-        else
-            most_ns = rest_ns;
+    double after_ns = thread->missing_ns, rest_ns = left_ns, step_ns = INFINITY;
+    while (step_ns > PRECISE_NS) { /* Newton's, from above: it never gets below */
+        double missing_ns = refill_before(refill, rest_ns, after_ns);
+        double slope = 1 + missing_ns / refill_pace_ns(refill);
+        step_ns = (rest_ns + missing_ns - after_ns - left_ns) / slope;
+        rest_ns -= step_ns;
     }
-    return most_ns;
+    rest_ns = fmax(rest_ns, 0);
+    thread->missing_ns = fmin(refill_before(refill, rest_ns, after_ns), thread->missed_ns);
+    return rest_ns;
 }
