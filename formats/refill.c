@@ -28,7 +28,3 @@ double refill_regain(struct refill_curve curve, double ran_ns, double *missing_n
     *missing_ns -= regained_ns;
     return regained_ns;
 }
-
-double refill_before(struct refill_curve curve, double ran_ns, double missing_ns) {
-    return missing_ns * exp(ran_ns / refill_pace_ns(curve));
-}

@@ -31,7 +31,4 @@ double refill_pace_ns(struct refill_curve curve);
  * on at about half its speed. */
 double refill_regain(struct refill_curve curve, double ran_ns, double *missing_ns);
 
-/* What was missing before it computed for `ran_ns`, if `missing_ns` still is. */
-double refill_before(struct refill_curve curve, double ran_ns, double missing_ns);
-
 #endif

@@ -23,6 +23,7 @@ void caches_leave(struct engine *engine, struct thread *thread, int index) {
 }
 
 double caches_refill(struct engine *engine, struct thread *thread, double demand_ns) {
+    thread->demand_ns = demand_ns;
     thread->missed_ns = thread->missing_ns;
     if (thread->missing_ns <= 0)
         return 0;
@@ -30,17 +31,17 @@ double caches_refill(struct engine *engine, struct thread *thread, double demand
 }
 
 double caches_interrupt(struct engine *engine, struct thread *thread, double left_ns) {
-    if (thread->missed_ns <= 0 || left_ns <= 0)
+    if (thread->missed_ns <= 0 || isinf(left_ns)) /* who spins for ever has no demand */
         return left_ns;
     struct refill_curve refill = engine->plan->pools[thread->pool].refill;
-    double after_ns = thread->missing_ns, rest_ns = left_ns, step_ns = INFINITY;
-    while (step_ns > PRECISE_NS) { /* Newton's, from above: it never gets below */
-        double missing_ns = refill_before(refill, rest_ns, after_ns);
-        double slope = 1 + missing_ns / refill_pace_ns(refill);
-        step_ns = (rest_ns + missing_ns - after_ns - left_ns) / slope;
-        rest_ns -= step_ns;
+    double all_ns = thread->demand_ns + thread->missed_ns - thread->missing_ns;
+    double ran_ns = all_ns - left_ns, computed_ns = 0, step_ns = INFINITY;
+    while (step_ns > PRECISE_NS) { /* Newton's, from below: it never gets above */
+        thread->missing_ns = thread->missed_ns;
+        double regained_ns = refill_regain(refill, computed_ns, &thread->missing_ns);
+        double slope = 1 + thread->missing_ns / refill_pace_ns(refill);
+        step_ns = (ran_ns - computed_ns - regained_ns) / slope;
+        computed_ns += step_ns;
     }
-    rest_ns = fmax(rest_ns, 0);
-    thread->missing_ns = fmin(refill_before(refill, rest_ns, after_ns), thread->missed_ns);
-    return rest_ns;
+    return fmax(thread->demand_ns - computed_ns, 0);
 }

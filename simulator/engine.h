@@ -93,7 +93,7 @@ struct thread {
     int cache_core;    /* where that was; PLAN_NONE before the first */
     double displaced;  /* of that core, when it left */
     double missing_ns; /* CPU to bring back what it has lost from its cache; see caches.h */
-    double missed_ns;  /* that before the demand it computes */
+    double demand_ns, missed_ns; /* what it computes, and what was missing before that */
     struct wake_record wakes;
     struct average load; /* the share of time it is runnable */
     double remaining_ns; /* CPU to be served before the walk goes on */

@@ -26,8 +26,8 @@
 #define RAW_HEADER_SIZE  4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
 #define RAW_WINDOW_BYTES (128u << 10)
 #define RAW_FIELD_BITS   48 /* of a record's word that two fields share, the low ones */
-#define RAW_NO_OBJECT                                                                              \
-    ((1ull << RAW_FIELD_BITS) - 1) /* I/O on a stream without a descriptor, a failed call */
+/* I/O on a stream without a descriptor, a failed call. */
+#define RAW_NO_OBJECT ((1ull << RAW_FIELD_BITS) - 1)
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
 #define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"

@@ -126,7 +126,8 @@ static void average_kinds(struct fragments *work) {
     for (size_t f = 0; f < work->fragments.count; f++) {
         const struct fragment *fragment = &work->fragments.items[f];
         struct fragment_kind *kind = &work->kinds[fragment->kind];
-        kind->mean_ns += (fragment_length(fragment) - kind->mean_ns) / (double)++kind->count;
+        kind->mean_ns +=
+            (fragment->to_ns - fragment->from_ns - kind->mean_ns) / (double)++kind->count;
     }
 }
 

@@ -81,10 +81,6 @@ void fragments_free(struct fragments *work);
  * program. */
 uint64_t fragments_role(const struct trace *trace, size_t thread);
 
-static inline double fragment_length(const struct fragment *fragment) {
-    return fragment->to_ns - fragment->from_ns;
-}
-
 /* What the rest of a fragment that has taken `age_ns` so far undisturbed, and what follows, take on
  * the average. False: too few of its kind got so far. */
 bool fragments_expected_rest(const struct fragments *work, const struct fragment_kind *kind,

@@ -236,6 +236,14 @@ static void test_turns_that_are_too_short_to_bring_all_back_are_not_in_vain(void
     assert_true(all_ns > 120 * MS && all_ns < 160 * MS);
 }
 
+static void test_long_demands_are_computed_to_their_end(void **state) {
+    (void)state;
+    struct model *model = build_jobs(1, 2, constant(4000 * MS));
+    keep_in_cache(model, 0, 0.1 * MS, 8 * MS, 0.1 * MS);
+    double all_ns = run_ns(model, (struct sim_config){0});
+    assert_close(all_ns, 8000 * MS * (1 + 0.1 / 8), 0.01);
+}
+
 static void test_who_is_alone_on_a_core_keeps_its_cache(void **state) {
     (void)state;
     struct model *model = build_jobs(2, 2, constant(40 * MS));
@@ -1559,6 +1567,7 @@ int main(void) {
         cmocka_unit_test(test_a_busy_core_is_interrupted_for_a_woken_thread),
         cmocka_unit_test(test_threads_in_turns_bring_back_what_the_other_displaced),
         cmocka_unit_test(test_turns_that_are_too_short_to_bring_all_back_are_not_in_vain),
+        cmocka_unit_test(test_long_demands_are_computed_to_their_end),
         cmocka_unit_test(test_who_is_alone_on_a_core_keeps_its_cache),
         cmocka_unit_test(test_who_displaces_nothing_costs_others_nothing),
         cmocka_unit_test(test_short_demands_bring_back_little),
