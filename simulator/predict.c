@@ -1,8 +1,8 @@
 /* Replications until the answer is precise enough, on several workers.
  *
- * Which replications count is decided from complete batches of fixed size in the order of
- * their numbers, and each replication's random numbers depend on its number alone; so the number
- * of workers changes the time it takes and nothing else. */
+ * The first so many count that are precise enough, in the order of their numbers, and each one's
+ * random numbers depend on its number alone. What the workers have simulated beyond that is thrown
+ * away; so their number changes the time it takes and nothing else. */
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,6 @@
 #define DEFAULT_MIN       3
 #define DEFAULT_MAX       200
 #define DEFAULT_EVENTS    3e7
-#define BATCH             3
 #define MAX_WORKERS       256
 
 struct study {
@@ -31,7 +30,8 @@ struct study {
     int n_workers;
     struct engine **engines; /* one per worker */
     struct replication *replications;
-    int n; /* finished */
+    int n;      /* that count */
+    int n_made; /* at least n */
     int batch_end;
     atomic_int next; /* of the batch, to be taken by a worker */
 };
@@ -58,18 +58,18 @@ static void *work(void *argument) {
 static void run_batch(struct study *study, int end) {
     struct worker *workers = memory_alloc((size_t)study->n_workers, sizeof *workers);
     int started = 1;
-    study->next = study->n;
+    study->next = study->n_made;
     study->batch_end = end;
     for (int i = 0; i < study->n_workers; i++)
         workers[i] = (struct worker){.study = study, .engine = study->engines[i]};
-    while (started < study->n_workers && started < end - study->n &&
+    while (started < study->n_workers && started < end - study->n_made &&
            pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
         started++;
     work(&workers[0]);
     for (int i = 1; i < started; i++)
         pthread_join(workers[i].thread, NULL);
     free(workers);
-    study->n = end;
+    study->n_made = end;
 }
 
 /* What has to be precise: the time a program takes that ends by itself; else, since the length of
@@ -91,31 +91,31 @@ static bool is_precise(const struct study *study) {
     return estimate.half_width <= study->precision * fabs(estimate.mean);
 }
 
-static bool is_spent(const struct study *study) {
+static double count_events(const struct study *study) {
     double events = 0;
     for (int i = 0; i < study->n; i++)
         events += study->replications[i].events;
-    return study->n >= study->max_replications || events >= study->max_events;
+    return events;
 }
 
-static const struct replication *find_failure(const struct study *study) {
-    for (int i = 0; i < study->n; i++) {
-        if (study->replications[i].failure[0])
-            return &study->replications[i];
-    }
-    return NULL;
+static bool is_enough(const struct study *study) {
+    return study->n >= study->min_replications &&
+           (study->n == study->max_replications || count_events(study) >= study->max_events ||
+            is_precise(study));
 }
 
 static int run_study(struct study *study, struct error *error) {
-    int end = study->min_replications;
-    do {
-        run_batch(study, end < study->max_replications ? end : study->max_replications);
-        const struct replication *failed = find_failure(study);
-        if (failed)
-            return error_set(error, "%s (seed %llu)", failed->failure,
-                             (unsigned long long)study->seed);
-        end += BATCH;
-    } while (!is_spent(study) && !is_precise(study));
+    while (!is_enough(study)) {
+        if (study->n == study->n_made) {
+            int end = study->n + study->n_workers;
+            if (end < study->min_replications)
+                end = study->min_replications;
+            run_batch(study, end < study->max_replications ? end : study->max_replications);
+        }
+        const char *failure = study->replications[study->n++].failure;
+        if (failure[0])
+            return error_set(error, "%s (seed %llu)", failure, (unsigned long long)study->seed);
+    }
     return 0;
 }
 
@@ -207,7 +207,7 @@ static struct study open_study(const struct plan *plan, const struct sim_config 
 static void close_study(struct study *study) {
     for (int i = 0; i < study->n_workers; i++)
         engine_free(study->engines[i]);
-    for (int i = 0; i < study->n; i++)
+    for (int i = 0; i < study->n_made; i++)
         free(study->replications[i].row);
     free(study->engines);
     free(study->replications);

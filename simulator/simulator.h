@@ -20,8 +20,8 @@ struct sim_config {
                              * half-width is below this share of its mean; 0 = 0.01 */
     int min_replications;   /* 0 = 3; at least 2, since one run has no interval */
     int max_replications;   /* 0 = 200 */
-    double max_events;      /* after so many no further batch of replications is begun, however
-                             * wide the intervals still are; 0 = 3e7, about a second */
+    double max_events;      /* after so many no further replication counts, however wide the
+                             * intervals still are; 0 = 3e7, about a second */
     double arrival_rate_hz; /* > 0: replaces every queue's open arrivals by Poisson arrivals */
     double horizon_ns;      /* > 0: a run is cut here (models without an end); 0 = until all end */
     double warmup_ns;       /* statistics start here */
