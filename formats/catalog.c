@@ -22,6 +22,22 @@ int api_find(const char *name) {
     return -1;
 }
 
+int api_find_internal(const char *name) {
+    static const char *const prefixes[] = {"_", "GI_", "libc_", "new_", "IO_"};
+    int api = api_find(name);
+    for (size_t i = 0; api < 0 && i < sizeof prefixes / sizeof *prefixes;) {
+        size_t length = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], length) != 0) {
+            i++;
+            continue;
+        }
+        name += length;
+        api = api_find(name);
+        i = 0;
+    }
+    return api;
+}
+
 bool api_is_openmp(enum api api) {
     return api >= API_GOMP_parallel && api <= API_omp_get_thread_num;
 }

@@ -144,6 +144,10 @@ extern const struct api_info api_catalog[API_COUNT];
 /* Index by name, or -1. Linear in the catalog; for start-up only. */
 int api_find(const char *name);
 
+/* The same by the name that the C library gives its function inside: "___pthread_cond_wait",
+ * "__libc_read". */
+int api_find_internal(const char *name);
+
 /* Is it an entry of OpenMP's runtime? Its threads spin before they block. */
 bool api_is_openmp(enum api api);
 

@@ -17,7 +17,7 @@ static bool is_in(const struct sample_node *node, const struct facts_spin *spin)
 }
 
 static bool is_nap(const char *function) {
-    int api = api_find(function);
+    int api = api_find_internal(function);
     return api >= 0 && (api_catalog[api].op == OP_YIELD || api_catalog[api].op == OP_SLEEP);
 }
 

@@ -269,6 +269,14 @@ static int frame_of(const struct sample *sample, int at, const char *function) {
     return at;
 }
 
+/* In a traced call on the way from frame `at` to node `n`? Not what is computed between calls. */
+static bool is_in_call(const struct sample *sample, int n, int at) {
+    for (; n != at; n = sample->nodes[n].parent)
+        if (api_find_internal(sample->nodes[n].function) >= 0)
+            return true;
+    return false;
+}
+
 /* Running samples in the stretch, by part. A sample counts at the innermost frame of the stretch's
  * function, so recursion is not counted twice. */
 static void weigh(const struct source *source, const struct stretch *stretch, const char *root,
@@ -278,7 +286,7 @@ static void weigh(const struct source *source, const struct stretch *stretch, co
         if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
             continue;
         int at = frame_of(sample, (int)n, stretch->function);
-        if (at < 0 || !line_in(stretch, sample->nodes[at].line))
+        if (at < 0 || !line_in(stretch, sample->nodes[at].line) || is_in_call(sample, (int)n, at))
             continue;
         struct source_split ignored = {0};
         weight[part_of_line(source, stretch, sample->nodes[at].line, &ignored)] +=

@@ -1,0 +1,69 @@
+/* How the stack samples weigh what the source splits among the threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "formats/catalog.h"
+#include "modelgen/scaling/source.h"
+
+#define ENOUGH 40
+
+/* run: takes a lock in line 10 and gives it back in line 20; line 12 calls work with a part of what
+ * there is to do, line 15 does something of each thread's own. */
+static struct trace_frame lock = {.function = "run", .line = 10};
+static struct trace_frame unlock = {.function = "run", .line = 20};
+static struct trace_context contexts[] = {{1, &lock}, {1, &unlock}};
+static const struct trace trace = {.contexts = contexts, .n_contexts = 2};
+static struct facts_share part = {
+    .place = {.function = "run", .line = 12}, .rest = REST_LAST, .callee = "work", .why = "n / 2"};
+static const struct facts facts = {.shares = &part, .n_shares = 1};
+
+/* The share of the computation between the lock and the unlock, when so many samples, besides those
+ * of the part, were in what line 15 calls. */
+static double share_with(const char *callee, int samples) {
+    struct sample_node nodes[] = {
+        {.parent = -1, .function = "run", .line = 12},
+        {.parent = 0, .function = "work", .running = ENOUGH},
+        {.parent = -1, .function = "run", .line = 15},
+        {.parent = 2, .function = (char *)callee},
+        {.parent = 3, .function = "futex_wake", .running = (uint64_t)samples},
+    };
+    struct sample sample = {.nodes = nodes, .n_nodes = 5};
+    struct source source = {&trace, &facts, &sample, NULL};
+    return source_split_between(&source, "run", 0, 1).share;
+}
+
+static void what_lies_beside_the_part_is_weighed(void **state) {
+    (void)state;
+    assert_true(share_with("check", 0) == 1);
+    assert_true(share_with("check", ENOUGH) == 0.5);
+}
+
+static void a_traced_call_is_no_computation(void **state) {
+    (void)state;
+    assert_true(share_with("pthread_cond_signal", ENOUGH) == 1);
+    assert_true(share_with("___pthread_cond_signal", ENOUGH) == 1);
+    assert_true(share_with("__libc_read", ENOUGH) == 1);
+}
+
+static void calls_are_known_by_the_c_librarys_names(void **state) {
+    (void)state;
+    assert_int_equal(api_find_internal("sem_wait"), api_find("sem_wait"));
+    assert_int_equal(api_find_internal("__new_sem_wait"), api_find("sem_wait"));
+    assert_int_equal(api_find_internal("__GI___nanosleep"), api_find("nanosleep"));
+    assert_int_equal(api_find_internal("_IO_fread"), api_find("fread"));
+    assert_int_equal(api_find_internal("__pthread_cond_wait_common"), -1);
+    assert_int_equal(api_find_internal("___"), -1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_beside_the_part_is_weighed),
+        cmocka_unit_test(a_traced_call_is_no_computation),
+        cmocka_unit_test(calls_are_known_by_the_c_librarys_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
