@@ -12,9 +12,9 @@
 /* A call-trie node: a code location reached along one chain of calls. */
 struct sample_node {
     int parent; /* index; -1 for the root's children (thread start routines, main) */
+    int line;   /* 0 unknown: in an inner node the line of the call, in a leaf where it was */
     char *function;
     char *file; /* NULL unknown */
-    int line;   /* 0 unknown: in an inner node the line of the call, in a leaf where it was */
     char *module;
     uint64_t running, blocked; /* samples that end here */
 };
