@@ -165,7 +165,7 @@ static const char *parse_variable(const char *text, size_t n_variables, const bo
     word->variable = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || word->variable >= n_variables)
         return "a variable that is not there";
-    word->kind = is_own[word->variable] ? WORD_OWN : WORD_SHARED;
+    word->kind = is_own && is_own[word->variable] ? WORD_OWN : WORD_SHARED;
     return NULL;
 }
 

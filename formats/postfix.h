@@ -42,9 +42,9 @@ struct postfix {
     struct postfix_word *words; /* owned */
 };
 
-/* Parses `text`; `is_own` tells for each variable whether every thread has one of its own. NULL,
- * or what is wrong with the text: `program` is without words then, as it is for `text` NULL.
- * postfix_free() ends it. */
+/* Parses `text`; `is_own` tells for each variable whether every thread has one of its own (NULL:
+ * none). NULL, or what is wrong with the text: `program` is without words then, as it is for `text`
+ * NULL. postfix_free() ends it. */
 const char *postfix_parse(const char *text, size_t n_variables, const bool *is_own,
                           struct postfix *program);
 void postfix_free(struct postfix *program);

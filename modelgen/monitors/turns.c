@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "formats/postfix.h"
 #include "modelgen/monitors/classes.h"
 #include "modelgen/monitors/commands.h"
 #include "modelgen/monitors/search.h"
@@ -79,11 +80,48 @@ static double count_inversions(const struct finder *finder, const struct passage
     return wrong;
 }
 
+/* Does the section wait after this step for what the step changes? */
+static bool is_waited_for(const struct facts_monitor *proposal, const struct facts_section *section,
+                          size_t step) {
+    bool found = false;
+    for (size_t s = step + 1; s < section->n_steps && !found; s++) {
+        struct postfix program;
+        if (section->steps[s].kind != STEP_WAIT ||
+            postfix_parse(section->steps[s].value.postfix, proposal->n_variables, NULL, &program))
+            continue;
+        found = postfix_reads(&program, section->steps[step].variable);
+        postfix_free(&program);
+    }
+    return found;
+}
+
+/* Does the source say that these sections draw the number, something of the thread's own, whose
+ * turn they wait for? Two threads that do the same take turns so strictly that they could as well
+ * have had their numbers before. */
+static bool is_drawn_where_awaited(const struct finder *finder,
+                                   const struct section_class *awaits) {
+    const struct facts_monitor *proposal = finder->monitors->proposal_of[finder->mutex];
+    const struct facts_section *section =
+        proposal ? commands_section(finder->trace, awaits->context, proposal) : NULL;
+    for (size_t s = 0; section && s < section->n_steps; s++) {
+        const struct facts_step *step = &section->steps[s];
+        if (step->kind == STEP_UPDATE && !step->guard.text &&
+            proposal->variables[step->variable].local && is_waited_for(proposal, section, s))
+            return true;
+    }
+    return false;
+}
+
 /* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. Threads that
  * take numbered work one after the other nearly seem to have their numbers from passing: a place
  * that explains all of the order goes before. */
-static int find_drawing_entry(const struct finder *finder, const struct passages *passages) {
+static int find_drawing_entry(const struct finder *finder, const struct passages *passages,
+                              bool of_own) {
     double limit = VIOLATION_SHARE * (double)passages->count;
+    const struct section_class *awaits = class_at(finder, passages->items[0].wait_section);
+    if (!of_own && is_drawn_where_awaited(finder, awaits) &&
+        count_inversions(finder, passages, awaits->entry) <= limit)
+        return awaits->entry;
     double unseen = count_inversions(finder, passages, -1);
     if (unseen <= DOUBTED_SHARE * (double)passages->count)
         return -1;
@@ -116,7 +154,7 @@ void passages_judge(const struct finder *finder, const struct passages *passages
 
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
                   struct pattern *pattern) {
-    int entry = passages->count >= 3 ? find_drawing_entry(finder, passages) : -2;
+    int entry = passages->count >= 3 ? find_drawing_entry(finder, passages, of_own) : -2;
     if (entry > -2)
         passages_judge(finder, passages, of_own, pattern);
     if (entry == -2 || !pattern_holds(pattern)) {
