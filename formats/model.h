@@ -147,9 +147,12 @@ struct object {
     bool condition; /* tokens, queue, flag, barrier, order: waiting is on a condition variable */
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
-    bool in_steps;  /* order only: numbers go their way step by step, each behind another: */
-    double distance; /* ... so many below (absent: 1), ... */
-    double lead;     /* ... which must be so many steps ahead; may be negative */
+    int condition_of; /* tokens, queue: another such object, which has none itself: it is on that
+                       * one's condition variable that one waits here; all who do are woken where
+                       * either `wakes_all`; MODEL_NONE */
+    bool in_steps;    /* order only: numbers go their way step by step, each behind another: */
+    double distance;  /* ... so many below (absent: 1), ... */
+    double lead;      /* ... which must be so many steps ahead; may be negative */
     int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
                    * order of their creation; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */

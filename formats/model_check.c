@@ -290,6 +290,24 @@ static int check_monitor_parts(const struct model *model, const struct object *o
     return 0;
 }
 
+static bool is_store(const struct object *object) {
+    return object->kind == OBJECT_TOKENS || object->kind == OBJECT_QUEUE;
+}
+
+static int check_condition(const struct model *model, const struct object *object,
+                           const struct place *place, struct error *error) {
+    if (object->condition_of == MODEL_NONE)
+        return 0;
+    const struct object *owner = &model->objects[object->condition_of];
+    if (!is_store(object) || !is_store(owner))
+        return violation(PLACE_KEY(place, "condition_of"), error,
+                         "only tokens and queues share a condition");
+    if (owner->condition_of != MODEL_NONE)
+        return violation(PLACE_KEY(place, "condition_of"), error,
+                         "object %d waits on another's condition itself", object->condition_of);
+    return 0;
+}
+
 static int check_object(const struct model *model, size_t i, struct error *error) {
     const struct object *object = &model->objects[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "objects"), i);
@@ -312,6 +330,8 @@ static int check_object(const struct model *model, size_t i, struct error *error
     if (object->initial_items > MAX_INITIAL_ITEMS)
         return violation(PLACE_KEY(place, "initial_items"), error, "%g is more than %g",
                          object->initial_items, MAX_INITIAL_ITEMS);
+    if (check_condition(model, object, place, error))
+        return -1;
     if (check_linear(model, &object->amount, "amount", place, error) ||
         check_linear(model, &object->refilled_after, "refilled_after", place, error) ||
         check_amount(object->initial_items, "initial_items", place, error) ||

@@ -122,6 +122,7 @@ static const struct field object_fields[] = {
     FLAG(object, writers_first),
     FLAG(object, wakes_all),
     FLAG(object, condition),
+    INDEX(object, condition_of, TARGET_OBJECT),
     FLAG(object, in_steps),
     NUMBER(object, distance, 0),
     NUMBER(object, lead, 0),

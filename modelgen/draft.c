@@ -9,8 +9,11 @@
 
 int draft_object(struct model *model, enum object_kind kind, char *name) {
     model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
-    model->objects[model->n_objects] =
-        (struct object){.kind = kind, .name = name, .servers = 1, .dealt_to = MODEL_NONE};
+    model->objects[model->n_objects] = (struct object){.kind = kind,
+                                                       .name = name,
+                                                       .servers = 1,
+                                                       .dealt_to = MODEL_NONE,
+                                                       .condition_of = MODEL_NONE};
     return (int)model->n_objects++;
 }
 

@@ -131,7 +131,7 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
         *object = (struct shared){
             .n_sides = plan->objects[i].n_sides,
             .waiters = engine->waiters + plan->objects[i].first_side,
-            .conditions = engine->conditions + plan->objects[i].first_side,
+            .conditions = engine->conditions + plan->objects[i].condition_side,
             .kind = plan->objects[i].kind,
             .event = (uint32_t)(plan->n_threads + plan->cores + i),
             .amount = plan->objects[i].amount,

@@ -298,6 +298,18 @@ static void compile_monitor(struct builder *builder, const struct object *monito
     free(is_own);
 }
 
+/* Links the objects that have one condition variable. */
+static void share_conditions(struct plan *plan) {
+    for (int i = 0; i < plan->n_objects; i++) {
+        int owner = plan->model->objects[i].condition_of;
+        if (owner == MODEL_NONE)
+            continue;
+        plan->objects[i].condition_side = plan->objects[owner].first_side;
+        plan->objects[i].condition_next = plan->objects[owner].condition_next;
+        plan->objects[owner].condition_next = i;
+    }
+}
+
 static int compile_object(struct plan *plan, struct builder *builder, int i,
                           const struct sim_config *config, struct error *error) {
     const struct object *object = &builder->model->objects[i];
@@ -322,7 +334,8 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .service = add_draw(builder, &object->service_ns),
         .interarrival = add_draw(builder, &object->interarrival_ns),
     };
-    compiled->first_side = plan->n_sides;
+    compiled->first_side = compiled->condition_side = plan->n_sides;
+    compiled->condition_next = i;
     compiled->n_sides = object->n_conditions > 2 ? (int)object->n_conditions : 2;
     plan->n_sides += compiled->n_sides;
     compile_monitor(builder, object, compiled);
@@ -456,6 +469,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->objects = memory_alloc(model->n_objects, sizeof *plan->objects);
     for (int i = 0; i < plan->n_objects && status == 0; i++)
         status = compile_object(plan, builder, i, config, error);
+    share_conditions(plan);
     plan->nodes = memory_alloc(model->n_nodes, sizeof *plan->nodes);
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = compile_node(builder, plan, &model->nodes[i]);

@@ -96,17 +96,20 @@ struct plan_object {
     double refilled_after; /* attempts in vain; INFINITY: never */
     bool spins;
     long initial_items;
-    double items_in_all;       /* INFINITY: no end */
-    double arrivals;           /* INFINITY = no end */
-    double servers;            /* disk; INFINITY: no limit */
-    bool writers_first;        /* rwlock */
-    bool in_steps;             /* order: each number follows another: ... */
-    double distance;           /* ... so many below, ... */
-    double lead;               /* ... which must be so many steps ahead of it */
-    int dealt_to;              /* order: pool; MODEL_NONE */
-    bool condition;            /* who waits sleeps on a condition variable */
-    bool wakes_all;            /* order, tokens, queue: whoever waits to take */
-    int order;                 /* which of a thread's numbers is for this order */
+    double items_in_all; /* INFINITY: no end */
+    double arrivals;     /* INFINITY = no end */
+    double servers;      /* disk; INFINITY: no limit */
+    bool writers_first;  /* rwlock */
+    bool in_steps;       /* order: each number follows another: ... */
+    double distance;     /* ... so many below, ... */
+    double lead;         /* ... which must be so many steps ahead of it */
+    int dealt_to;        /* order: pool; MODEL_NONE */
+    bool condition;      /* who waits sleeps on a condition variable ... */
+    int condition_side;  /* ... whose state is that of these sides: its own or another's */
+    int condition_next;  /* the next object that has the same, in a ring; itself: there is no other
+                          */
+    bool wakes_all;      /* order, tokens, queue: whoever waits to take */
+    int order;           /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
     int first_side, n_sides;   /* what can be waited for, among that of all objects */
     int first_variable;        /* monitor */

@@ -159,11 +159,22 @@ enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct 
     return PROGRESS_YES;
 }
 
+/* Those, too, who sleep on the same condition variable for something else. */
+static enum progress broadcast(struct engine *engine, struct thread *waker, struct shared *object) {
+    struct shared *next = object;
+    do {
+        if (wait_wake_all(engine, waker, next, SIDE_TAKERS) == PROGRESS_WAITS)
+            return PROGRESS_WAITS;
+        next = &engine->objects[engine_planned(engine, next)->condition_next];
+    } while (next != object);
+    return PROGRESS_YES;
+}
+
 enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object,
                             int side, double available) {
     struct wait_list *list = &object->waiters[side];
     if (engine_planned(engine, object)->wakes_all && side == SIDE_TAKERS)
-        return wait_wake_all(engine, waker, object, side);
+        return broadcast(engine, waker, object);
     while (list->head && available - object->announced[side] >= list->head->wanted) {
         if (!condition_admits(engine, waker, object, side))
             return PROGRESS_WAITS;

@@ -11,7 +11,7 @@ corpus=$root/tests/monitors
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands
     unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
-    semaphore_waiters
+    semaphore_waiters bounded_slot_flag handover_ticket
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -40,7 +40,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 16))"
+echo "1..$(($# + 18))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -54,6 +54,17 @@ done
 jq -e '.waiting | length > 0 and all(.how == "exact")' "$scratch/pool_ordered/model.json" \
     >"$scratch/log" 2>&1
 report $? "all waiting of a pool with ordered results is modelled exactly"
+
+# Who puts and who takes wait on the same condition variable, and every broadcast is for both.
+jq -e '.objects as $all | any($all[]; .kind == "tokens" and .wakes_all and .condition_of != null and
+    $all[.condition_of].kind == "queue" and $all[.condition_of].wakes_all)' \
+    "$scratch/bounded_slot_flag/model.json" >"$scratch/log" 2>&1
+report $? "one condition for both sides of a queue is one in the model"
+
+# Two threads alternate at it, whoever comes first; three must not wait for one that is not there.
+jq -e '.nodes as $all | [$all[] | select(.kind == "draw") | .edges[].to | $all[.].kind] == ["turn"]' \
+    "$scratch/handover_ticket/model.json" >"$scratch/log" 2>&1
+report $? "a ticket is drawn where one waits with it"
 
 # One line of code fills both of its queues.
 jq -e '[.monitors[] | select(.kind == "bounded queue" and .how == "exact")] | length == 2' \

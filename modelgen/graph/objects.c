@@ -384,6 +384,19 @@ static bool added_by_broadcast(const struct writer *writer, const struct guard *
     return told.broadcasts > told.signals;
 }
 
+/* An object that is there already and whose waiters sleep on the guard's condition too. */
+static int same_condition(const struct writer *writer, const struct guard *guard) {
+    const struct monitors *monitors = writer->in->monitors;
+    for (size_t g = 0; g < monitors->n_guards && guard->condition >= 0; g++) {
+        const struct guard *other = &monitors->guards[g];
+        if (other == guard || other->object < 0 || other->condition != guard->condition)
+            continue;
+        int owner = writer->model->objects[other->object].condition_of;
+        return owner == MODEL_NONE ? other->object : owner;
+    }
+    return MODEL_NONE;
+}
+
 int objects_guard(struct writer *writer, struct guard *guard) {
     if (guard->object != -1)
         return guard->object;
@@ -423,6 +436,7 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = added_by_broadcast(writer, guard);
+    object->condition_of = same_condition(writer, guard);
     guard->object = result;
     return result;
 }

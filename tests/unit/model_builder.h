@@ -39,6 +39,7 @@ static inline int build_object(struct model *model, enum object_kind kind, doubl
         .amount.base = amount,
         .servers = 1,
         .dealt_to = MODEL_NONE,
+        .condition_of = MODEL_NONE,
     };
     return (int)model->n_objects++;
 }

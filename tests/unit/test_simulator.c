@@ -533,6 +533,40 @@ static void test_those_woken_for_nothing_wait_again(void **state) {
     }
 }
 
+/* The same, on one condition variable with another who waits for something else. */
+static void test_a_broadcast_wakes_all_who_share_the_condition(void **state) {
+    (void)state;
+    for (int shared = 0; shared <= 1; shared++) {
+        struct model *model = build_model(8);
+        model->machine.block_cpu_ns = 1 * MS;
+        int tokens = build_object(model, OBJECT_TOKENS, 0);
+        int last = build_object(model, OBJECT_QUEUE, 0);
+        model->objects[tokens].wakes_all = true;
+        model->objects[last].condition_of = shared ? tokens : MODEL_NONE;
+        int waiters[2];
+        for (int i = 0; i < 2; i++) {
+            waiters[i] = build_pool(model, 1, true);
+            int take = model->pools[waiters[i]].entry;
+            for (int k = 0; k < (i ? 1 : 3); k++)
+                take = build_next(model, take, constant(0), i ? NODE_GET : NODE_ACQUIRE,
+                                  i ? last : tokens);
+            end_after(model, take, constant(0));
+        }
+        int giver = build_pool(model, 1, true);
+        int give = model->pools[giver].entry;
+        for (int i = 0; i < 4; i++)
+            give = build_next(model, give, constant(10 * MS), i < 3 ? NODE_RELEASE : NODE_PUT,
+                              i < 3 ? tokens : last);
+        end_after(model, give, constant(0));
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, 41 * MS, 1e-9);
+        assert_close(result.pools[waiters[0]].cpu_ns.mean, 3 * MS, 1e-9);
+        assert_close(result.pools[waiters[1]].cpu_ns.mean, (shared ? 4 : 1) * MS, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 static void test_a_semaphore_admits_as_many_as_it_has_permits(void **state) {
     (void)state;
     struct model *model = build_model(8);
@@ -1585,6 +1619,7 @@ int main(void) {
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
         cmocka_unit_test(test_a_supply_is_filled_again_when_all_have_found_it_empty),
         cmocka_unit_test(test_those_woken_for_nothing_wait_again),
+        cmocka_unit_test(test_a_broadcast_wakes_all_who_share_the_condition),
         cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
         cmocka_unit_test(test_fractional_token_counts_are_rounded_without_bias),
         cmocka_unit_test(test_every_item_is_consumed_before_a_closed_queue_says_no),
