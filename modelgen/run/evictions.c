@@ -15,8 +15,12 @@
 
 /* Standard errors by which a cost must differ from none. */
 #define CLEARLY 4.0
-/* The largest standard error of the share of its data that is a thread's own. */
-#define SURE 0.3
+/* When a thread seems to share some of its data with others, but by no more than so many standard
+ * errors, half of that counts: threads that do the same mostly work on data of their own. */
+#define DOUBTED 2.0
+/* Of what a thread brings back, the least share that the horizon shows; and until it is known. */
+#define LEAST_SEEN 0.5
+#define MAX_ROUNDS 30
 /* What differs by more standard deviations is something else. */
 #define OUTLIER 6.0
 
@@ -192,18 +196,30 @@ static double median_away(const struct excesses *excesses, size_t plan, double *
     return n < FRAGMENTS_FEW ? NAN : gsl_stats_median_from_sorted_data(scratch, 1, n);
 }
 
+/* Within the horizon a thread brings back all but a part, by the rule of formats/refill.h, whose
+ * pace is the last point's true cost. */
+static void complete(struct refill *refill) {
+    double seen_ns = refill->points[refill->n_points - 1].cpu_ns, share = 1;
+    for (int i = 0; i < MAX_ROUNDS && seen_ns > 0; i++)
+        share = -expm1(-FRAGMENTS_HORIZON_NS * share / seen_ns);
+    for (size_t i = 0; i < refill->n_points; i++)
+        refill->points[i].cpu_ns /= fmax(share, LEAST_SEEN);
+}
+
 /* Who is moved to another core finds what is its own nowhere near, and what it shares with the
  * thread that runs there in that core's cache: evictions take both, threads that do the same take
  * the first. */
 static void leave_out_shared(struct refill *refill, const struct costs *costs, double away_ns) {
     double whole_ns =
         refill_whole_ns((struct refill_curve){refill->n_points, refill->points}, away_ns);
-    double own = costs->mean_ns[COST_MOVED] / whole_ns;
-    if (sqrt(costs->variance[COST_MOVED]) > SURE * whole_ns)
+    double shared_ns = whole_ns - costs->mean_ns[COST_MOVED];
+    if (shared_ns <= 0)
         return;
+    double errors = shared_ns / sqrt(costs->variance[COST_MOVED]);
+    double own = 1 - fmin(shared_ns / whole_ns, 1) / (1 + pow(DOUBTED / errors, 2));
     for (size_t i = 0; i < refill->n_points; i++)
-        refill->points[i].cpu_ns *= fmin(fmax(own, 0), 1);
-    if (own <= 0)
+        refill->points[i].cpu_ns *= own;
+    if (refill->points[refill->n_points - 1].cpu_ns <= 0)
         refill->n_points = 0;
 }
 
@@ -233,6 +249,7 @@ static void estimate(const struct excesses *excesses, struct refill *refill) {
         return;
     }
     make_monotonous(refill, weights);
+    complete(refill);
     if (used[COST_MOVED])
         leave_out_shared(refill, &costs, away_ns[COST_MOVED]);
 }

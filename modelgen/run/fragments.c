@@ -10,10 +10,6 @@
 
 /* Between the moment when the evictor takes a core and that of the switch to it. */
 #define SWITCH_NS 60000
-/* Of its CPU time, in which a thread has most of its data back. The longer it is followed, the more
- * else differs. */
-#define HORIZON_NS 2e6
-
 uint64_t fragments_role(const struct trace *trace, size_t thread) {
     const struct trace_thread *of = &trace->threads[thread];
     uint64_t role = map_mix_text(1, of->start_routine ? of->start_routine : "");
@@ -66,7 +62,10 @@ static size_t plan_of(const struct fragments *work, const struct trace_eviction 
     bool is_over = eviction && eviction->from_ns < back->on_ns && back->cpu == slice->cpu;
     bool is_victim = eviction && slice->preempted && eviction->from_ns < slice->off_ns + SWITCH_NS;
     if (!is_victim)
-        return is_over ? COST_WAITED : slice->preempted ? COST_TURN : N_COSTS;
+        return is_over                                                     ? COST_WAITED
+               : !slice->preempted                                         ? N_COSTS
+               : (double)(back->on_ns - slice->off_ns) < FRAGMENTS_TURN_NS ? COST_SHORT
+                                                                           : COST_TURN;
     if (eviction->kind != EVICTION_HOLD)
         return COST_OTHER;
     if (back->cpu != eviction->cpu)
@@ -141,7 +140,8 @@ static void look_ahead(struct fragments *work, size_t first, size_t end) {
             next = f + 1;
         else
             ahead_ns -= work->kinds[work->fragments.items[f].kind].mean_ns;
-        double needed_ns = HORIZON_NS - work->kinds[work->fragments.items[f].kind].mean_ns / 2;
+        double needed_ns =
+            FRAGMENTS_HORIZON_NS - work->kinds[work->fragments.items[f].kind].mean_ns / 2;
         for (; next < end && ahead_ns < needed_ns; next++)
             ahead_ns += work->kinds[work->fragments.items[next].kind].mean_ns;
         work->fragments.items[f].until_ns =

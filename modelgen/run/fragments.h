@@ -13,6 +13,13 @@
 #define EVICTION_PLANS 8
 #define FRAGMENTS_FEW  5 /* fewer of a kind, or evictions of a plan, tell nothing */
 
+/* Of its CPU time, in which a thread has most of its data back. The longer it is followed, the more
+ * else differs. */
+#define FRAGMENTS_HORIZON_NS 2e6
+
+/* Others' turns that are shorter take little of what a thread has in the cache. */
+#define FRAGMENTS_TURN_NS 3e5
+
 struct fragment {
     uint32_t kind;
     double from_ns, to_ns; /* of its thread's CPU time */
@@ -31,8 +38,8 @@ struct fragment_kind {
 
 /* What may cost something: evictions of each plan, those whose victim went on on another core,
  * those that fell into a time when the thread had left the core anyway, turns of others without
- * one, and what is not to be counted on. */
-enum { COST_MOVED = EVICTION_PLANS, COST_WAITED, COST_TURN, COST_OTHER, N_COSTS };
+ * one, short ones, and what is not to be counted on. */
+enum { COST_MOVED = EVICTION_PLANS, COST_WAITED, COST_TURN, COST_SHORT, COST_OTHER, N_COSTS };
 
 struct disturbance {
     size_t plan; /* or one of the others */

@@ -72,6 +72,13 @@ static int compare_evictions(const void *a, const void *b) {
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+/* What of a cost comes up while the worker is followed: the rest comes so much later that it is
+ * part of what any fragment takes. */
+static uint64_t seen_ns(uint64_t cost_ns, uint64_t pace_ns) {
+    return pace_ns ? (uint64_t)((double)cost_ns * -expm1(-FRAGMENTS_HORIZON_NS / (double)pace_ns))
+                   : 0;
+}
+
 /* Fragments of 2 to 4 ms; after every 8 to 20 ms of them an eviction, of 4 or 12 ms in turn, which
  * makes the one that it falls into so much longer. After each third one the worker goes on on
  * another core, which costs it `moved_cost`; 0: it always stays. */
@@ -88,7 +95,10 @@ static struct trace *moving_run(uint64_t short_cost_ns, uint64_t long_cost_ns,
             evict(&story, EVICTION_HOLD, is_long ? 12 * MS : 4 * MS);
             bool moves = moved_cost_ns && any(&story, 3) == 0;
             story.cpu ^= moves;
-            left_ns += moves ? moved_cost_ns : is_long ? long_cost_ns : short_cost_ns;
+            left_ns += seen_ns(moves     ? moved_cost_ns
+                               : is_long ? long_cost_ns
+                                         : short_cost_ns,
+                               long_cost_ns);
             is_long = !is_long;
             story.until_next_ns = 8 * MS + any(&story, 12 * MS);
         }
@@ -152,8 +162,8 @@ static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns) {
                                         .planned_ns = 4 * MS,
                                         .kind = EVICTION_HOLD};
             all.on_ns = all.now_ns += 4 * MS;
-            all.left_ns[WORKER] += cost_ns;
-            all.left_ns[OTHER] += cost_ns;
+            all.left_ns[WORKER] += seen_ns(cost_ns, cost_ns);
+            all.left_ns[OTHER] += seen_ns(cost_ns, cost_ns);
         }
         share(&all, &random, 4 * MS - before_ns);
         leave(&all);
