@@ -15,8 +15,8 @@
 
 /* Standard errors by which a cost must differ from none. */
 #define CLEARLY 4.0
-/* When a thread seems to share some of its data with others, but by no more than so many standard
- * errors, half of that counts: threads that do the same mostly work on data of their own. */
+/* Threads that do the same mostly work on data of their own. What they seem to share counts by half
+ * where it differs from nothing by so many standard errors, less where by fewer. */
 #define DOUBTED 2.0
 /* Of what a thread brings back, the least share that the horizon shows; and until it is known. */
 #define LEAST_SEEN 0.5

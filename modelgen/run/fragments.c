@@ -10,6 +10,7 @@
 
 /* Between the moment when the evictor takes a core and that of the switch to it. */
 #define SWITCH_NS 60000
+
 uint64_t fragments_role(const struct trace *trace, size_t thread) {
     const struct trace_thread *of = &trace->threads[thread];
     uint64_t role = map_mix_text(1, of->start_routine ? of->start_routine : "");
