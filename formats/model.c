@@ -87,6 +87,10 @@ const char *node_kind_name(enum node_kind kind) {
     return model_node_kinds[kind];
 }
 
+const char *taker_name(enum taker taker) {
+    return model_takers[taker];
+}
+
 const char *hand_made_kind_name(enum hand_made_kind kind) {
     return model_monitor_kinds[kind];
 }

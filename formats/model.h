@@ -280,6 +280,15 @@ enum node_kind {
  * answers. Everything else always ends with OUTCOME_YES. */
 enum outcome { OUTCOME_ANY, OUTCOME_YES, OUTCOME_NO };
 
+/* Who takes an edge where all of a pool's threads come to its node in each round, such as after a
+ * barrier, and what only one has to do is done by ... */
+enum taker {
+    TAKER_ANY,   /* no rounds: whoever chooses it */
+    TAKER_FIRST, /* ... who comes first in the round */
+    TAKER_LAST,  /* ... who comes last */
+    TAKER_LEADER /* ... the pool's first thread */
+};
+
 struct edge {
     int to; /* node index */
     enum outcome when;
@@ -297,8 +306,7 @@ struct edge {
     /* Leads out of the loop that the node's other edges make up: taken when the node's `stays` are
      * used up, and never before. */
     bool leaves;
-    /* Of the pool's threads, each of which comes here once, the last one takes it, and no other. */
-    bool by_last;
+    enum taker taker;   /* nobody else takes it; at most one of the edges for an outcome has one */
     struct dist cpu_ns; /* computation on the way */
     struct scaling cpu_scaling;
 };
@@ -429,6 +437,7 @@ void model_free_node(struct node *node);
 /* The names used in the file, NULL-free: "mutex", "lock", ... */
 const char *object_kind_name(enum object_kind kind);
 const char *node_kind_name(enum node_kind kind);
+const char *taker_name(enum taker taker);
 const char *hand_made_kind_name(enum hand_made_kind kind);
 const char *hand_made_role_name(enum hand_made_role role);
 const char *modelled_name(enum modelled how);

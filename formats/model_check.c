@@ -409,6 +409,11 @@ static int check_edge(const struct model *model, const struct edge *edge, const 
         return -1;
     if ((int)edge->when < OUTCOME_ANY || (int)edge->when > OUTCOME_NO)
         return violation(PLACE_KEY(place, "when"), error, "an unknown outcome");
+    if ((int)edge->taker < TAKER_ANY || (int)edge->taker > TAKER_LEADER)
+        return violation(PLACE_KEY(place, "taker"), error, "an unknown taker");
+    if (edge->taker != TAKER_ANY && edge->leaves)
+        return violation(PLACE_KEY(place, "taker"), error,
+                         "a loop is left by all threads, not by one in each round");
     if (check_amount(edge->probability, "probability", place, error) ||
         check_amount(edge->first, "first", place, error) ||
         check_dist(&edge->runs, "runs", place, error) ||

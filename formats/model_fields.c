@@ -15,6 +15,8 @@ const char *const model_statement_kinds[] = {"update", "wait", "signal", "broadc
 
 const char *const model_outcomes[] = {"any", "yes", "no", NULL};
 
+const char *const model_takers[] = {"any", "first", "last", "leader", NULL};
+
 const char *const model_dist_kinds[] = {"none",        "constant", "empirical",
                                         "exponential", "uniform",  NULL};
 
@@ -208,7 +210,7 @@ static const struct field edge_fields[] = {
     DIST(edge, runs),
     RECORD(edge, runs_scaling, scaling_record),
     FLAG(edge, leaves),
-    FLAG(edge, by_last),
+    {AT(edge, taker), .type = FIELD_NAME, .fallback = TAKER_ANY, .names = model_takers},
     DIST(edge, cpu_ns),
     RECORD(edge, cpu_scaling, scaling_record),
 };

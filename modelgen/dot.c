@@ -90,6 +90,8 @@ static void write_edges(const struct model *model, size_t n, FILE *out) {
         fprintf(out, "  n%zu -> n%d [label=\"", n, edge->to);
         if (edge->when != OUTCOME_ANY)
             fprintf(out, "%s ", edge->when == OUTCOME_YES ? "yes" : "no");
+        if (edge->taker != TAKER_ANY)
+            fprintf(out, "%s ", taker_name(edge->taker));
         if (edge->runs.kind != DIST_NONE)
             fprintf(out, "x%.3g ", dist_mean(&edge->runs));
         if (dist_mean(&edge->cpu_ns) > 0)

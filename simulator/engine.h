@@ -225,7 +225,7 @@ struct engine {
     uint32_t *rounds; /* thread's id * plan->n_rounds + the draw's: how many it has had */
     struct edge_run *runs;
     double *cards;
-    int *comers; /* by node with an edge for the last thread: how many have come */
+    int *comers; /* by node with an edge for one thread: how many have come in this round */
     struct held_number *numbers;
     struct wait_list *waiters; /* of all objects */
     struct condition *conditions;

@@ -124,15 +124,17 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
                                .run = PLAN_NONE,
                                .stay = PLAN_NONE,
                                .deck = PLAN_NONE,
-                               .by_last = PLAN_NONE};
+                               .for_one = PLAN_NONE};
     bool has_runs = false, has_counts = true;
     for (size_t i = 0; i < node->n_edges; i++) {
         const struct edge *edge = &node->edges[i];
         if (!fits(edge, outcome) || edge->leaves)
             continue;
         add_choice(builder, edge, first_edge + (int)i);
-        if (edge->by_last)
-            group.by_last = group.n;
+        if (edge->taker != TAKER_ANY) {
+            group.for_one = group.n;
+            group.taker = edge->taker;
+        }
         group.n++;
         group.weight += edge->probability;
         group.first_weight += edge->first;

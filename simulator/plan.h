@@ -52,12 +52,13 @@ struct plan_group {
     int first; /* choice; those that leave the loop stand behind the others */
     int n;     /* without those that leave */
     int n_leaving;
-    int run;       /* index of the run each thread keeps here; PLAN_NONE = memoryless */
-    int stay;      /* index of the run that counts down to leaving; PLAN_NONE = no such edges */
-    int deck;      /* index of the first card count; PLAN_NONE = with replacement */
-    int by_last;   /* the choice of the last of the pool's threads to come; PLAN_NONE = no such */
-    bool counted;  /* the loop around it is left by `stays`, not by one of these choices */
-    double weight; /* sums over the choices that stay */
+    int run;          /* index of the run each thread keeps here; PLAN_NONE = memoryless */
+    int stay;         /* index of the run that counts down to leaving; PLAN_NONE = no such edges */
+    int deck;         /* index of the first card count; PLAN_NONE = with replacement */
+    int for_one;      /* the choice that one thread makes in each round; PLAN_NONE = no such */
+    enum taker taker; /* of that: which thread */
+    bool counted;     /* the loop around it is left by `stays`, not by one of these choices */
+    double weight;    /* sums over the choices that stay */
     double first_weight; /* 0: the first choice is like all others */
 };
 

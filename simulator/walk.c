@@ -242,13 +242,16 @@ static int draw_leaving(const struct plan_choice *choices, const struct plan_gro
     return group->n + chosen;
 }
 
-/* A pool that is created again comes anew. */
-static bool is_last_to_come(struct engine *engine, const struct thread *thread) {
+/* Is the thread the one of this round? A pool that is created again begins a new one. */
+static bool is_taker(struct engine *engine, const struct thread *thread, enum taker taker) {
+    const struct plan_pool *pool = &engine->plan->pools[thread->pool];
     int *comers = &engine->comers[thread->node];
-    if (++*comers < engine->plan->pools[thread->pool].threads)
-        return false;
-    *comers = 0;
-    return true;
+    bool is_first = *comers == 0, is_last = ++*comers >= pool->threads;
+    if (is_last)
+        *comers = 0;
+    return taker == TAKER_FIRST  ? is_first
+           : taker == TAKER_LAST ? is_last
+                                 : (int)thread->id == pool->first_thread;
 }
 
 static const struct plan_edge *choose_edge(struct engine *engine, struct thread *thread,
@@ -258,10 +261,10 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     int choice;
     if (group->stay != PLAN_NONE && must_leave(engine, thread, node, group))
         choice = draw_leaving(choices, group, thread);
-    else if (group->by_last != PLAN_NONE)
-        choice = is_last_to_come(engine, thread)
-                     ? group->by_last
-                     : draw_choice(engine, choices, group, group->by_last, thread);
+    else if (group->for_one != PLAN_NONE)
+        choice = is_taker(engine, thread, group->taker)
+                     ? group->for_one
+                     : draw_choice(engine, choices, group, group->for_one, thread);
     else if (group->run == PLAN_NONE)
         choice = draw_choice(engine, choices, group, PLAN_NONE, thread);
     else

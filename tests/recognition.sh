@@ -73,7 +73,7 @@ report $? "queues that only their consumers tell apart are two"
 
 # The same function serves all stages; what one thread closes, the last of its stage closes.
 jq -e '(.pools | length) == 4 and all(.waiting[]; .how == "exact") and
-    any(.nodes[].edges[]?; .by_last)' "$scratch/bounded_stages/model.json" >"$scratch/log" 2>&1
+    any(.nodes[].edges[]?; .taker == "last")' "$scratch/bounded_stages/model.json" >"$scratch/log" 2>&1
 report $? "the stages of a pipeline are pools of their own"
 
 # The source proposes an object for each of its two rings, in all of its functions.

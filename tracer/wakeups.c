@@ -1,5 +1,6 @@
 #include "tracer/wakeups.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -15,7 +16,8 @@
 #include "tracer/cores.h"
 #include "tracer/timebase.h"
 
-#define ROUNDS   60
+#define PAIRS    5 /* near and far by turns: the machine may change its speed meanwhile */
+#define ROUNDS   20
 #define PAUSE_NS 300000   /* the woken thread is asleep again */
 #define LIMIT_NS 10000000 /* it has not come: somebody else has its core */
 
@@ -113,19 +115,24 @@ static bool try_out(int waker_core, int sleeper_core, struct outcome *outcome) {
     return wakes;
 }
 
-static double above(double value, double least) {
-    return value > least ? value - least : 0;
+static double median_or_nothing(double *values) {
+    gsl_sort(values, 1, PAIRS);
+    return fmax(values[PAIRS / 2], 0);
 }
 
 struct wakeup_costs wakeup_costs_measure(void) {
     size_t n;
     int *cores = cores_allowed(&n);
-    struct outcome near, far;
-    bool measured =
-        n >= 2 && try_out(cores[0], cores[0], &near) && try_out(cores[0], cores[1], &far);
+    double cpu_ns[PAIRS], latency_ns[PAIRS];
+    bool measured = n >= 2;
+    for (int i = 0; i < PAIRS && measured; i++) {
+        struct outcome near, far;
+        measured = try_out(cores[0], cores[0], &near) && try_out(cores[0], cores[1], &far);
+        cpu_ns[i] = measured ? far.cpu_ns - near.cpu_ns : 0;
+        latency_ns[i] = measured ? far.latency_ns - near.latency_ns : 0;
+    }
     free(cores);
     if (!measured)
         return (struct wakeup_costs){0};
-    return (struct wakeup_costs){above(far.cpu_ns, near.cpu_ns),
-                                 above(far.latency_ns, near.latency_ns)};
+    return (struct wakeup_costs){median_or_nothing(cpu_ns), median_or_nothing(latency_ns)};
 }

@@ -8,7 +8,7 @@ struct wakeup_costs {
     double preempt_ns; /* until the other core, busy, turns to the woken thread; likewise above */
 };
 
-/* Takes about 50 ms and three threads of this process. All 0 where there is only one core, or no
+/* Takes about 70 ms and three threads of this process. All 0 where there is only one core, or no
  * thread to be had: nobody is woken across cores then, or it is not known. */
 struct wakeup_costs wakeup_costs_measure(void);
 

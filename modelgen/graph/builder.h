@@ -18,6 +18,7 @@ struct draft_edge {
     enum outcome when;
     double decisions, starts, first;
     bool leaves; /* its target never leads back */
+    enum taker taker;
     struct values cpu_ns, runs;
     struct passes
         passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */
@@ -33,6 +34,7 @@ struct draft_node_values {
     struct values cpu_ns, wait_ns, operations;
     struct values stays;  /* decisions to stay before each one to leave */
     struct passes passes; /* one per stays */
+    bool has_taker;       /* see takers_find_nodes() */
 };
 
 struct builder {

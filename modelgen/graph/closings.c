@@ -50,7 +50,7 @@ void closings_settle(struct model *model) {
                 if (queue != MODEL_NONE &&
                     is_one_of_all(node, e, model->pools[p].profiled_threads) &&
                     puts_into(model, &model->pools[p], queue))
-                    node->edges[e].by_last = true;
+                    node->edges[e].taker = TAKER_LAST;
             }
         }
 }

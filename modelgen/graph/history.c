@@ -122,6 +122,7 @@ static void split_node(struct builder *builder, int node, int before, size_t dep
                 if (copy < 0) {
                     copy = builder_new_node(builder, &stream->steps[s - back],
                                             builder->nodes.items[old].pool);
+                    builder->nodes.items[copy].has_taker = builder->nodes.items[old].has_taker;
                     map_put(&copies, key, copy);
                 }
                 node_of[s - back] = copy;
@@ -141,9 +142,10 @@ static bool split_at_depth(struct builder *builder, size_t depth, double best) {
         while (i + n < passages.count && passages.items[i + n].node == passages.items[i].node)
             n++;
         const struct passage *from = &passages.items[i];
-        bool may_end_loop = /* see end_loop_with_last_put() in loops.c */
-            builder->model->nodes[from->node].kind == NODE_PUT;
-        for (size_t j = 0; j < n && !may_end_loop; j++) {
+        bool stays_whole = /* see end_loop_with_last_put() in loops.c, and takers.c */
+            builder->model->nodes[from->node].kind == NODE_PUT ||
+            builder->nodes.items[from->node].has_taker;
+        for (size_t j = 0; j < n && !stays_whole; j++) {
             if (j > 0 && from[j].before == from[j - 1].before)
                 continue;
             double distance = history_distance(from, n, from[j].before,

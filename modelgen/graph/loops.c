@@ -142,8 +142,12 @@ void loops_find_ends(struct builder *builder) {
     for (size_t t = 0; t < builder->in->trace->n_threads; t++)
         end_loop_with_last_put(builder, t, can_reach, n_nodes);
     free(can_reach);
+    loops_find_leaving(builder);
+}
+
+void loops_find_leaving(struct builder *builder) {
     builder_find_edges(builder);
-    can_reach = find_reachable(builder);
+    bool *can_reach = find_reachable(builder);
     for (size_t e = 0; e < builder->edges.count; e++) {
         struct draft_edge *edge = &builder->edges.items[e];
         edge->leaves = !can_reach[(size_t)edge->to * builder->model->n_nodes + (size_t)edge->from];

@@ -8,6 +8,9 @@
  * out of the streams; what the thread must wait for in their place gets nodes. */
 void loops_find_ends(struct builder *builder);
 
+/* The same with the streams as they are. */
+void loops_find_leaving(struct builder *builder);
+
 /* Sets loop_is_visible and is_in_share, which builder_free() frees. Follows loops_find_ends(). */
 void loops_find_visible(struct builder *builder);
 

@@ -9,7 +9,9 @@
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/history.h"
 #include "modelgen/graph/loops.h"
+#include "modelgen/graph/takers.h"
 #include "modelgen/monitors/statements.h"
+#include "modelgen/scaling/rules.h"
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64
@@ -119,12 +121,12 @@ static void read_thread(struct builder *builder, size_t t) {
         size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
         const struct trace_record *records = &builder->in->trace->threads[t].records[done];
         *VECTOR_ADD(&builder->edges.items[edge].passes) =
-            (struct pass){t, count_rounds(builder, records, next->records - own)};
+            (struct pass){t, step->end_ns, count_rounds(builder, records, next->records - own)};
         note_between(&builder->edges.items[edge], records, next->records - own);
         int place = with_outcome(node_of[s], step->outcome);
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];
-            *VECTOR_ADD(&values->passes) = (struct pass){t, stays[place] + 1};
+            *VECTOR_ADD(&values->passes) = (struct pass){t, step->end_ns, stays[place] + 1};
             stays[place] = 0;
             end_run(builder, &runs[place]);
         } else {
@@ -177,11 +179,43 @@ static bool is_farewell(const struct builder *builder, const struct draft_edge *
            ends_by_answer(builder, draft->from);
 }
 
+/* Does one thread take one of the edges of this node and answer in each round? */
+static bool has_taker(const struct builder *builder, const struct draft_edge *draft) {
+    for (size_t e = 0; e < builder->edges.count; e++)
+        if (builder->edges.items[e].from == draft->from &&
+            builder->edges.items[e].when == draft->when &&
+            builder->edges.items[e].taker != TAKER_ANY)
+            return true;
+    return false;
+}
+
+/* Where all go the same way, but one of them does all the computing: an edge of its own for him. */
+static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
+                              const struct scaling *scaling) {
+    const struct thread_pool *pool =
+        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    struct values of_one;
+    bool alone = !draft->leaves && alternatives(builder, draft, false) == 1 && !pool->team;
+    enum taker taker = alone ? takers_split_cpu(builder, draft, &of_one) : TAKER_ANY;
+    if (taker == TAKER_ANY)
+        return false;
+    struct edge *edge = draft_edge(&builder->model->nodes[draft->from], draft->to);
+    *edge = (struct edge){.to = draft->to,
+                          .when = draft->when,
+                          .probability = 1,
+                          .taker = taker,
+                          .cpu_ns = take_dist(&of_one),
+                          .cpu_scaling = *scaling};
+    rules_make_no_share(&edge->cpu_scaling);
+    return true;
+}
+
 static void write_edge(struct builder *builder, struct draft_edge *draft) {
     struct node *node = &builder->model->nodes[draft->from];
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = edge_scaling_cpu(builder, draft);
     struct common common = common_find(builder, draft);
+    bool is_split = write_edge_of_one(builder, draft, &scaling);
     struct edge *edge = draft_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
@@ -189,13 +223,16 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
                           .leaves = draft->leaves && loop,
                           .cpu_ns = take_dist(&draft->cpu_ns),
                           .cpu_scaling = scaling};
-    if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0) {
+    if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0 && !is_split) {
         edge->cpu_ns.common = common.share;
         edge->cpu_ns.sharers = common.sharers;
     }
     if (draft->leaves && alternatives(builder, draft, true) > 1)
         edge->probability = draft->decisions;
-    if (!draft->leaves && alternatives(builder, draft, false) > 1) {
+    if (!draft->leaves && has_taker(builder, draft)) {
+        edge->probability = draft->decisions;
+        edge->taker = draft->taker;
+    } else if (!draft->leaves && alternatives(builder, draft, false) > 1) {
         edge->probability = draft->starts;
         edge->first = draft->first;
         edge->runs = dist_from_values(draft->runs.items, draft->runs.count, DIST_LIMIT);
@@ -293,10 +330,12 @@ static void write_nodes(struct builder *builder) {
 void peg_build(const struct peg_input *input, struct model *model) {
     struct builder builder = {.in = input, .model = model};
     builder_number_nodes(&builder);
+    takers_find_nodes(&builder);
     while (model->n_nodes < input->max_nodes && history_split(&builder))
         continue;
     loops_find_ends(&builder);
     loops_find_visible(&builder);
+    takers_find_edges(&builder);
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);

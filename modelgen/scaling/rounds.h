@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "formats/partition.h"
 #include "modelgen/pools/pools.h"
@@ -12,8 +13,9 @@
 
 /* One pass of a thread over a loop, or over a stretch with a loop in it. */
 struct pass {
-    size_t thread; /* of the trace */
-    double rounds; /* 0: not known */
+    size_t thread;  /* of the trace */
+    uint64_t at_ns; /* when it begins */
+    double rounds;  /* 0: not known */
 };
 
 struct passes {

@@ -54,7 +54,7 @@ static struct rounds_fit fit(const double *rounds, int threads, int generations,
     struct thread_pool pool = {.threads = list, .size = threads};
     for (int i = 0; i < threads * generations; i++) {
         list[pool.n_threads++] = (size_t)i;
-        items[passes.count++] = (struct pass){(size_t)i, rounds[i]};
+        items[passes.count++] = (struct pass){(size_t)i, 0, rounds[i]};
     }
     return rounds_fit(&passes, &pool, told);
 }

@@ -164,6 +164,8 @@ static void add_edges(struct model *model, int node, struct random_stream *rando
         struct edge *edge = build_edge(model, node, below(random, (int)model->n_nodes));
         edge->probability = 0.1 + below(random, 3);
         edge->cpu_ns = random_dist(random, 100);
+        if (i == 2 && below(random, 4) == 0)
+            edge->taker = (enum taker)(TAKER_FIRST + below(random, 3));
         if (has_runs) {
             edge->runs = random_dist(random, 2);
             edge->first = below(random, 2);

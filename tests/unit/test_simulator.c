@@ -1247,7 +1247,7 @@ static void test_an_edge_for_the_last_thread_is_taken_once_and_last(void **state
     int last = build_node(model, NODE_TASK_END, MODEL_NONE);
     int end = build_node(model, NODE_END, MODEL_NONE);
     build_edge(model, fork, end);
-    build_edge(model, fork, last)->by_last = true;
+    build_edge(model, fork, last)->taker = TAKER_LAST;
     build_edge(model, last, end)->cpu_ns = constant(7 * MS);
     const int threads[] = {6};
     struct sim_result result =
@@ -1257,6 +1257,38 @@ static void test_an_edge_for_the_last_thread_is_taken_once_and_last(void **state
     assert_close(result.run_ns.mean, 12 * MS, 1e-9);
     sim_result_free(&result);
     model_free(model);
+}
+
+/* Behind a barrier one of four threads computes 7 ms, all others nothing, five times. */
+static void test_in_each_round_one_thread_takes_the_edge_for_it(void **state) {
+    (void)state;
+    for (int taker = TAKER_FIRST; taker <= TAKER_LEADER; taker++) {
+        struct model *model = build_model(1);
+        int pool = build_pool(model, 2, true);
+        int barrier = build_object(model, OBJECT_BARRIER, 0);
+        model->objects[barrier].amount =
+            (struct linear){.n_terms = 1, .terms = memory_alloc(1, sizeof(struct linear_term))};
+        model->objects[barrier].amount.terms[0] = (struct linear_term){pool, 1};
+        int meet =
+            build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_BARRIER, barrier);
+        int task = build_node(model, NODE_TASK_END, MODEL_NONE);
+        int again = build_node(model, NODE_BARRIER, barrier);
+        int end = build_node(model, NODE_END, MODEL_NONE);
+        build_edge(model, meet, again);
+        build_edge(model, meet, task)->taker = (enum taker)taker;
+        build_edge(model, task, again)->cpu_ns = constant(7 * MS);
+        build_edge(model, again, meet)->cpu_ns = constant(1 * MS);
+        build_edge(model, again, end)->leaves = true;
+        model->nodes[again].stays = constant(4);
+        const int threads[] = {4};
+        struct sim_result result =
+            simulate(model, (struct sim_config){.pool_threads = threads, .cores = 4});
+        assert_true(result.stalls == 0);
+        assert_close(result.tasks.mean, 5, 1e-9);
+        assert_close(result.run_ns.mean, 5 * 8 * MS, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
 }
 
 static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
@@ -1654,6 +1686,7 @@ int main(void) {
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
         cmocka_unit_test(test_an_edge_for_the_last_thread_is_taken_once_and_last),
+        cmocka_unit_test(test_in_each_round_one_thread_takes_the_edge_for_it),
         cmocka_unit_test(test_a_loop_with_branches_is_left_after_its_stays),
         cmocka_unit_test(test_memoryless_edges_are_taken_by_probability),
         cmocka_unit_test(test_an_empirical_distribution_hands_out_its_values_without_replacement),

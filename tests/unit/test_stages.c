@@ -132,8 +132,8 @@ static bool is_left_to_the_last(int threads, double all, bool puts) {
     build_edge(model, fork, close);
     build_edge(model, close, end);
     closings_settle(model);
-    bool is = model->nodes[fork].edges[1].by_last;
-    assert_false(model->nodes[fork].edges[0].by_last);
+    bool is = model->nodes[fork].edges[1].taker == TAKER_LAST;
+    assert_int_equal(model->nodes[fork].edges[0].taker, TAKER_ANY);
     model_free(model);
     return is;
 }

@@ -1,0 +1,210 @@
+#include "modelgen/graph/takers.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/graph/loops.h"
+
+/* Of two threads, one goes another way than the other in half of all rounds by chance: in so many
+ * in a row seldom. */
+#define LEAST_ROUNDS 10
+
+/* Those that have nothing to compute in a round compute at most this share of what the one does
+ * that has, on average; and it does at least this share of its average in all but a few rounds, or
+ * it would be but the slowest one. */
+#define REST_SHARE  0.1
+#define LEAST_SHARE 0.3
+#define FEW         0.1
+
+/* ---- who it is ---- */
+
+struct round {
+    uint64_t first_ns, last_ns, taken_ns;
+    size_t taker; /* index in the pool */
+    int n_taken;
+};
+
+/* The rounds of the passes, of which `taken` tells who went the way of one. The caller frees. NULL:
+ * they are no rounds. */
+static struct round *find_rounds(const struct passes *passes, const bool *taken,
+                                 const struct thread_pool *pool, size_t *n_rounds) {
+    size_t size = (size_t)pool->size;
+    *n_rounds = size > 1 ? passes->count / size : 0;
+    size_t *places = *n_rounds >= LEAST_ROUNDS ? rounds_places(passes, pool) : NULL;
+    if (!places)
+        return NULL;
+    struct round *rounds = memory_alloc(*n_rounds, sizeof *rounds);
+    for (size_t r = 0; r < *n_rounds; r++)
+        rounds[r].first_ns = UINT64_MAX;
+    for (size_t i = 0; i < passes->count; i++) {
+        struct round *round = &rounds[places[i] / size];
+        uint64_t at_ns = passes->items[i].at_ns;
+        round->first_ns = at_ns < round->first_ns ? at_ns : round->first_ns;
+        round->last_ns = at_ns > round->last_ns ? at_ns : round->last_ns;
+        if (!taken[i])
+            continue;
+        round->n_taken++;
+        round->taker = places[i] % size;
+        round->taken_ns = at_ns;
+    }
+    free(places);
+    return rounds;
+}
+
+/* One thread in each round, and no round begins before the one before it has been left by all. */
+static enum taker judge(const struct passes *passes, const bool *taken,
+                        const struct thread_pool *pool) {
+    size_t n, early = 0, late = 0;
+    struct round *rounds = find_rounds(passes, taken, pool, &n);
+    bool fits = rounds, same = true;
+    for (size_t r = 0; r < n && fits; r++) {
+        fits = rounds[r].n_taken == 1 && (r == 0 || rounds[r - 1].last_ns <= rounds[r].first_ns);
+        same &= rounds[r].taker == rounds[0].taker;
+        early += rounds[r].taken_ns == rounds[r].first_ns;
+        late += rounds[r].taken_ns == rounds[r].last_ns;
+    }
+    free(rounds);
+    return !fits ? TAKER_ANY : same ? TAKER_LEADER : early >= late ? TAKER_FIRST : TAKER_LAST;
+}
+
+/* ---- one goes another way ---- */
+
+/* A thread leaves a node. */
+struct leaving {
+    int place; /* node and outcome */
+    int edge;
+    struct pass pass;
+};
+
+struct leavings {
+    struct leaving *items;
+    size_t count, capacity;
+};
+
+static int compare_leavings(const void *a, const void *b) {
+    const struct leaving *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return (x->pass.at_ns > y->pass.at_ns) - (x->pass.at_ns < y->pass.at_ns);
+}
+
+/* Without those that leave a loop, by place and time. */
+static struct leavings find_leavings(struct builder *builder) {
+    struct leavings leavings = {0};
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        const int *node_of = builder->node_of[t];
+        for (size_t s = 0; s + 1 < stream->n_steps; s++) {
+            const struct step *step = &stream->steps[s];
+            int edge = builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
+            if (!builder->edges.items[edge].leaves)
+                *VECTOR_ADD(&leavings) = (struct leaving){
+                    with_outcome(node_of[s], step->outcome), edge, {t, step->end_ns, 0}};
+        }
+    }
+    if (leavings.count > 0)
+        qsort(leavings.items, leavings.count, sizeof *leavings.items, compare_leavings);
+    return leavings;
+}
+
+/* Of the leavings of one place, which one edge do all but one thread not take in each round? Its
+ * index, or -1. */
+static int edge_of_one(const struct leaving *leavings, size_t n, const struct thread_pool *pool,
+                       enum taker *taker) {
+    struct passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
+    bool *taken = memory_alloc(n, sizeof *taken);
+    for (size_t i = 0; i < n; i++)
+        passes.items[i] = leavings[i].pass;
+    int found = -1;
+    /* It is taken in the first round, or never. */
+    for (size_t i = 0; i < n && i < (size_t)pool->size && found < 0; i++) {
+        size_t count = 0;
+        for (size_t j = 0; j < n; j++)
+            count += taken[j] = leavings[j].edge == leavings[i].edge;
+        *taker = count * (size_t)pool->size == n ? judge(&passes, taken, pool) : TAKER_ANY;
+        if (*taker != TAKER_ANY)
+            found = leavings[i].edge;
+    }
+    free(passes.items);
+    free(taken);
+    return found;
+}
+
+void takers_find_edges(struct builder *builder) {
+    struct leavings leavings = find_leavings(builder);
+    for (size_t i = 0, n; i < leavings.count; i += n) {
+        const struct leaving *first = &leavings.items[i];
+        for (n = 1; i + n < leavings.count && leavings.items[i + n].place == first->place; n++)
+            continue;
+        const struct draft_edge *edge = &builder->edges.items[first->edge];
+        int pool = builder->nodes.items[edge->from].pool;
+        enum taker taker;
+        int found = edge_of_one(first, n, &builder->in->pools->pools[pool], &taker);
+        if (found >= 0)
+            builder->edges.items[found].taker = taker;
+    }
+    free(leavings.items);
+}
+
+void takers_find_nodes(struct builder *builder) {
+    loops_find_leaving(builder);
+    takers_find_edges(builder);
+    for (size_t e = 0; e < builder->edges.count; e++)
+        if (builder->edges.items[e].taker != TAKER_ANY)
+            builder->nodes.items[builder->edges.items[e].from].has_taker = true;
+}
+
+/* ---- one computes ---- */
+
+/* Marks in `taken` which thread computes most in each round, if that is much and the others do next
+ * to nothing. */
+static bool find_busy(const struct builder *builder, const struct draft_edge *draft, bool *taken) {
+    const struct thread_pool *pool =
+        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    const double *cpu = draft->cpu_ns.items;
+    size_t n = draft->passes.count, size = (size_t)pool->size, n_rounds = n / size;
+    size_t *places = rounds_places(&draft->passes, pool), few = 0;
+    if (!places)
+        return false;
+    size_t *busiest = memory_alloc(n_rounds, sizeof *busiest); /* pass + 1 */
+    double all = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t *best = &busiest[places[i] / size];
+        if (*best == 0 || cpu[i] > cpu[*best - 1])
+            *best = i + 1;
+        all += cpu[i];
+    }
+    for (size_t r = 0; r < n_rounds; r++) {
+        taken[busiest[r] - 1] = true;
+        most += cpu[busiest[r] - 1];
+    }
+    for (size_t r = 0; r < n_rounds; r++)
+        few += cpu[busiest[r] - 1] < LEAST_SHARE * most / (double)n_rounds;
+    free(busiest);
+    free(places);
+    return most > 0 &&
+           (all - most) / (double)(n - n_rounds) <= REST_SHARE * most / (double)n_rounds &&
+           (double)few <= FEW * (double)n_rounds;
+}
+
+enum taker takers_split_cpu(const struct builder *builder, struct draft_edge *draft,
+                            struct values *of_one) {
+    const struct thread_pool *pool =
+        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    size_t n = draft->cpu_ns.count, kept = 0;
+    *of_one = (struct values){0};
+    if (pool->size < 2 || n < LEAST_ROUNDS * (size_t)pool->size)
+        return TAKER_ANY;
+    bool *taken = memory_alloc(n, sizeof *taken);
+    enum taker taker =
+        find_busy(builder, draft, taken) ? judge(&draft->passes, taken, pool) : TAKER_ANY;
+    for (size_t i = 0; i < n && taker != TAKER_ANY; i++)
+        if (taken[i])
+            *VECTOR_ADD(of_one) = draft->cpu_ns.items[i];
+        else
+            draft->cpu_ns.items[kept++] = draft->cpu_ns.items[i];
+    if (taker != TAKER_ANY)
+        draft->cpu_ns.count = kept;
+    free(taken);
+    return taker;
+}
