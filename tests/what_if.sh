@@ -133,15 +133,17 @@ attempt() {
 original() { cp "$scratch/data/model.json" "$scratch/model.json"; }
 
 # ---- two threads, sleeps and a barrier: what Coz mispredicts (its issue 231) ----
+# An idle core wakes the later the longer it has idled, by some 0.1 ms on some virtual machines: the sleeps
+# are long enough for that to be little.
 
-barrier_as_it_is() { record barrier 2500 10000 150 && original && compare 3 barrier 2500 10000 150; }
+barrier_as_it_is() { record barrier 10000 40000 40 && original && compare 3 barrier 10000 40000 40; }
 barrier_without_the_short_sleep() {
-    original && change "first: first (what_if.c:$(line_of 'the first sleeps'))" wait_ns -10000000 &&
-        compare 3 barrier 0 10000 150
+    original && change "first: first (what_if.c:$(line_of 'the first sleeps'))" wait_ns -40000000 &&
+        compare 3 barrier 0 40000 40
 }
 barrier_with_a_quarter_of_the_long_sleep() {
-    original && change "second: second (what_if.c:$(line_of 'the second sleeps'))" wait_ns -7500000 &&
-        compare 3 barrier 2500 2500 150
+    original && change "second: second (what_if.c:$(line_of 'the second sleeps'))" wait_ns -30000000 &&
+        compare 3 barrier 10000 10000 40
 }
 attempt "two threads, sleeps and a barrier: as it is, within 3 %" barrier_as_it_is
 attempt "without the sleep that nobody waits for, within 3 %" barrier_without_the_short_sleep
