@@ -17,8 +17,10 @@ enum log_level log_get_level(void) {
     return current_level;
 }
 
+/* Where both outputs are one file, what was printed before comes first, not in its middle. */
 static void print_line(const char *prefix, const char *format, va_list arguments) {
     progress_end();
+    fflush(stdout);
     fputs(prefix, stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);

@@ -22,6 +22,7 @@ void usage_error(const char *format, ...) {
 
 int command_failed(const struct error *error) {
     progress_end();
+    fflush(stdout);
     fprintf(stderr, "persik: %s\n", error->text);
     return EXIT_FAILED;
 }
