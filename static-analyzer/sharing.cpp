@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "static-analyzer/own_data.h"
+
 namespace persik {
 
 namespace {
@@ -106,10 +108,12 @@ bool find_take(const std::vector<const Assignment *> &inside, Section &section) 
     return !section.take.state.empty();
 }
 
-std::vector<Take> find_sections(const Flow &flow) {
+std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
     std::map<std::pair<std::string, int>, std::vector<const Assignment *>> sections;
     std::vector<Take> takes;
     for (const Assignment &a : flow.assignments) {
+        if (own.is_changed(a))
+            continue;
         if (a.op == "atomic") {
             Take take;
             take.at = {a.at};
@@ -359,8 +363,9 @@ bool reads_state(const std::vector<const Assignment *> &inside) {
 }
 
 Sharing::Sharing(const Program &program) : program(program) {
+    const OwnData own(program);
     for (const Flow &flow : program.flows)
-        sections.push_back(flow.reached ? find_sections(flow) : std::vector<Take>());
+        sections.push_back(flow.reached ? find_sections(flow, own) : std::vector<Take>());
     const int max_rounds = 8; /* depth of wrappers around a taker */
     for (int round = 0; round < max_rounds; round++) {
         bool changed = false;

@@ -46,7 +46,12 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
         monitor->amount = pattern->object >= 0
                               ? hand_made_copy_amount(&model->objects[pattern->object].amount)
                               : draft_constant(pattern->parties);
-    if (pattern->in_steps)
+    if (pattern->in_steps && pattern->n_objects == 1)
+        hand_made_add_evidence(monitor,
+                               "pieces of work that go through the same steps; in each of them "
+                               "number n follows number n - %d",
+                               pattern->distance);
+    else if (pattern->in_steps)
         hand_made_add_evidence(
             monitor,
             "%zu of them, each with a mutex of its own; number n follows number n - %d, which "

@@ -10,6 +10,7 @@
 #define LEAD_LIMIT     16 /* steps */
 #define SITE_LIMIT     8  /* call sites that make steps */
 #define DISTANCE_LIMIT 8
+#define PERIOD_LIMIT   8 /* steps of one piece of work */
 
 /* One thread's work on one frame, row ... */
 struct run {
@@ -31,6 +32,7 @@ struct family {
     const struct section_class *waits_at;
     const struct section_class *steps_at[SITE_LIMIT];
     size_t n_sites;
+    size_t period; /* all under one mutex: a thread's runs of so many steps; 0: a mutex for each */
     struct {
         struct run *items;
         size_t count, capacity;
@@ -42,12 +44,19 @@ struct family {
     struct order_list steps;
 };
 
+/* In runs of equal length only what happens under the finder's mutex counts. */
+static bool is_seen(const struct family *family, size_t section) {
+    return family->period == 0 ||
+           section_at(family->finder, section)->mutex == family->finder->mutex;
+}
+
 static bool is_visit(const struct family *family, size_t section) {
-    return class_is_same_operation(class_at(family->finder, section), family->waits_at);
+    return is_seen(family, section) &&
+           class_is_same_operation(class_at(family->finder, section), family->waits_at);
 }
 
 static bool is_step(const struct family *family, size_t section) {
-    for (size_t i = 0; i < family->n_sites; i++)
+    for (size_t i = 0; i < family->n_sites && is_seen(family, section); i++)
         if (class_is_same_operation(class_at(family->finder, section), family->steps_at[i]))
             return true;
     return false;
@@ -91,7 +100,13 @@ static void add_step(struct family *family, size_t section, size_t pending, bool
     family->runs.items[number].n_steps++;
 }
 
-/* A run ends where its thread makes steps elsewhere, or may wait for something else. */
+static bool ends_run(const struct family *family, const struct run *run, size_t section) {
+    return family->period > 0 ? run->n_steps == family->period
+                              : run->mutex != section_at(family->finder, section)->mutex;
+}
+
+/* A run ends where its thread makes steps elsewhere or has made all, or may wait for something
+ * else. */
 static void follow_thread(struct family *family, size_t thread) {
     const struct monitors *monitors = family->finder->monitors;
     bool is_open = false;
@@ -101,8 +116,8 @@ static void follow_thread(struct family *family, size_t thread) {
         if (is_visit(family, s)) {
             *VECTOR_ADD(&family->visits) = (struct visit){.section = s, .run = SIZE_MAX};
         } else if (is_step(family, s)) {
-            bool goes_on = is_open && family->runs.items[family->runs.count - 1].mutex ==
-                                          section_at(family->finder, s)->mutex;
+            bool goes_on =
+                is_open && !ends_run(family, &family->runs.items[family->runs.count - 1], s);
             add_step(family, s, pending, !goes_on);
             is_open = true;
             pending = family->visits.count;
@@ -164,7 +179,7 @@ static struct look look_of(const struct family *family, const struct visit *visi
                                    ? &family->runs.items[before[visit->run]]
                                    : NULL;
     if (!led_by || led_by->mutex != section->mutex || led_by->began_ns > passed_ns ||
-        family->runs.items[visit->run].mutex == section->mutex)
+        (family->period == 0 && family->runs.items[visit->run].mutex == section->mutex))
         return look;
     look.known = true;
     look.asked = ahead_at(family, led_by, visit->made, section->acquire_ns);
@@ -279,16 +294,54 @@ static bool is_better(const struct pattern *pattern, const struct pattern *than)
     return pattern->tally.violations < than->tally.violations;
 }
 
-static bool find_in(const struct family *family) {
+/* The better one of two; ends the other. */
+static struct pattern better_of(struct pattern best, struct pattern other) {
+    bool better = is_better(&other, &best);
+    free(better ? best.acts : other.acts);
+    return better ? other : best;
+}
+
+static void find_runs(struct family *family, size_t period) {
+    family->period = period;
+    family->runs.count = family->visits.count = family->steps.count = 0;
+    for (size_t t = 0; t < family->finder->trace->n_threads; t++)
+        follow_thread(family, t);
+}
+
+/* Each run has a mutex of its own. */
+static struct pattern find_apart(struct family *family) {
+    find_runs(family, 0);
     struct pattern best = judge(family, 1);
-    for (size_t distance = 2; distance <= DISTANCE_LIMIT; distance++) {
-        struct pattern other = judge(family, distance);
-        bool better = is_better(&other, &best);
-        free(better ? best.acts : other.acts);
-        if (better)
-            best = other;
+    for (size_t distance = 2; distance <= DISTANCE_LIMIT; distance++)
+        best = better_of(best, judge(family, distance));
+    return best;
+}
+
+/* Pieces of work that go through the same steps, each step in the order of the pieces: a thread
+ * takes one through all of them, and looks before each at how far the others' pieces are, which one
+ * mutex guards. How many steps there are is tried out. If it is one, threads only take turns. */
+static struct pattern find_together(struct family *family) {
+    find_runs(family, 1);
+    struct pattern turns = judge(family, 1);
+    find_runs(family, 2);
+    struct pattern best = judge(family, 1);
+    for (size_t period = 3; period <= PERIOD_LIMIT; period++) {
+        find_runs(family, period);
+        best = better_of(best, judge(family, 1));
     }
-    if (best.n_objects > 1 && pattern_holds(&best))
+    if (!is_better(&best, &turns))
+        best.tally = (struct tally_of_replay){0};
+    free(turns.acts);
+    return best;
+}
+
+static bool find_in(struct family *family) {
+    struct pattern best = find_apart(family);
+    if (best.n_objects == 1 || !pattern_holds(&best)) {
+        free(best.acts);
+        best = find_together(family);
+    }
+    if (pattern_holds(&best))
         return add_found(family, best);
     free(best.acts);
     return false;
@@ -297,15 +350,10 @@ static bool find_in(const struct family *family) {
 static bool find_at(const struct finder *finder, const struct section_class *site) {
     struct family family = {.finder = finder, .waits_at = site};
     find_sites(&family);
-    bool found = false;
     bool is_apart = family.n_sites > 0;
     for (size_t i = 0; i < family.n_sites; i++)
         is_apart &= !class_is_same_operation(family.steps_at[i], site);
-    if (is_apart) {
-        for (size_t t = 0; t < finder->trace->n_threads; t++)
-            follow_thread(&family, t);
-        found = find_in(&family);
-    }
+    bool found = is_apart && find_in(&family);
     free(family.runs.items);
     free(family.visits.items);
     free(family.steps.items);
