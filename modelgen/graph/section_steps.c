@@ -14,6 +14,19 @@ static bool draws(const struct pattern *pattern, unsigned acts, bool at_end) {
     return (acts & ACT_DRAW) && at_end == !(acts & ACT_TURN);
 }
 
+/* What a piece of work of equal steps is about to go through says what the thread does next. */
+static void follow_phase(struct writer *writer, const struct pattern *pattern,
+                         enum node_kind kind) {
+    if (!pattern->in_steps || pattern->n_objects > 1)
+        return;
+    if (kind == NODE_DRAW)
+        writer->phase = 1;
+    else if (kind == NODE_ADVANCE)
+        writer->phase++;
+    else if (kind == NODE_PASS)
+        writer->phase = 0;
+}
+
 /* What a section does with its pattern's object when it begins, its waits included; and when it
  * ends. */
 static void write_pattern(struct writer *writer, size_t record, int section_index, int mutex,
@@ -44,6 +57,7 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
             step->object = object;
             if (!at_end && nodes[n].kind != NODE_DRAW)
                 step->mutex = mutex;
+            follow_phase(writer, pattern, nodes[n].kind);
         }
     }
 }

@@ -139,7 +139,7 @@ static void cut_last_round(struct writer *writer) {
 static void write_thread(struct writer *writer, size_t t) {
     const struct trace_thread *thread = &writer->in->trace->threads[t];
     writer->thread = t;
-    writer->held = 0;
+    writer->held = writer->phase = 0;
     writer->list = (struct step_list){0};
     writer->last_step_record = 0;
     writer->n_open = 0;

@@ -31,6 +31,7 @@ struct step {
     bool retrying;       /* the thread's last attempt that can fail did, and is not made good yet */
     bool settles;        /* puts what a successful attempt that can fail was for */
     uint64_t held;  /* which of the locks used at the same place the thread has: a hash; 0: none */
+    uint64_t phase; /* how far the thread is with a piece of work of equal steps; 0: it has none */
     double cpu_ns;  /* inside the call, when the model shall spend it */
     double wait_ns; /* SLEEP, IO */
     double operations; /* IO on a disk */

@@ -18,6 +18,7 @@ struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t 
                                                 : TRACE_NO_CONTEXT};
     step->retrying = writer->retrying;
     step->held = writer->held;
+    step->phase = writer->phase;
     if (writer->n_open > 0)
         step->within = writer->open[writer->n_open - 1].answer;
     if (has_record && record + 1 > writer->last_step_record) {

@@ -65,7 +65,7 @@ struct writer {
     size_t last_step_record; /* records before this one belong to earlier steps */
     struct open_section open[OPEN_LIMIT];
     int n_open;
-    uint64_t held; /* see struct step */
+    uint64_t held, phase; /* see struct step */
     bool in_task;
     bool retrying;    /* see struct step */
     bool succeeded;   /* in an attempt that can fail, with nothing put since */
