@@ -81,6 +81,46 @@ static void *iterate(void *arg) {
     return NULL;
 }
 
+/* how far a thread is with work of its own, under a lock since others look at it */
+struct worker {
+    int stage, done;
+    long next, end;
+};
+static struct worker workers[64];
+
+static void *by_own_stage(void *arg) {
+    struct worker *me = arg;
+    while (me->stage < 3) { //= bound fixed
+        same_for_all(me->stage);
+        pthread_mutex_lock(&lock);
+        me->stage = (me->stage + 1) % 4;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+/* what others move on as well is no more its own */
+static void *by_stolen(void *arg) {
+    struct worker *me = arg;
+    while (__sync_fetch_and_add(&me->next, 1) < me->end) //= bound shared
+        same_for_all(0);
+    while (__sync_fetch_and_add(&workers[0].next, 1) < workers[0].end) //= bound shared
+        same_for_all(0);
+    return NULL;
+}
+
+/* all threads got the same */
+static void *by_common(void *arg) {
+    struct worker *all = arg;
+    while (all->done < 1000) { //= bound shared
+        pthread_mutex_lock(&lock);
+        all->done++;
+        pthread_mutex_unlock(&lock);
+        same_for_all(0);
+    }
+    return NULL;
+}
+
 int main(void) {
     pthread_t handles[64];
     cells = calloc((size_t)size, sizeof *cells);
@@ -90,6 +130,14 @@ int main(void) {
         pthread_create(&handles[i], NULL, iterate, (void *)(intptr_t)i);
     for (int i = thread_count; i-- > 0;) //= bound threads
         pthread_join(handles[i], NULL);
+    for (int i = 0; i < thread_count; i++) { //= bound threads
+        struct worker *worker = &workers[i];
+        pthread_create(&handles[i], NULL, by_own_stage, worker);
+    }
+    for (int i = 0; i < thread_count; i++) //= bound threads
+        pthread_create(&handles[i], NULL, by_stolen, &workers[i]);
+    for (int i = 0; i < thread_count; i++) //= bound threads
+        pthread_create(&handles[i], NULL, by_common, &workers[0]);
     for (long i = 0; i < size; i++) //= bound fixed
         cells[i] = step(cells[i]);
     return 0;

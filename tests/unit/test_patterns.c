@@ -307,6 +307,59 @@ static void rows_that_go_on_too_early_refute_the_steps(void **state) {
     found_free(&found);
 }
 
+/* ---- batches ---- */
+
+enum { BATCHES = 12, STAGES = 3 };
+
+/* Two threads take batches through three stages of 100, 400 and 150 ns; one mutex guards how far
+ * all are. No stage begins before the batch before has left it, unless `overtakes`. */
+static struct trace *batch_trace(bool overtakes) {
+    static const uint64_t takes[STAGES] = {100, 400, 150};
+    struct trace *trace = new_trace(2);
+    uint64_t left[BATCHES][STAGES], clock[2] = {1000, 1010};
+    for (uint64_t batch = 0; batch < BATCHES; batch++)
+        for (int stage = 0; stage < STAGES; stage++) {
+            int thread = (int)(batch % 2);
+            uint64_t *now = &clock[thread], ready = batch ? left[batch - 1][stage] : 0;
+            bool waits = ready > *now && !(overtakes && batch % 3 == 0);
+            uint64_t passed = waits ? ready + 3 : *now + 3;
+            section(trace, 1 + thread, "enter", 0, *now, waits ? passed : 0, passed + 2, false);
+            left[batch][stage] = passed + takes[stage] + batch;
+            section(trace, 1 + thread, "leave", 0, left[batch][stage], 0, left[batch][stage] + 2,
+                    true);
+            *now = left[batch][stage] + 10;
+        }
+    return trace;
+}
+
+static void batches_that_do_not_overtake_are_in_steps(void **state) {
+    (void)state;
+    struct found found = find(batch_trace(false), 100000);
+    assert_int_equal(found.monitors.n_patterns, 1);
+    const struct pattern *pattern = found.monitors.patterns;
+    assert_int_equal(pattern->kind, HAND_MADE_HAND_OVER);
+    assert_true(pattern->in_steps);
+    assert_int_equal(pattern->n_objects, 1);
+    assert_int_equal(pattern->distance, 1);
+    assert_int_equal(pattern->lead, 1);
+    assert_true(pattern->tally.waited > BATCHES / 2 && pattern->tally.violations == 0);
+    double draws = 0, passes = 0;
+    for (size_t s = 0; s < found.sections.n_sections; s++) {
+        draws += (pattern->acts[s] & ACT_DRAW) != 0;
+        passes += (pattern->acts[s] & ACT_PASS) != 0;
+    }
+    assert_true(draws == BATCHES && passes == BATCHES);
+    found_free(&found);
+}
+
+static void batches_that_overtake_refute_the_steps(void **state) {
+    (void)state;
+    struct found found = find(batch_trace(true), 100000);
+    for (size_t p = 0; p < found.monitors.n_patterns; p++)
+        assert_false(found.monitors.patterns[p].in_steps);
+    found_free(&found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
@@ -319,6 +372,8 @@ int main(void) {
         cmocka_unit_test(a_turn_waits_for_the_number_before_it),
         cmocka_unit_test(rows_that_follow_each_other_are_in_steps),
         cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
+        cmocka_unit_test(batches_that_do_not_overtake_are_in_steps),
+        cmocka_unit_test(batches_that_overtake_refute_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
