@@ -55,7 +55,7 @@ int builder_new_node(struct builder *builder, const struct step *step, int pool)
         node->count_scaling.pool = builder_busiest_pool(builder->in->pools);
     }
     *VECTOR_ADD(&builder->nodes) =
-        (struct draft_node_values){.pool = pool, .context = step->context};
+        (struct draft_node_values){.pool = pool, .context = step->context, .phase = step->phase};
     return index;
 }
 

@@ -31,6 +31,7 @@ struct draft_edge {
 struct draft_node_values {
     int pool;
     uint32_t context;
+    uint64_t phase; /* see struct step */
     struct values cpu_ns, wait_ns, operations;
     struct values stays;  /* decisions to stay before each one to leave */
     struct passes passes; /* one per stays */

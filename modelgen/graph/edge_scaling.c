@@ -200,14 +200,27 @@ static bool is_put_by_others(const struct builder *builder, int pool, int object
     return false;
 }
 
-/* Is this where each thread of the pool goes round once, taking what others put into a queue? More
- * threads find no more there. */
+/* Is a thread through with a piece of work here, and goes on with the next of all pieces? */
+static bool is_after_piece(const struct builder *builder, int node) {
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        int from = builder->edges.items[e].from;
+        if (builder->edges.items[e].to == node && builder->model->nodes[from].kind == NODE_PASS &&
+            builder->nodes.items[from].phase > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is this where each thread of the pool goes round once, taking what others put into a queue, or
+ * the next of numbered pieces of work? More threads find no more there. */
 static bool is_shared_supply(const struct builder *builder, int node) {
     const struct draft_node_values *values = &builder->nodes.items[node];
     const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
     const struct node *get = &builder->model->nodes[node];
     if (!pool->scales || values->passes.count != pool->n_threads)
         return false;
+    if (is_after_piece(builder, node))
+        return true;
     return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
                                  : get->kind == NODE_STATEMENTS &&
                                        statements_are_handed(builder->model, (size_t)node);
