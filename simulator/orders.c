@@ -76,11 +76,15 @@ enum progress order_turn(struct engine *engine, struct thread *thread, struct sh
     return PROGRESS_YES;
 }
 
-/* Whoever follows is told of each step, to look for himself. */
+/* Whoever follows is told of each step, to look for himself; where all wait on one condition that
+ * is broadcast, everybody is. */
 enum progress order_advance(struct engine *engine, struct thread *thread, struct shared *object) {
     shared_touch(engine, object);
     struct held_number *held = held_by(engine, thread, object);
-    held->steps++;
+    if (thread->phase != PHASE_SIGNAL)
+        held->steps++;
+    if (engine_planned(engine, object)->wakes_all)
+        return wait_wake_all(engine, thread, object, SIDE_FIRST);
     struct thread *next;
     for (struct thread *other = object->waiters[SIDE_FIRST].head; other; other = next) {
         next = other->next;
