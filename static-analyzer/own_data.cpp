@@ -53,8 +53,8 @@ void OwnData::find_routines() {
             if (routine == program.by_key.end())
                 continue;
             bool own = site.at.loop >= 0 &&
-                       differs_by_round(flow, site.at.loop,
-                                        site.call->children[(size_t)start + 1], max_copies);
+                       differs_by_round(flow, site.at.loop, site.call->children[(size_t)start + 1],
+                                        max_copies);
             gets_own.emplace(routine->second, true).first->second &= own;
         }
     for (auto [routine, own] : gets_own)

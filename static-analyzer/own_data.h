@@ -15,7 +15,8 @@ class OwnData {
     explicit OwnData(const Program &program);
 
     /* Does the assignment change a field of the thread's own object that no other thread moves on
-     * from where it is? Setting it to something else is no such change: so it is told what to do. */
+     * from where it is? Setting it to something else is no such change: so it is told what to do.
+     */
     bool is_changed(const Assignment &assignment) const;
 
   private:

@@ -72,8 +72,7 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
         object->dealt_to = dealt_pool(writer, pattern);
     bool is_own = pattern->in_steps && pattern->n_objects > 1;
     object->condition = /* where each number has its own one few wait on it */
-        kind != OBJECT_RWLOCK && !is_own &&
-        writer->in->sections->objects[pattern->mutex].of_libc;
+        kind != OBJECT_RWLOCK && !is_own && writer->in->sections->objects[pattern->mutex].of_libc;
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
     object->evidence =
         memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",

@@ -6,8 +6,9 @@
  * them. Whoever works on it makes steps: sections that tell how far it has come. Before its own
  * steps it looks how far the one before is, and waits: the one just before in the order of their
  * first steps or, where several pictures are worked on side by side, the n-th before. Which
- * it is, and how far that must be ahead, is the same for all and found by replaying the trace. Where
- * one mutex guards all the progress, each run has the same number of steps, which is tried out. */
+ * it is, and how far that must be ahead, is the same for all and found by replaying the trace.
+ * Where one mutex guards all the progress, each run has the same number of steps, which is tried
+ * out. */
 #ifndef PERSIK_MODELGEN_MONITORS_PROGRESS_H
 #define PERSIK_MODELGEN_MONITORS_PROGRESS_H
 
