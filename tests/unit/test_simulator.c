@@ -861,14 +861,16 @@ static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
     }
 }
 
-/* Two threads make two steps of 10 ms each and look before each of them how far the other is. */
-static double two_in_steps(bool in_steps, double distance, double lead) {
-    struct model *model = build_model(2);
+/* Threads make two steps of 10 ms each and look before each of them how far the others are. */
+static double in_steps_of(int threads, bool in_steps, bool broadcasts, double distance,
+                          double lead) {
+    struct model *model = build_model(threads);
     int order = build_object(model, OBJECT_ORDER, 0);
     model->objects[order].in_steps = in_steps;
+    model->objects[order].condition = model->objects[order].wakes_all = broadcasts;
     model->objects[order].distance = distance;
     model->objects[order].lead = lead;
-    int pool = build_pool(model, 2, true);
+    int pool = build_pool(model, threads, true);
     int at = build_next(model, model->pools[pool].entry, constant(0), NODE_DRAW, order);
     at = build_next(model, at, constant(0), NODE_TURN, order);
     at = build_next(model, at, constant(10 * MS), NODE_ADVANCE, order);
@@ -878,6 +880,10 @@ static double two_in_steps(bool in_steps, double distance, double lead) {
     return run_ns(model, (struct sim_config){0});
 }
 
+static double two_in_steps(bool in_steps, double distance, double lead) {
+    return in_steps_of(2, in_steps, false, distance, lead);
+}
+
 static void test_a_number_in_steps_follows_the_one_that_leads(void **state) {
     (void)state;
     assert_close(two_in_steps(false, 0, 0), 40 * MS, 1e-9); /* one after the other */
@@ -885,6 +891,14 @@ static void test_a_number_in_steps_follows_the_one_that_leads(void **state) {
     assert_close(two_in_steps(true, 1, 2), 40 * MS, 1e-9);  /* what has passed is ahead of any */
     assert_close(two_in_steps(true, 0, 0), 20 * MS, 1e-9);  /* nobody waits */
     assert_close(two_in_steps(true, 2, 1), 20 * MS, 1e-9);  /* each follows another one */
+}
+
+/* Whoever is woken too early waits again, and each step counts once though its broadcast may have
+ * to wait for those woken before. */
+static void test_a_broadcast_after_a_step_lets_only_the_next_go_on(void **state) {
+    (void)state;
+    for (int threads = 2; threads <= 5; threads++)
+        assert_close(in_steps_of(threads, true, true, 1, 1), (threads + 1) * 10 * MS, 1e-9);
 }
 
 static int build_signal(struct model *model, int from, int flag, int count) {
@@ -1666,6 +1680,7 @@ int main(void) {
         cmocka_unit_test(test_barrier_parties_follow_the_thread_count),
         cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
         cmocka_unit_test(test_a_number_in_steps_follows_the_one_that_leads),
+        cmocka_unit_test(test_a_broadcast_after_a_step_lets_only_the_next_go_on),
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
