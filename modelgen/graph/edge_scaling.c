@@ -211,19 +211,49 @@ static bool is_after_piece(const struct builder *builder, int node) {
     return false;
 }
 
+static bool is_collected_by_others(const struct builder *builder, int pool, int object) {
+    for (size_t n = 0; n < builder->nodes.count; n++)
+        if (builder->model->nodes[n].kind == NODE_COLLECT &&
+            builder->model->nodes[n].object == object && builder->nodes.items[n].pool != pool)
+            return true;
+    return false;
+}
+
+/* Does a thread that stays draw a number before it comes here again, whose result others fetch? */
+static bool draws_for_others(const struct builder *builder, const struct draft_edge *draft) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached), found = false;
+    reached[draft->to] = true;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (edge->from != draft->from && reached[edge->from] && !reached[edge->to])
+                grows = reached[edge->to] = true;
+        }
+    }
+    for (size_t n = 0; n < builder->nodes.count && !found; n++)
+        found = reached[n] && reached[draft->from] &&
+                builder->model->nodes[n].kind == NODE_DRAW &&
+                is_collected_by_others(builder, builder->nodes.items[n].pool,
+                                       builder->model->nodes[n].object);
+    free(reached);
+    return found;
+}
+
 /* Is this where each thread of the pool goes round once, taking what others put into a queue, or
  * the next of numbered pieces of work? More threads find no more there. */
-static bool is_shared_supply(const struct builder *builder, int node) {
-    const struct draft_node_values *values = &builder->nodes.items[node];
+static bool is_shared_supply(const struct builder *builder, const struct draft_edge *draft) {
+    const struct draft_node_values *values = &builder->nodes.items[draft->from];
     const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
-    const struct node *get = &builder->model->nodes[node];
+    const struct node *get = &builder->model->nodes[draft->from];
     if (!pool->scales || values->passes.count != pool->n_threads)
         return false;
-    if (is_after_piece(builder, node))
+    if (is_after_piece(builder, draft->from) || draws_for_others(builder, draft))
         return true;
-    return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
-                                 : get->kind == NODE_STATEMENTS &&
-                                       statements_are_handed(builder->model, (size_t)node);
+    return get->kind == NODE_GET
+               ? is_put_by_others(builder, values->pool, get->object)
+               : get->kind == NODE_STATEMENTS &&
+                     statements_are_handed(builder->model, (size_t)draft->from);
 }
 
 void edge_scaling_stays(const struct builder *builder, const struct draft_edge *draft,
@@ -239,7 +269,7 @@ void edge_scaling_stays(const struct builder *builder, const struct draft_edge *
         edge->runs_scaling = rounds;
     if (node->stays.kind == DIST_NONE)
         return;
-    if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft->from))
+    if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
         rounds = (struct scaling){.pool = team, .share = 1};
     else if (rounds.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &from->passes, told, &rounds);
