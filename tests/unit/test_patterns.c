@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/modelgen.h"
 #include "modelgen/monitors/patterns.h"
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
@@ -187,9 +188,8 @@ static void results_fetched_in_order_are_told_apart(void **state) {
 
 /* Two workers take jobs from a semaphore; the second one is quicker. Main fetches the results in
  * the order of the jobs, and is woken in vain by the one that comes too early. */
-static void results_under_one_mutex_are_numbered_where_work_is_taken(void **state) {
-    (void)state;
-    enum { PAIRS = 8 };
+enum { PAIRS = 8 };
+static struct trace *job_trace(void) {
     struct trace *trace = new_trace(2);
     uint32_t take = builder_context(trace, "take", 50, "worker", 100);
     uint32_t waits = builder_context(trace, "fetch", 11, "thread", 100);
@@ -207,7 +207,12 @@ static void results_under_one_mutex_are_numbered_where_work_is_taken(void **stat
                        builder_context(trace, "fetch", 13, "thread", 100), 0);
         section(trace, 0, "fetch", 0, at + 700, 0, at + 710, false);
     }
-    struct found found = find(trace, 10000);
+    return trace;
+}
+
+static void results_under_one_mutex_are_numbered_where_work_is_taken(void **state) {
+    (void)state;
+    struct found found = find(job_trace(), 10000);
     assert_int_equal(found.monitors.n_guards, 0);
     assert_int_equal(found.monitors.n_patterns, 1);
     const struct pattern *pattern = found.monitors.patterns;
@@ -360,6 +365,40 @@ static void batches_that_overtake_refute_the_steps(void **state) {
     found_free(&found);
 }
 
+/* How the rounds of the only pool that stays somewhere follow its threads. */
+static struct scaling scaling_of_rounds(struct trace *trace, uint64_t end_ns) {
+    builder_finish(trace, end_ns);
+    for (int thread = 0; thread < (int)trace->n_threads; thread++)
+        builder_slice(trace, thread, 0, end_ns);
+    char *file = "t.c";
+    struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &file};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    struct scaling scaling = {.pool = MODEL_NONE};
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].stays_scaling.pool != MODEL_NONE) {
+            assert_int_equal(scaling.pool, MODEL_NONE);
+            scaling = model->nodes[n].stays_scaling;
+        }
+    if (scaling.pool != MODEL_NONE)
+        assert_string_equal(model->pools[scaling.pool].name, "worker");
+    model_free(model);
+    trace_free(trace);
+    return scaling;
+}
+
+/* Batches, and jobs whose results are fetched in order, are as many for any number of threads. */
+static void numbered_work_is_shared_by_all_threads(void **state) {
+    (void)state;
+    struct scaling batches = scaling_of_rounds(batch_trace(false), 20000);
+    assert_int_not_equal(batches.pool, MODEL_NONE);
+    assert_true(batches.share == 1);
+    struct scaling jobs = scaling_of_rounds(job_trace(), 10000);
+    assert_int_not_equal(jobs.pool, MODEL_NONE);
+    assert_true(jobs.share == 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
@@ -374,6 +413,7 @@ int main(void) {
         cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
         cmocka_unit_test(batches_that_do_not_overtake_are_in_steps),
         cmocka_unit_test(batches_that_overtake_refute_the_steps),
+        cmocka_unit_test(numbered_work_is_shared_by_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
