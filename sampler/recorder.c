@@ -16,6 +16,7 @@
 
 /* Reading the maps again may take one part in this many of the time. */
 #define REFRESH_SHARE 20
+#define ENDED         (-2) /* instead of an index */
 
 /* Where a thread was last found blocked, so that it is unwound again only after it has moved. */
 struct resting_place {
@@ -30,7 +31,7 @@ struct recorder {
     struct perf *perf;
     struct procfs *procfs;
     struct unwinder *unwinder;
-    struct map threads;     /* tid -> index; -1 after its end, for the kernel uses tids again */
+    struct map threads;     /* tid -> index; ENDED after its end, for the kernel uses tids again */
     struct map address_ids; /* address -> index into recording.addresses */
     struct {
         struct resting_place *items;
@@ -160,7 +161,7 @@ static void take_record(struct recorder *recorder, const struct perf_record *rec
         thread_index(recorder, record->tid);
         break;
     case PERF_THREAD_ENDED:
-        map_put(&recorder->threads, (uint64_t)record->tid, -1);
+        map_put(&recorder->threads, (uint64_t)record->tid, ENDED);
         break;
     case PERF_EXEC:
         start_again(recorder);
@@ -189,8 +190,11 @@ static bool find_resting_place(struct recorder *recorder, const struct procfs_th
     return true;
 }
 
+/* What has told its end is still to be seen in /proc until it has left the kernel. */
 static void take_blocked(struct recorder *recorder, const struct procfs_thread *thread,
                          uint64_t periods) {
+    if (map_get(&recorder->threads, (uint64_t)thread->tid, -1) == ENDED)
+        return;
     int index = thread_index(recorder, thread->tid);
     struct resting_place *place = &recorder->resting.items[index];
     if (has_rested(place, &thread->position) || find_resting_place(recorder, thread, place))

@@ -232,8 +232,7 @@ static bool draws_for_others(const struct builder *builder, const struct draft_e
         }
     }
     for (size_t n = 0; n < builder->nodes.count && !found; n++)
-        found = reached[n] && reached[draft->from] &&
-                builder->model->nodes[n].kind == NODE_DRAW &&
+        found = reached[n] && reached[draft->from] && builder->model->nodes[n].kind == NODE_DRAW &&
                 is_collected_by_others(builder, builder->nodes.items[n].pool,
                                        builder->model->nodes[n].object);
     free(reached);
@@ -250,10 +249,9 @@ static bool is_shared_supply(const struct builder *builder, const struct draft_e
         return false;
     if (is_after_piece(builder, draft->from) || draws_for_others(builder, draft))
         return true;
-    return get->kind == NODE_GET
-               ? is_put_by_others(builder, values->pool, get->object)
-               : get->kind == NODE_STATEMENTS &&
-                     statements_are_handed(builder->model, (size_t)draft->from);
+    return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
+                                 : get->kind == NODE_STATEMENTS &&
+                                       statements_are_handed(builder->model, (size_t)draft->from);
 }
 
 void edge_scaling_stays(const struct builder *builder, const struct draft_edge *draft,

@@ -388,12 +388,9 @@ static struct scaling scaling_of_rounds(struct trace *trace, uint64_t end_ns) {
     return scaling;
 }
 
-/* Batches, and jobs whose results are fetched in order, are as many for any number of threads. */
-static void numbered_work_is_shared_by_all_threads(void **state) {
+/* As many for any number of threads. */
+static void jobs_whose_results_are_fetched_are_shared_by_all_threads(void **state) {
     (void)state;
-    struct scaling batches = scaling_of_rounds(batch_trace(false), 20000);
-    assert_int_not_equal(batches.pool, MODEL_NONE);
-    assert_true(batches.share == 1);
     struct scaling jobs = scaling_of_rounds(job_trace(), 10000);
     assert_int_not_equal(jobs.pool, MODEL_NONE);
     assert_true(jobs.share == 1);
@@ -413,7 +410,7 @@ int main(void) {
         cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
         cmocka_unit_test(batches_that_do_not_overtake_are_in_steps),
         cmocka_unit_test(batches_that_overtake_refute_the_steps),
-        cmocka_unit_test(numbered_work_is_shared_by_all_threads),
+        cmocka_unit_test(jobs_whose_results_are_fetched_are_shared_by_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
