@@ -192,10 +192,11 @@ static bool is_inner_loop(const struct builder *builder, const struct draft_edge
     return true;
 }
 
-static bool is_put_by_others(const struct builder *builder, int pool, int object) {
+/* Does another pool do this with the object? */
+static bool does_another(const struct builder *builder, int pool, enum node_kind kind, int object) {
     for (size_t n = 0; n < builder->nodes.count; n++)
-        if (builder->model->nodes[n].kind == NODE_PUT &&
-            builder->model->nodes[n].object == object && builder->nodes.items[n].pool != pool)
+        if (builder->model->nodes[n].kind == kind && builder->model->nodes[n].object == object &&
+            builder->nodes.items[n].pool != pool)
             return true;
     return false;
 }
@@ -208,14 +209,6 @@ static bool is_after_piece(const struct builder *builder, int node) {
             builder->nodes.items[from].phase > 0)
             return true;
     }
-    return false;
-}
-
-static bool is_collected_by_others(const struct builder *builder, int pool, int object) {
-    for (size_t n = 0; n < builder->nodes.count; n++)
-        if (builder->model->nodes[n].kind == NODE_COLLECT &&
-            builder->model->nodes[n].object == object && builder->nodes.items[n].pool != pool)
-            return true;
     return false;
 }
 
@@ -233,8 +226,8 @@ static bool draws_for_others(const struct builder *builder, const struct draft_e
     }
     for (size_t n = 0; n < builder->nodes.count && !found; n++)
         found = reached[n] && reached[draft->from] && builder->model->nodes[n].kind == NODE_DRAW &&
-                is_collected_by_others(builder, builder->nodes.items[n].pool,
-                                       builder->model->nodes[n].object);
+                does_another(builder, builder->nodes.items[n].pool, NODE_COLLECT,
+                             builder->model->nodes[n].object);
     free(reached);
     return found;
 }
@@ -249,7 +242,7 @@ static bool is_shared_supply(const struct builder *builder, const struct draft_e
         return false;
     if (is_after_piece(builder, draft->from) || draws_for_others(builder, draft))
         return true;
-    return get->kind == NODE_GET ? is_put_by_others(builder, values->pool, get->object)
+    return get->kind == NODE_GET ? does_another(builder, values->pool, NODE_PUT, get->object)
                                  : get->kind == NODE_STATEMENTS &&
                                        statements_are_handed(builder->model, (size_t)draft->from);
 }
