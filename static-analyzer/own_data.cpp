@@ -1,6 +1,5 @@
 #include "static-analyzer/own_data.h"
 
-#include <algorithm>
 #include <map>
 
 namespace persik {
@@ -19,15 +18,9 @@ bool differs_by_round(const Flow &flow, int loop, const Expr &value, int copies)
         for (const Assignment &a : flow.assignments)
             if (a.target->kind == ExprKind::Variable && a.target->text == e.text &&
                 loop_contains(flow.loops[(size_t)loop], a.at))
-                found = found || a.op != "=" || expr_reads(*a.value, e.text) ||
-                        differs_by_round(flow, loop, *a.value, copies - 1);
+                found = found || moves_on(a) || differs_by_round(flow, loop, *a.value, copies - 1);
     });
     return found;
-}
-
-bool moves_on(const Assignment &a) {
-    return a.target->kind == ExprKind::Variable && !key_is_local(a.target->text) &&
-           (a.op != "=" || expr_reads(*a.value, a.target->text));
 }
 
 } // namespace
@@ -46,16 +39,14 @@ void OwnData::find_routines() {
     std::map<int, bool> gets_own;
     for (const Flow &flow : program.flows)
         for (const CallSite &site : flow.calls) {
-            int start = catalog_start_argument(site.api);
-            if (!flow.reached || start < 0 || (size_t)start + 1 >= site.call->children.size())
+            int routine = flow.reached ? program.start_routine(site) : -1;
+            auto argument = (size_t)catalog_start_argument(site.api) + 1;
+            if (routine < 0 || argument >= site.call->children.size())
                 continue;
-            auto routine = program.by_key.find(site.call->children[(size_t)start].text);
-            if (routine == program.by_key.end())
-                continue;
-            bool own = site.at.loop >= 0 &&
-                       differs_by_round(flow, site.at.loop, site.call->children[(size_t)start + 1],
-                                        max_copies);
-            gets_own.emplace(routine->second, true).first->second &= own;
+            bool own =
+                site.at.loop >= 0 &&
+                differs_by_round(flow, site.at.loop, site.call->children[argument], max_copies);
+            gets_own.emplace(routine, true).first->second &= own;
         }
     for (auto [routine, own] : gets_own)
         if (own)

@@ -222,6 +222,14 @@ const Function *Program::find(const std::string &key) const {
     return found == by_key.end() ? nullptr : &functions[(size_t)found->second];
 }
 
+int Program::start_routine(const CallSite &site) const {
+    int start = catalog_start_argument(site.api);
+    if (start < 0 || (size_t)start >= site.call->children.size())
+        return -1;
+    auto found = by_key.find(site.call->children[(size_t)start].text);
+    return found == by_key.end() ? -1 : found->second;
+}
+
 std::string Program::object(const Expr &expr) const {
     std::string key = expr_object(expr);
     auto alias = aliases.find(key);
@@ -275,6 +283,12 @@ std::set<std::string> expr_variables(const Expr &expr) {
             keys.insert(e.text);
     });
     return keys;
+}
+
+bool moves_on(const Assignment &assignment) {
+    const Expr &target = *assignment.target;
+    return target.kind == ExprKind::Variable &&
+           (assignment.op != "=" || expr_reads(*assignment.value, target.text));
 }
 
 bool key_is_local(const std::string &key) {

@@ -79,6 +79,9 @@ struct Program {
 
     const Function *find(const std::string &key) const;
 
+    /* The function that the call starts in a thread; -1: none, or the text does not say which. */
+    int start_routine(const CallSite &site) const;
+
     /* As expr_object(), through local pointers that are set once to an object's address. */
     std::string object(const Expr &expr) const;
 };
@@ -103,6 +106,9 @@ bool loop_contains(const Loop &loop, const Moment &at);
 
 bool expr_reads(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
+
+/* Does it make a variable something of what it was before, like x += 1 and x = x->next? */
+bool moves_on(const Assignment &assignment);
 
 /* True for locals and parameters, which one thread alone sees; not for what they point at. */
 bool key_is_local(const std::string &key);

@@ -29,11 +29,6 @@ bool counts_up(const Assignment &a) {
     return step->kind == ExprKind::Constant && step->value == 1;
 }
 
-bool is_step(const Assignment &a) {
-    return a.target->kind == ExprKind::Variable &&
-           (a.op != "=" || expr_reads(*a.value, a.target->text));
-}
-
 bool contains(const Expr &expr, const Expr &part) {
     bool found = false;
     expr_walk(expr, [&](const Expr &e) { found = found || &e == &part; });
@@ -58,7 +53,7 @@ class SpawnFinder {
         : program(program), creators(single_creators(program, {})) {
         for (const Flow &flow : program.flows)
             for (const Assignment &a : flow.assignments)
-                if (flow.reached && is_step(a))
+                if (flow.reached && moves_on(a))
                     stepped.insert(a.target->text);
     }
 
@@ -170,12 +165,7 @@ class SpawnFinder {
     /* split(n) { if (n > 1) { create(split_half, n / 2); split(n - n / 2); } } follows the n that
      * it is first called with. */
     void by_division(size_t f, const CallSite &site, std::vector<Spawn> &spawns) const {
-        auto start = (size_t)catalog_start_argument(site.api);
-        int routine = -1;
-        if (start < site.call->children.size())
-            if (auto known = program.by_key.find(site.call->children[start].text);
-                known != program.by_key.end())
-                routine = known->second;
+        int routine = program.start_routine(site);
         const auto &parameters = program.functions[f].parameters;
         for (size_t p = 0; p < parameters.size(); p++)
             if (ends_at_one(f, site, parameters[p]) && is_divided(f, routine, p)) {

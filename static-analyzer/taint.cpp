@@ -400,14 +400,12 @@ bool Taint::bind_arguments(int f, const CallSite &site) {
         changed |= bind(parameter, value);
     };
     for_arguments(site, pass);
-    int start = catalog_start_argument(site.api);
-    const auto &arguments = site.call->children;
-    if (start >= 0 && (size_t)start < arguments.size()) {
-        const Function *routine = program.find(arguments[(size_t)start].text);
-        size_t first = (size_t)start + 1; /* several: of a std::thread */
-        for (size_t i = 0; routine && i < routine->parameters.size(); i++)
-            if (first + i < arguments.size())
-                pass(routine->parameters[i], arguments[first + i]);
+    if (int routine = program.start_routine(site); routine >= 0) {
+        const auto &parameters = program.functions[(size_t)routine].parameters;
+        const auto &arguments = site.call->children;
+        size_t first = (size_t)catalog_start_argument(site.api) + 1; /* several: of a std::thread */
+        for (size_t i = 0; i < parameters.size() && first + i < arguments.size(); i++)
+            pass(parameters[i], arguments[first + i]);
     }
     return changed;
 }

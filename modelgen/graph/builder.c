@@ -17,8 +17,7 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(key, (uint64_t)step->section);
     if (step->held)
         key = map_mix(key, step->held);
-    if (step->phase)
-        key = map_mix(key, map_mix(step->phase, 0));
+    key = map_mix(key, step->phase);
     return map_mix(map_mix(key, step->within), step->retrying);
 }
 

@@ -154,22 +154,30 @@ struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge
     return scaling;
 }
 
+/* Per node: does a thread that takes the edge come to it before it is where the edge begins again,
+ * or there at last, inside of the loop (NULL: anywhere)? The caller frees. */
+static bool *find_way_round(const struct builder *builder, const struct draft_edge *draft,
+                            const struct facts_loop *loop) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[draft->to] = true;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (edge->from != draft->from && reached[edge->from] && !reached[edge->to] &&
+                (!loop || source_context_in_loop(builder->in->trace,
+                                                 builder->nodes.items[edge->to].context, loop)))
+                grows = reached[edge->to] = true;
+        }
+    }
+    return reached;
+}
+
 /* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
  */
 static bool goes_round(const struct builder *builder, const struct draft_edge *draft,
                        const struct facts_loop *loop) {
-    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
-    reached[draft->to] = true;
-    for (bool grows = true; grows && !reached[draft->from];) {
-        grows = false;
-        for (size_t e = 0; e < builder->edges.count; e++) {
-            const struct draft_edge *edge = &builder->edges.items[e];
-            if (reached[edge->from] && !reached[edge->to] &&
-                source_context_in_loop(builder->in->trace, builder->nodes.items[edge->to].context,
-                                       loop))
-                grows = reached[edge->to] = true;
-        }
-    }
+    bool *reached = find_way_round(builder, draft, loop);
     bool round = reached[draft->from];
     free(reached);
     return round;
@@ -201,33 +209,19 @@ static bool does_another(const struct builder *builder, int pool, enum node_kind
     return false;
 }
 
-/* Is a thread through with a piece of work here, and goes on with the next of all pieces? */
-static bool is_after_piece(const struct builder *builder, int node) {
-    for (size_t e = 0; e < builder->edges.count; e++) {
-        int from = builder->edges.items[e].from;
-        if (builder->edges.items[e].to == node && builder->model->nodes[from].kind == NODE_PASS &&
-            builder->nodes.items[from].phase > 0)
-            return true;
+/* Does a thread that goes this way do another of numbered pieces of work before it comes here
+ * again: one that goes through equal steps, or whose result others fetch? */
+static bool does_next_piece(const struct builder *builder, const struct draft_edge *draft) {
+    const struct draft_node_values *values = builder->nodes.items;
+    if (values[draft->from].phase > 0)
+        return false; /* inside of one */
+    bool *reached = find_way_round(builder, draft, NULL), found = false;
+    for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++) {
+        const struct node *node = &builder->model->nodes[n];
+        found = reached[n] && (values[n].phase > 0 ||
+                               (node->kind == NODE_DRAW &&
+                                does_another(builder, values[n].pool, NODE_COLLECT, node->object)));
     }
-    return false;
-}
-
-/* Does a thread that stays draw a number before it comes here again, whose result others fetch? */
-static bool draws_for_others(const struct builder *builder, const struct draft_edge *draft) {
-    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached), found = false;
-    reached[draft->to] = true;
-    for (bool grows = true; grows;) {
-        grows = false;
-        for (size_t e = 0; e < builder->edges.count; e++) {
-            const struct draft_edge *edge = &builder->edges.items[e];
-            if (edge->from != draft->from && reached[edge->from] && !reached[edge->to])
-                grows = reached[edge->to] = true;
-        }
-    }
-    for (size_t n = 0; n < builder->nodes.count && !found; n++)
-        found = reached[n] && reached[draft->from] && builder->model->nodes[n].kind == NODE_DRAW &&
-                does_another(builder, builder->nodes.items[n].pool, NODE_COLLECT,
-                             builder->model->nodes[n].object);
     free(reached);
     return found;
 }
@@ -240,7 +234,7 @@ static bool is_shared_supply(const struct builder *builder, const struct draft_e
     const struct node *get = &builder->model->nodes[draft->from];
     if (!pool->scales || values->passes.count != pool->n_threads)
         return false;
-    if (is_after_piece(builder, draft->from) || draws_for_others(builder, draft))
+    if (does_next_piece(builder, draft))
         return true;
     return get->kind == NODE_GET ? does_another(builder, values->pool, NODE_PUT, get->object)
                                  : get->kind == NODE_STATEMENTS &&

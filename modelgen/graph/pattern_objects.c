@@ -70,7 +70,7 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     object->lead = pattern->lead;
     if (pattern->draws_when_passing)
         object->dealt_to = dealt_pool(writer, pattern);
-    bool is_own = pattern->in_steps && pattern->n_objects > 1;
+    bool is_own = pattern->in_steps && !pattern_has_pieces(pattern);
     object->condition = /* where each number has its own one few wait on it */
         kind != OBJECT_RWLOCK && !is_own && writer->in->sections->objects[pattern->mutex].of_libc;
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);

@@ -17,7 +17,7 @@ static bool draws(const struct pattern *pattern, unsigned acts, bool at_end) {
 /* What a piece of work of equal steps is about to go through says what the thread does next. */
 static void follow_phase(struct writer *writer, const struct pattern *pattern,
                          enum node_kind kind) {
-    if (!pattern->in_steps || pattern->n_objects > 1)
+    if (!pattern_has_pieces(pattern))
         return;
     if (kind == NODE_DRAW)
         writer->phase = 1;

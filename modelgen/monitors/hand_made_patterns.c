@@ -46,7 +46,7 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
         monitor->amount = pattern->object >= 0
                               ? hand_made_copy_amount(&model->objects[pattern->object].amount)
                               : draft_constant(pattern->parties);
-    if (pattern->in_steps && pattern->n_objects == 1)
+    if (pattern_has_pieces(pattern))
         hand_made_add_evidence(monitor,
                                "pieces of work that go through the same steps; in each of them "
                                "number n follows number n - %d",

@@ -58,6 +58,11 @@ void patterns_drop(struct monitors *monitors, size_t index);
 /* Forgets those of the mutex. */
 void patterns_forget(struct monitors *monitors, int mutex);
 
+/* Pieces of work that all go through the same steps under one mutex. */
+static inline bool pattern_has_pieces(const struct pattern *pattern) {
+    return pattern->in_steps && pattern->n_objects == 1;
+}
+
 #define PATTERN_NO_SECTION SIZE_MAX
 
 /* The thread's first section that does `act`, as an index into sections; or PATTERN_NO_SECTION. */

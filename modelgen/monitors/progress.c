@@ -322,16 +322,16 @@ static struct pattern find_apart(struct family *family) {
  * mutex guards. How many steps there are is tried out. If it is one, threads only take turns. */
 static struct pattern find_together(struct family *family) {
     find_runs(family, 1);
-    struct pattern turns = judge(family, 1);
-    find_runs(family, 2);
     struct pattern best = judge(family, 1);
-    for (size_t period = 3; period <= PERIOD_LIMIT; period++) {
+    size_t best_period = 1;
+    for (size_t period = 2; period <= PERIOD_LIMIT; period++) {
         find_runs(family, period);
-        best = better_of(best, judge(family, 1));
+        struct pattern other = judge(family, 1);
+        best_period = is_better(&other, &best) ? period : best_period;
+        best = better_of(best, other);
     }
-    if (!is_better(&best, &turns))
+    if (best_period == 1)
         best.tally = (struct tally_of_replay){0};
-    free(turns.acts);
     return best;
 }
 

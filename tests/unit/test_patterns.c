@@ -60,6 +60,13 @@ static void found_free(struct found *found) {
     trace_free(found->trace);
 }
 
+/* The only one that there is, which is of this kind. */
+static const struct pattern *only_pattern(const struct found *found, enum hand_made_kind kind) {
+    assert_int_equal(found->monitors.n_patterns, 1);
+    assert_int_equal(found->monitors.patterns[0].kind, kind);
+    return found->monitors.patterns;
+}
+
 /* ---- barriers ---- */
 
 static struct trace *barrier_trace(bool last_wakes) {
@@ -77,9 +84,7 @@ static struct trace *barrier_trace(bool last_wakes) {
 static void rounds_of_equal_size_are_a_barrier(void **state) {
     (void)state;
     struct found found = find(barrier_trace(true), 10000);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    const struct pattern *pattern = found.monitors.patterns;
-    assert_int_equal(pattern->kind, HAND_MADE_BARRIER);
+    const struct pattern *pattern = only_pattern(&found, HAND_MADE_BARRIER);
     assert_int_equal(pattern->parties, 3);
     assert_true(pattern->tally.violations == 0);
     assert_true(pattern->tally.replayed == 18);
@@ -116,9 +121,7 @@ static struct trace *lock_trace(bool greedy) {
 static void readers_together_and_writers_alone_are_a_read_write_lock(void **state) {
     (void)state;
     struct found found = find(lock_trace(false), 80000);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    const struct pattern *pattern = found.monitors.patterns;
-    assert_int_equal(pattern->kind, HAND_MADE_RWLOCK);
+    const struct pattern *pattern = only_pattern(&found, HAND_MADE_RWLOCK);
     assert_true(pattern->tally.violations == 0);
     for (size_t s = 0; s < found.sections.n_sections; s++) {
         const char *name = found.monitors.classes[found.monitors.class_of[s]].function;
@@ -152,9 +155,7 @@ static void threads_that_wait_for_each_other_take_turns(void **state) {
         section(trace, 2, "pass", 0, at + 400, 0, at + 410, true);
     }
     struct found found = find(trace, 10000);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    assert_int_equal(found.monitors.patterns[0].kind, HAND_MADE_HAND_OVER);
-    assert_true(found.monitors.patterns[0].draws_when_passing);
+    assert_true(only_pattern(&found, HAND_MADE_HAND_OVER)->draws_when_passing);
     assert_true(found.monitors.patterns[0].tally.violations == 0);
     found_free(&found);
 }
@@ -173,9 +174,7 @@ static void results_fetched_in_order_are_told_apart(void **state) {
         section(trace, even ? 1 : 2, "store", object, done, 0, done + 10, true);
     }
     struct found found = find(trace, 10000);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    const struct pattern *pattern = found.monitors.patterns;
-    assert_int_equal(pattern->kind, HAND_MADE_EVENT);
+    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
     assert_int_equal(pattern->n_objects, 6);
     assert_true(pattern->tally.violations == 0);
     for (size_t o = 0; o < found.sections.n_objects; o++)
@@ -186,9 +185,10 @@ static void results_fetched_in_order_are_told_apart(void **state) {
 
 /* ---- results under one mutex ---- */
 
+enum { PAIRS = 8 };
+
 /* Two workers take jobs from a semaphore; the second one is quicker. Main fetches the results in
  * the order of the jobs, and is woken in vain by the one that comes too early. */
-enum { PAIRS = 8 };
 static struct trace *job_trace(void) {
     struct trace *trace = new_trace(2);
     uint32_t take = builder_context(trace, "take", 50, "worker", 100);
@@ -214,9 +214,7 @@ static void results_under_one_mutex_are_numbered_where_work_is_taken(void **stat
     (void)state;
     struct found found = find(job_trace(), 10000);
     assert_int_equal(found.monitors.n_guards, 0);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    const struct pattern *pattern = found.monitors.patterns;
-    assert_int_equal(pattern->kind, HAND_MADE_EVENT);
+    const struct pattern *pattern = only_pattern(&found, HAND_MADE_EVENT);
     assert_true(pattern->tally.violations == 0);
     assert_non_null(pattern->drawn_after);
     assert_string_equal(api_catalog[pattern->drawn_after->api].name, "sem_wait");
@@ -293,9 +291,7 @@ static void rows_that_follow_each_other_are_in_steps(void **state) {
     (void)state;
     for (uint64_t columns = 1; columns <= 3; columns += 2) {
         struct found found = find(wave_trace(columns, false), 100000);
-        assert_int_equal(found.monitors.n_patterns, 1);
-        const struct pattern *pattern = found.monitors.patterns;
-        assert_int_equal(pattern->kind, HAND_MADE_HAND_OVER);
+        const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
         assert_true(pattern->in_steps);
         assert_int_equal(pattern->distance, columns);
         assert_int_equal(pattern->lead, 2);
@@ -340,9 +336,7 @@ static struct trace *batch_trace(bool overtakes) {
 static void batches_that_do_not_overtake_are_in_steps(void **state) {
     (void)state;
     struct found found = find(batch_trace(false), 100000);
-    assert_int_equal(found.monitors.n_patterns, 1);
-    const struct pattern *pattern = found.monitors.patterns;
-    assert_int_equal(pattern->kind, HAND_MADE_HAND_OVER);
+    const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
     assert_true(pattern->in_steps);
     assert_int_equal(pattern->n_objects, 1);
     assert_int_equal(pattern->distance, 1);
