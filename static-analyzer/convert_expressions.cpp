@@ -66,6 +66,9 @@ Expr Converter::convert(const clang::Expr *node) {
     }
     if (const auto *object = dyn_cast<CXXConstructExpr>(node))
         return convert_construction(object);
+    if (const auto *creation = dyn_cast<CXXNewExpr>(node))
+        return make(ExprKind::Call, TypeKind::Pointer, names.function(creation->getOperatorNew()),
+                    convert_all(creation));
     if (const auto *initialiser = dyn_cast<CXXDefaultInitExpr>(node))
         return convert(initialiser->getExpr());
     if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(node))

@@ -179,7 +179,7 @@ const Expr *argument_of(const Step &step, size_t i) {
 }
 
 bool is_set(const Assignment &a, const std::string &key) {
-    return a.target->kind == ExprKind::Variable && a.target->text == key;
+    return is_variable(*a.target, key);
 }
 
 /* What an expression is along one way of calls. */

@@ -30,13 +30,6 @@ bool is_conditional(const Stmt &stmt, const Expr *part, bool under_if) {
     });
 }
 
-bool is_induction(const Flow &flow, const Loop &loop, const std::string &key) {
-    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
-        return a.target->kind == ExprKind::Variable && a.target->text == key &&
-               loop_contains(loop, a.at);
-    });
-}
-
 void find_conditions(const Loop &loop, Header &header) {
     if (!loop.stmt->exprs.empty())
         header.conditions.push_back(&loop.stmt->exprs[0]);
@@ -58,7 +51,7 @@ class HeaderReader {
         inside.order = loop.last_order;
         for (const Expr *condition : header.conditions)
             for (const std::string &key : expr_variables(*condition))
-                if (is_induction(flow, loop, key))
+                if (loop_assigns(flow, loop, key))
                     header.induction.insert(key);
         for (const Expr *condition : header.conditions)
             read_limit(*condition, inside);

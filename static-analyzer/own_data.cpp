@@ -6,22 +6,14 @@ namespace persik {
 
 namespace {
 
-/* Does the value differ from round to round of the loop: by what is assigned in there, or as a
- * fresh object of a call? */
-bool differs_by_round(const Flow &flow, int loop, const Expr &value, int copies) {
-    bool found = false;
-    expr_walk(value, [&](const Expr &e) {
-        if (e.kind == ExprKind::Call || e.kind == ExprKind::Indirect)
-            found = true;
-        if (e.kind != ExprKind::Variable || !key_is_local(e.text) || copies == 0 || found)
-            return;
-        for (const Assignment &a : flow.assignments)
-            if (a.target->kind == ExprKind::Variable && a.target->text == e.text &&
-                loop_contains(flow.loops[(size_t)loop], a.at))
-                found = found || moves_on(a) || differs_by_round(flow, loop, *a.value, copies - 1);
-    });
-    return found;
-}
+const int max_copies = 4; /* from local to local, and from function to function */
+
+/* Functions outside the program that give something else at each call. */
+const std::set<std::string> allocators = {
+    "malloc",    "calloc",     "realloc",     "reallocarray",  "aligned_alloc",  "memalign",
+    "valloc",    "strdup",     "strndup",     "operator new",  "operator new[]", "g_malloc",
+    "g_malloc0", "g_malloc_n", "g_malloc0_n", "g_slice_alloc", "g_slice_alloc0",
+};
 
 } // namespace
 
@@ -33,9 +25,56 @@ OwnData::OwnData(const Program &program) : program(program) {
                 common.insert(a.target->text);
 }
 
+/* Is the value an object that was made for it? Then nothing else points at it yet. */
+bool OwnData::is_fresh(const Flow &flow, const Expr &value, int copies) const {
+    if (value.kind == ExprKind::Call) {
+        auto callee = program.by_key.find(value.text);
+        return callee == program.by_key.end() ? allocators.count(value.text) > 0
+                                              : copies > 0 && makes(callee->second, copies - 1);
+    }
+    if (value.kind != ExprKind::Variable || !key_is_local(value.text) || copies == 0)
+        return false;
+    bool set = false, fresh = true;
+    for (const Assignment &a : flow.assignments)
+        if (is_variable(*a.target, value.text)) {
+            set = true;
+            fresh = fresh && is_fresh(flow, *a.value, copies - 1);
+        }
+    return set && fresh;
+}
+
+/* Does the function return a new object, or a constant if it can't? */
+bool OwnData::makes(int function, int copies) const {
+    const Flow &flow = program.flows[(size_t)function];
+    bool any = false;
+    for (const Return &back : flow.returns) {
+        if (!back.value || back.value->kind == ExprKind::Constant)
+            continue;
+        if (!is_fresh(flow, *back.value, copies))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Does the value differ from round to round of the loop: by what is assigned in there, or as an
+ * object made in there? */
+bool OwnData::differs_by_round(const Flow &flow, const Loop &loop, const Expr &value,
+                               int copies) const {
+    bool found = false;
+    expr_walk(value, [&](const Expr &e) {
+        found = found || (e.kind == ExprKind::Call && is_fresh(flow, e, copies));
+        if (e.kind != ExprKind::Variable || !key_is_local(e.text) || copies == 0)
+            return;
+        for (const Assignment &a : flow.assignments)
+            found = found || (is_variable(*a.target, e.text) && loop_contains(loop, a.at) &&
+                              (moves_on(a) || differs_by_round(flow, loop, *a.value, copies - 1)));
+    });
+    return found;
+}
+
 /* Routines all of whose threads get something else at each creation. */
 void OwnData::find_routines() {
-    const int max_copies = 4; /* from local to local */
     std::map<int, bool> gets_own;
     for (const Flow &flow : program.flows)
         for (const CallSite &site : flow.calls) {
@@ -44,8 +83,8 @@ void OwnData::find_routines() {
             if (routine < 0 || argument >= site.call->children.size())
                 continue;
             bool own =
-                site.at.loop >= 0 &&
-                differs_by_round(flow, site.at.loop, site.call->children[argument], max_copies);
+                site.at.loop >= 0 && differs_by_round(flow, flow.loops[(size_t)site.at.loop],
+                                                      site.call->children[argument], max_copies);
             gets_own.emplace(routine, true).first->second &= own;
         }
     for (auto [routine, own] : gets_own)
@@ -63,8 +102,7 @@ void OwnData::add_routine(int routine) {
     for (const Assignment &a : program.flows[(size_t)routine].assignments) {
         if (a.target->kind != ExprKind::Variable || !key_is_local(a.target->text))
             continue;
-        bool copy =
-            a.op == "=" && a.value->kind == ExprKind::Variable && a.value->text == parameter;
+        bool copy = a.op == "=" && is_variable(*a.value, parameter);
         copies.emplace(a.target->text, true).first->second &= copy;
     }
     copies.emplace(parameter, true);

@@ -24,6 +24,9 @@ class OwnData {
     std::set<std::string> pointers; /* locals that point at an object of the thread's own */
     std::set<std::string> common;   /* fields that threads move on in objects of others */
 
+    bool is_fresh(const Flow &flow, const Expr &value, int copies) const;
+    bool makes(int function, int copies) const;
+    bool differs_by_round(const Flow &flow, const Loop &loop, const Expr &value, int copies) const;
     void find_routines();
     void add_routine(int routine);
     bool is_own(const Expr &variable) const;

@@ -268,11 +268,19 @@ bool loop_contains(const Loop &loop, const Moment &at) {
     return at.order >= loop.order && at.order <= loop.last_order;
 }
 
+bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key) {
+    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
+        return is_variable(*a.target, key) && loop_contains(loop, a.at);
+    });
+}
+
+bool is_variable(const Expr &expr, const std::string &key) {
+    return expr.kind == ExprKind::Variable && expr.text == key;
+}
+
 bool expr_reads(const Expr &expr, const std::string &key) {
     bool found = false;
-    expr_walk(expr, [&](const Expr &e) {
-        found = found || (e.kind == ExprKind::Variable && e.text == key);
-    });
+    expr_walk(expr, [&](const Expr &e) { found = found || is_variable(e, key); });
     return found;
 }
 

@@ -104,7 +104,11 @@ bool is_formula(const Function &function);
 bool loop_contains(const Flow &flow, int loop, int inner);
 bool loop_contains(const Loop &loop, const Moment &at);
 
+/* Is the variable set anew in the loop's rounds? */
+bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key);
+
 bool expr_reads(const Expr &expr, const std::string &key);
+bool is_variable(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
 
 /* Does it make a variable something of what it was before, like x += 1 and x = x->next? */

@@ -219,7 +219,7 @@ bool Protocol::takes_later(const Wait &wait, const std::string &key) const {
     std::set<std::string> taken;
     for (const Event &event : wait.section->events)
         if (event.kind == EventKind::Update && !is_state(event.target.text) &&
-            event.value.kind == ExprKind::Variable && event.value.text == key)
+            is_variable(event.value, key))
             taken.insert(event.target.text);
     if (taken.empty())
         return false;

@@ -19,13 +19,6 @@ bool is_comparison(const std::string &op) {
     return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "!=" || op == "==";
 }
 
-bool is_assigned_in(const Flow &flow, const Loop &loop, const std::string &key) {
-    return std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
-        return a.target->text == key && a.target->kind == ExprKind::Variable &&
-               loop_contains(loop, a.at);
-    });
-}
-
 /* A constant that has a name is a variable that a new build sets. */
 std::string key_of(const Expr &expr) {
     return expr.kind == ExprKind::Constant ? constant_prefix + expr.text : expr.text;
@@ -52,7 +45,7 @@ const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
         for (size_t side = 0; side < 2; side++) {
             const Expr *variable = only_variable(e.children[side]);
             if (!limit && variable && variable->kind == ExprKind::Variable &&
-                is_assigned_in(flow, loop, variable->text)) {
+                loop_assigns(flow, loop, variable->text)) {
                 index = variable->text;
                 limit = &e.children[1 - side];
             }
@@ -65,9 +58,8 @@ const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
  * come counts no threads. */
 bool is_counted(const Flow &flow, const Loop &loop, const std::string &index) {
     return std::none_of(flow.assignments.begin(), flow.assignments.end(), [&](const auto &a) {
-        return a.target->text == index && a.target->kind == ExprKind::Variable &&
-               loop_contains(loop, a.at) && (a.op == "+=" || a.op == "-=") &&
-               a.value->kind != ExprKind::Constant;
+        return is_variable(*a.target, index) && loop_contains(loop, a.at) &&
+               (a.op == "+=" || a.op == "-=") && a.value->kind != ExprKind::Constant;
     });
 }
 
@@ -419,7 +411,7 @@ void Taint::find_general_parameters() {
         for (const CallSite &site : program.flows[f].calls)
             for_arguments(site, [&](const std::string &parameter, const Expr &argument) {
                 bool plain = evaluate(argument, (int)f, &site.at).all == 0;
-                bool itself = argument.kind == ExprKind::Variable && argument.text == parameter;
+                bool itself = is_variable(argument, parameter);
                 if (plain && !itself && !constant(argument))
                     general.insert(parameter);
             });

@@ -83,7 +83,7 @@ static void *iterate(void *arg) {
 
 /* how far a thread is with work of its own, under a lock since others look at it */
 struct worker {
-    int stage, done;
+    int stage, done, made_rounds, given_rounds;
     long next, end;
 };
 static struct worker workers[64];
@@ -121,6 +121,45 @@ static void *by_common(void *arg) {
     return NULL;
 }
 
+/* each got a new one */
+static struct worker *new_worker(void) {
+    struct worker *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->end = 100;
+    return made;
+}
+
+static void *by_made(void *arg) {
+    struct worker *me = arg;
+    while (me->made_rounds < 3) { //= bound fixed
+        same_for_all(0);
+        pthread_mutex_lock(&lock);
+        me->made_rounds++;
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+/* each call gave the same one */
+static struct worker *the_worker(void) {
+    static struct worker *only;
+    if (!only)
+        only = new_worker();
+    return only;
+}
+
+static void *by_given(void *arg) {
+    struct worker *me = arg;
+    while (me->given_rounds < 1000) { //= bound shared
+        pthread_mutex_lock(&lock);
+        me->given_rounds++;
+        pthread_mutex_unlock(&lock);
+        same_for_all(0);
+    }
+    return NULL;
+}
+
 int main(void) {
     pthread_t handles[64];
     cells = calloc((size_t)size, sizeof *cells);
@@ -138,6 +177,12 @@ int main(void) {
         pthread_create(&handles[i], NULL, by_stolen, &workers[i]);
     for (int i = 0; i < thread_count; i++) //= bound threads
         pthread_create(&handles[i], NULL, by_common, &workers[0]);
+    for (int i = 0; i < thread_count; i++) //= bound threads
+        pthread_create(&handles[i], NULL, by_made, new_worker());
+    for (int i = 0; i < thread_count; i++) { //= bound threads
+        struct worker *given = the_worker();
+        pthread_create(&handles[i], NULL, by_given, given);
+    }
     for (long i = 0; i < size; i++) //= bound fixed
         cells[i] = step(cells[i]);
     return 0;

@@ -304,7 +304,7 @@ static void constants_with_names_count_threads_too(void **state) {
 
 static void lookalikes_are_no_shares(void **state) {
     (void)state;
-    check_program("lookalike.c", "global:thread_count", 19);
+    check_program("lookalike.c", "global:thread_count", 23);
 }
 
 static void work_that_is_taken_is_shared(void **state) {
