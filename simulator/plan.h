@@ -109,7 +109,8 @@ struct plan_object {
     int condition_side;  /* ... whose state is that of these sides: its own or another's */
     int condition_next;  /* the next object that has the same, in a ring; itself: there is no other
                           */
-    bool wakes_all;      /* order, tokens, queue: whoever waits to take */
+    bool wakes_all;      /* order, tokens, queue: whoever waits to take ... */
+    bool when_enough;    /* ... if there is enough for who waits longest */
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
     int first_side, n_sides;   /* what can be waited for, among that of all objects */

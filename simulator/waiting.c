@@ -173,8 +173,11 @@ static enum progress broadcast(struct engine *engine, struct thread *waker, stru
 enum progress wait_announce(struct engine *engine, struct thread *waker, struct shared *object,
                             int side, double available) {
     struct wait_list *list = &object->waiters[side];
-    if (engine_planned(engine, object)->wakes_all && side == SIDE_TAKERS)
-        return broadcast(engine, waker, object);
+    const struct plan_object *planned = engine_planned(engine, object);
+    if (planned->wakes_all && side == SIDE_TAKERS) {
+        bool is_too_little = planned->when_enough && list->head && available < list->head->wanted;
+        return is_too_little ? PROGRESS_YES : broadcast(engine, waker, object);
+    }
     while (list->head && available - object->announced[side] >= list->head->wanted) {
         if (!condition_admits(engine, waker, object, side))
             return PROGRESS_WAITS;

@@ -139,6 +139,10 @@ for program in bounded_counter:queue barrier_generation:barrier semaphore_limit:
     fi
 done
 
+check "who counts a latch down tells only when all have" \
+    jq -e '[.objects[] | select(.wakes_all)] | length == 1 and all(.when_enough)' \
+    latch_countdown/model.json
+
 recorded turns "$build/monitors/handover_turn" --threads 2
 again turns.statements turns statements
 "$persik" build-model -i turns.statements >turns.log 2>&1

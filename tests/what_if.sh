@@ -124,7 +124,9 @@ attempt() {
         is_patient || break
     done
     if [ $wrong -eq 0 ]; then
-        skip "$1" "the machine is too busy: $(tail -n 1 "$scratch/log")"
+        why="the machine is too busy"
+        $stolen && why="others disturbed the recording"
+        skip "$1" "$why: $(tail -n 1 "$scratch/log")"
     else
         report 1 "$1"
     fi

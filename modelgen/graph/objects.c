@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/graph/broadcasts.h"
 #include "modelgen/graph/names.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/signals.h"
@@ -228,22 +229,6 @@ void objects_find_flags(struct writer *writer) {
     free(wait_ns);
 }
 
-/* How those who wait are told that they may go on. */
-struct told {
-    int broadcasts, signals;
-};
-
-/* Adds what the section tells the condition; MODEL_NONE: any. */
-static void count_told(const struct sections *sections, const struct section *section,
-                       int condition, struct told *told) {
-    for (size_t i = 0; i < section->n_signals; i++) {
-        const struct section_signal *signal = &sections->signals[section->first_signal + i];
-        if (condition == MODEL_NONE ||
-            sections_first_like(sections, signal->condition) == condition)
-            *(signal->broadcast ? &told->broadcasts : &told->signals) += 1;
-    }
-}
-
 void objects_find_meetings(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
     struct {
@@ -255,7 +240,7 @@ void objects_find_meetings(struct writer *writer) {
         for (size_t w = 0; w < section->n_waits; w++)
             seen[section->mutex].wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
                                                sections->waits[section->first_wait + w].start_ns);
-        count_told(sections, section, MODEL_NONE, &seen[section->mutex].told);
+        told_count(sections, section, MODEL_NONE, &seen[section->mutex].told);
     }
     for (size_t o = 0; o < sections->n_objects; o++)
         writer->is_met_at[o] = seen[o].wait_ns > FLAG_SHARE * writer->life_ns &&
@@ -374,16 +359,6 @@ static bool amount_of_source(const struct writer *writer, const struct guard *gu
     return false;
 }
 
-/* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
-static bool added_by_broadcast(const struct writer *writer, const struct guard *guard) {
-    const struct sections *sections = writer->in->sections;
-    struct told told = {0};
-    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++)
-        if (guard->weight[writer->in->monitors->class_of[s]] > 0)
-            count_told(sections, &sections->sections[s], guard->condition, &told);
-    return told.broadcasts > told.signals;
-}
-
 /* An object that is there already and whose waiters sleep on the guard's condition too. */
 static int same_condition(const struct writer *writer, const struct guard *guard) {
     const struct monitors *monitors = writer->in->monitors;
@@ -435,7 +410,8 @@ int objects_guard(struct writer *writer, struct guard *guard) {
             object->name, object->items_in_all);
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
-    object->wakes_all = added_by_broadcast(writer, guard);
+    object->wakes_all = broadcasts_adding(writer, guard);
+    object->when_enough = object->wakes_all && broadcasts_enough(writer, guard);
     object->condition_of = same_condition(writer, guard);
     guard->object = result;
     return result;

@@ -533,7 +533,34 @@ static void test_those_woken_for_nothing_wait_again(void **state) {
     }
 }
 
-/* The same, on one condition variable with another who waits for something else. */
+/* Who counts down tells when all have, or each time. */
+static void test_who_needs_more_is_woken_when_there_is_enough(void **state) {
+    (void)state;
+    for (int when_enough = 0; when_enough <= 1; when_enough++) {
+        struct model *model = build_model(8);
+        model->machine.block_cpu_ns = 1 * MS;
+        int tokens = build_object(model, OBJECT_TOKENS, 0);
+        model->objects[tokens].wakes_all = true;
+        model->objects[tokens].when_enough = when_enough;
+        int waiter = build_pool(model, 1, true);
+        int take = build_next(model, model->pools[waiter].entry, constant(0), NODE_ACQUIRE, tokens);
+        model->nodes[take].count = 3;
+        end_after(model, take, constant(0));
+        int giver = build_pool(model, 1, true);
+        int give = model->pools[giver].entry;
+        for (int i = 0; i < 3; i++)
+            give = build_next(model, give, constant(10 * MS), NODE_RELEASE, tokens);
+        end_after(model, give, constant(0));
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, 31 * MS, 1e-9);
+        assert_close(result.pools[waiter].cpu_ns.mean, (when_enough ? 1 : 3) * MS, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
+/* Three that are woken for nothing, on one condition variable with another who waits for something
+ * else. */
 static void test_a_broadcast_wakes_all_who_share_the_condition(void **state) {
     (void)state;
     for (int shared = 0; shared <= 1; shared++) {
@@ -1665,6 +1692,7 @@ int main(void) {
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
         cmocka_unit_test(test_a_supply_is_filled_again_when_all_have_found_it_empty),
         cmocka_unit_test(test_those_woken_for_nothing_wait_again),
+        cmocka_unit_test(test_who_needs_more_is_woken_when_there_is_enough),
         cmocka_unit_test(test_a_broadcast_wakes_all_who_share_the_condition),
         cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
         cmocka_unit_test(test_fractional_token_counts_are_rounded_without_bias),

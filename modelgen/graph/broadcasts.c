@@ -1,0 +1,106 @@
+#include "modelgen/graph/broadcasts.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+void told_count(const struct sections *sections, const struct section *section, int condition,
+                struct told *told) {
+    for (size_t i = 0; i < section->n_signals; i++) {
+        const struct section_signal *signal = &sections->signals[section->first_signal + i];
+        if (condition == MODEL_NONE ||
+            sections_first_like(sections, signal->condition) == condition)
+            *(signal->broadcast ? &told->broadcasts : &told->signals) += 1;
+    }
+}
+
+static bool adds(const struct writer *writer, const struct guard *guard, size_t section) {
+    return guard->weight[writer->in->monitors->class_of[section]] > 0;
+}
+
+bool broadcasts_adding(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    struct told told = {0};
+    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++)
+        if (adds(writer, guard, s))
+            told_count(sections, &sections->sections[s], guard->condition, &told);
+    return told.broadcasts > told.signals;
+}
+
+/* ---- who waits when ---- */
+
+struct waiting {
+    int mutex;
+    uint64_t start_ns, end_ns;
+};
+
+struct waits {
+    struct waiting *items;
+    size_t count, capacity;
+};
+
+/* By mutex, then by start. */
+static int compare_waiting(const void *left, const void *right) {
+    const struct waiting *a = left, *b = right;
+    if (a->mutex != b->mutex)
+        return a->mutex < b->mutex ? -1 : 1;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* All waits for the guard, ordered. Each ends as late as the latest that began before it at the
+ * same mutex: whether one goes on at a moment is then told by the last that has begun. The caller
+ * frees the items. */
+static struct waits find_waits(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    struct waits waits = {0};
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++) {
+            const struct section_wait *wait = &sections->waits[section->first_wait + w];
+            if (sections_first_like(sections, wait->condition) == guard->condition)
+                *VECTOR_ADD(&waits) =
+                    (struct waiting){section->mutex, wait->start_ns, wait->end_ns};
+        }
+    }
+    if (waits.count > 0)
+        qsort(waits.items, waits.count, sizeof *waits.items, compare_waiting);
+    for (size_t i = 1; i < waits.count; i++) {
+        const struct waiting *before = &waits.items[i - 1];
+        struct waiting *wait = &waits.items[i];
+        if (wait->mutex == before->mutex && wait->end_ns < before->end_ns)
+            wait->end_ns = before->end_ns;
+    }
+    return waits;
+}
+
+static bool somebody_waits(const struct waits *waits, const struct section *section) {
+    size_t low = 0, high = waits->count; /* how many began before */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct waiting *wait = &waits->items[middle];
+        bool before = wait->mutex != section->mutex ? wait->mutex < section->mutex
+                                                    : wait->start_ns < section->acquire_ns;
+        if (before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct waiting *last = low > 0 ? &waits->items[low - 1] : NULL;
+    return last && last->mutex == section->mutex && last->end_ns > section->release_ns;
+}
+
+bool broadcasts_enough(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    struct waits waits = find_waits(writer, guard);
+    bool found = false;
+    for (size_t s = 0; s < sections->n_sections && !found; s++) {
+        const struct section *section = &sections->sections[s];
+        struct told told = {0};
+        if (!adds(writer, guard, s))
+            continue;
+        told_count(sections, section, guard->condition, &told);
+        found = told.broadcasts + told.signals == 0 && somebody_waits(&waits, section);
+    }
+    free(waits.items);
+    return found;
+}
