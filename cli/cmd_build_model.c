@@ -247,6 +247,8 @@ static void print_summary(const struct model *model) {
     if (fabs(model->cpu_correction - 1) >= 0.0005) /* what is shown of it */
         printf("; CPU demands %+.1f %%, as in the median run on cores of its own",
                100 * (model->cpu_correction - 1));
+    if (model->cpu_spread > 0)
+        printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
     printf("\n");
     print_waiting(model);
     print_refills(model);

@@ -410,12 +410,23 @@ static void print_rule(const struct pool *pool) {
         log_note("%s: %s", pool->name, pool->rule);
 }
 
+#define NOTED_SPREAD 0.03
+
+/* The intervals are the simulation's own: they cannot know how fast the machine will be. */
+static void print_spread(const struct model *model) {
+    if (model->cpu_spread > NOTED_SPREAD)
+        log_note("the recorded runs, all alike, took CPU times that differ by %.0f %%: expect that "
+                 "of real runs, too, beyond the intervals",
+                 100 * model->cpu_spread);
+}
+
 static void print_reservations(const struct model *model) {
     for (size_t i = 0; i < model->n_pools; i++)
         print_rule(&model->pools[i]);
     if (model->n_notes > 0)
         log_note("%zu %s not modelled exactly: `persik graph` lists them", model->n_notes,
                  model->n_notes == 1 ? "thing is" : "things are");
+    print_spread(model);
 }
 
 static json_t *prediction_json(const struct model *model, const struct prediction *prediction) {

@@ -389,6 +389,8 @@ struct model {
     double perturbation;    /* traced / untraced running time - 1; NaN unknown */
     double probe_ns;        /* measured cost of one record */
     double cpu_correction;  /* of all CPU demands, already in them; 1: none */
+    double cpu_spread;      /* of the recorded runs, all alike: most less least CPU time, over the
+                             * median; 0: unknown */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;

@@ -38,12 +38,12 @@ static struct traced_cpu measure_cpu(const struct trace *trace, const struct ref
     return cpu;
 }
 
-double correction_find(const struct trace *trace, const struct refills *refills) {
+struct correction correction_find(const struct trace *trace, const struct refills *refills) {
     const struct trace_meta *meta = &trace->meta;
     struct traced_cpu cpu = measure_cpu(trace, refills);
     double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.lost_ns;
     if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
-        return 1;
+        return (struct correction){1, 0};
     /* before the probes' library was there, and after */
     double outside_ns = (double)meta->cpu_ns > cpu.all_ns ? (double)meta->cpu_ns - cpu.all_ns : 0;
     double rest_ns = outside_ns + cpu.lost_ns; /* as much as in the traced run */
@@ -54,8 +54,11 @@ double correction_find(const struct trace *trace, const struct refills *refills)
     factors[n - 1] = (demand_ns - timeline_stolen(trace)) / demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
+    double range = factors[n - 1] - factors[0];
     free(factors);
-    return median < LOWEST_FACTOR || median > HIGHEST_FACTOR ? 1 : median;
+    return median < LOWEST_FACTOR || median > HIGHEST_FACTOR
+               ? (struct correction){1, 0}
+               : (struct correction){median, range / median};
 }
 
 static void multiply(struct dist *dist, double factor) {
@@ -64,11 +67,12 @@ static void multiply(struct dist *dist, double factor) {
         dist->values[i] *= factor;
 }
 
-void correction_apply(struct model *model, double factor) {
+void correction_apply(struct model *model, struct correction correction) {
     for (size_t n = 0; n < model->n_nodes; n++) {
-        multiply(&model->nodes[n].cpu_ns, factor);
+        multiply(&model->nodes[n].cpu_ns, correction.factor);
         for (size_t e = 0; e < model->nodes[n].n_edges; e++)
-            multiply(&model->nodes[n].edges[e].cpu_ns, factor);
+            multiply(&model->nodes[n].edges[e].cpu_ns, correction.factor);
     }
-    model->cpu_correction *= factor;
+    model->cpu_correction *= correction.factor;
+    model->cpu_spread = correction.spread;
 }

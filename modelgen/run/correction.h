@@ -7,10 +7,16 @@
 #include "formats/trace.h"
 #include "modelgen/run/evictions.h"
 
-/* What the demands are to be multiplied by; 1 where nothing tells. `refills` NULL: not known. */
-double correction_find(const struct trace *trace, const struct refills *refills);
+struct correction {
+    double factor; /* what the demands are to be multiplied by; 1 where nothing tells */
+    double
+        spread; /* most less least CPU time of the runs, over the median; 0 where nothing tells */
+};
 
-/* Multiplies all CPU demands of the nodes and edges, and notes it in the model. */
-void correction_apply(struct model *model, double factor);
+/* `refills` NULL: not known. */
+struct correction correction_find(const struct trace *trace, const struct refills *refills);
+
+/* Multiplies all CPU demands of the nodes and edges, and notes both in the model. */
+void correction_apply(struct model *model, struct correction correction);
 
 #endif

@@ -1,4 +1,5 @@
 /* CPU demands made to fit the runs without probes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
 }
 
 static double find(struct trace *trace) {
-    double factor = correction_find(trace, NULL);
+    double factor = correction_find(trace, NULL).factor;
     trace_free(trace);
     return factor;
 }
@@ -39,6 +40,17 @@ static void the_median_of_all_runs_counts(void **state) {
     assert_true(find(new_trace(1, (uint64_t[]){600 + OUTSIDE})) == (0.75 + 1) / 2);
     assert_true(find(new_trace(2, (uint64_t[]){700 + OUTSIDE, 720 + OUTSIDE})) == 0.9);
     assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
+}
+
+static void how_much_the_runs_differ_is_known(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
+    double median = 780.0 / DEMAND; /* of that, 700 and DEMAND itself */
+    assert_true(fabs(correction_find(trace, NULL).spread - (1 - 700.0 / DEMAND) / median) < 1e-12);
+    trace_free(trace);
+    trace = new_trace(0, NULL);
+    assert_true(correction_find(trace, NULL).spread == 0);
+    trace_free(trace);
 }
 
 /* A tenth of the slices went to others: the thread computed less, with plain runs or without. */
@@ -82,8 +94,8 @@ static void all_demands_are_multiplied(void **state) {
                         .n_edges = 1,
                         .edges = &edge};
     struct model model = {.cpu_correction = 1, .n_nodes = 1, .nodes = &node};
-    correction_apply(&model, 0.5);
-    assert_true(model.cpu_correction == 0.5);
+    correction_apply(&model, (struct correction){0.5, 0.1});
+    assert_true(model.cpu_correction == 0.5 && model.cpu_spread == 0.1);
     assert_true(node.cpu_ns.mean == 4 && edge.cpu_ns.mean == 1.5);
     assert_true(values[0] == 0.5 && values[1] == 1 && values[2] == 3);
 }
@@ -91,6 +103,7 @@ static void all_demands_are_multiplied(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_all_runs_counts),
+        cmocka_unit_test(how_much_the_runs_differ_is_known),
         cmocka_unit_test(what_the_host_took_is_no_demand),
         cmocka_unit_test(without_comparable_runs_nothing_is_corrected),
         cmocka_unit_test(interrupts_are_no_demand_in_any_run),
