@@ -74,21 +74,35 @@ static void run_all_plainly(struct collection *collection, int runs) {
 }
 
 /* Enough when nothing else is said. The machine is never equally fast: what short runs take is told
- * by the median of several. */
-#define FEW_RUNS  2
-#define MANY_RUNS 5
-#define MANY_NS   10e9 /* no more than FEW_RUNS when they take longer than this */
+ * by the median of several, and where they differ much, of more. */
+#define FEW_RUNS 2
+static const struct enough {
+    size_t runs;
+    double ns; /* no more than FEW_RUNS when they take longer than this */
+} usual = {5, 10e9}, unsteady = {9, 30e9};
+#define STEADY 1.05 /* most CPU time over the least */
+
+static bool are_steady(const struct times *cpu_ns) {
+    uint64_t least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < cpu_ns->count; i++) {
+        least = cpu_ns->items[i] < least ? cpu_ns->items[i] : least;
+        most = cpu_ns->items[i] > most ? cpu_ns->items[i] : most;
+    }
+    return (double)most <= STEADY * (double)least;
+}
+
+static bool has_enough_runs(const struct collection *collection) {
+    const struct times *plain_ns = &collection->plain_ns;
+    double all_ns = 0;
+    for (size_t i = 0; i < plain_ns->count; i++)
+        all_ns += (double)plain_ns->items[i];
+    struct enough enough = are_steady(&collection->plain_cpu_ns) ? usual : unsteady;
+    return plain_ns->count >= enough.runs || (plain_ns->count >= FEW_RUNS && all_ns >= enough.ns);
+}
 
 static void run_enough_plainly(struct collection *collection) {
-    double all_ns = 0;
-    for (size_t i = 0; i < collection->plain_ns.count; i++)
-        all_ns += (double)collection->plain_ns.items[i];
-    while (!collection->stopped && collection->plain_ns.count < MANY_RUNS &&
-           (collection->plain_ns.count < FEW_RUNS || all_ns < MANY_NS)) {
+    while (!collection->stopped && !has_enough_runs(collection))
         run_all_plainly(collection, 1);
-        if (!collection->stopped)
-            all_ns += (double)collection->plain_ns.items[collection->plain_ns.count - 1];
-    }
 }
 
 static int compare_ns(const void *left, const void *right) {
