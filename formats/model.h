@@ -321,6 +321,8 @@ struct node {
                  * holds, given up while  waiting and taken again before going on; else MODEL_NONE */
     int target_pool; /* CREATE, JOIN */
     int section;     /* STATEMENTS: of the monitor; else 0 */
+    int item_kind;   /* PUT: of the items that it puts; STEP behind a GET: where those of this kind
+                      * lead, whatever the edges' probabilities; 0: none in particular */
     double count;    /* ACQUIRE, RELEASE: how many; PUT: how many items, more than one only where
                       * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;

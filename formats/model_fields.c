@@ -224,6 +224,7 @@ static const struct field node_fields[] = {
     INDEX(node, mutex, TARGET_OBJECT),
     INDEX(node, target_pool, TARGET_POOL),
     {AT(node, section), .type = FIELD_INT},
+    {AT(node, item_kind), .type = FIELD_INT},
     NUMBER(node, count, 0),
     RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),

@@ -48,7 +48,7 @@ struct engine *engine_make(const struct plan *plan) {
 
 void engine_free(struct engine *engine) {
     for (int i = 0; i < engine->plan->n_objects; i++)
-        free(engine->objects[i].births);
+        free(engine->objects[i].items);
     heap_free(&engine->clock);
     for (int i = 0; i < engine->plan->cores; i++) {
         heap_free(&engine->queues[i].waiting);
@@ -136,7 +136,7 @@ static void reset_objects(struct engine *engine, uint64_t seed) {
             .event = (uint32_t)(plan->n_threads + plan->cores + i),
             .amount = plan->objects[i].amount,
             .writers_first = plan->objects[i].writers_first,
-            .births = object->births,
+            .items = object->items,
             .capacity = object->capacity,
             .random = random_open(seed, STREAM_OBJECT, (uint64_t)i, 0),
         };

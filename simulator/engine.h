@@ -111,6 +111,7 @@ struct thread {
     double wanted;         /* tokens or requests of the present operation */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
     double birth_ns;       /* of the task it works on; NaN: none */
+    int item_kind;         /* of the item that it took last; 0: no particular */
     struct condition *condition; /* on which it waits, or that it is leaving; NULL: none */
     uint32_t group;
     bool is_leaving; /* its group: woken, but has not run since */
@@ -152,6 +153,12 @@ enum { SIDE_FIRST, SIDE_SECOND };
 #define SIDE_PUTTERS SIDE_SECOND
 #define SIDE_WRITERS SIDE_SECOND
 
+/* In a queue. */
+struct item {
+    double birth_ns;
+    int kind;
+};
+
 struct shared {
     enum object_kind kind;
     uint32_t event; /* source number of arrivals */
@@ -169,11 +176,11 @@ struct shared {
     bool is_contended;    /* mutex: its unlock wakes a waiter */
     uint32_t readers;
     uint32_t being_served; /* disk: requests on its servers */
-    double amount;  /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
-    double in_vain; /* tokens: attempts since it was filled */
-    double taken;   /* queue: items, of those in all */
-    double arrived; /* barrier; order: collected */
-    double *births; /* queue: ring of items */
+    double amount;      /* tokens there; queue: capacity; barrier: parties; order: numbers drawn */
+    double in_vain;     /* tokens: attempts since it was filled */
+    double taken;       /* queue: items, of those in all */
+    double arrived;     /* barrier; order: collected */
+    struct item *items; /* queue: ring */
     size_t first, n_items, capacity;
     double arrivals_left;
     struct random_stream random;

@@ -110,12 +110,17 @@ static bool fits(const struct edge *edge, enum outcome outcome) {
     return edge->when == OUTCOME_ANY || edge->when == outcome;
 }
 
-static void add_choice(struct builder *builder, const struct edge *edge, int index) {
+static int add_choice(struct builder *builder, const struct node *node, const struct edge *edge,
+                      int index) {
+    const struct node *to = &builder->model->nodes[edge->to];
+    int item_kind = node->kind == NODE_GET && to->kind == NODE_STEP ? to->item_kind : 0;
     *VECTOR_ADD(&builder->choices) = (struct plan_choice){
         .edge = index,
+        .item_kind = item_kind,
         .weight = edge->probability,
         .first_weight = edge->first,
     };
+    return item_kind;
 }
 
 static struct plan_group add_group(struct builder *builder, const struct node *node, int first_edge,
@@ -130,7 +135,7 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
         const struct edge *edge = &node->edges[i];
         if (!fits(edge, outcome) || edge->leaves)
             continue;
-        add_choice(builder, edge, first_edge + (int)i);
+        group.by_item |= add_choice(builder, node, edge, first_edge + (int)i) > 0;
         if (edge->taker != TAKER_ANY) {
             group.for_one = group.n;
             group.taker = edge->taker;
@@ -145,7 +150,7 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
         const struct edge *edge = &node->edges[i];
         if (!fits(edge, outcome) || !edge->leaves)
             continue;
-        add_choice(builder, edge, first_edge + (int)i);
+        add_choice(builder, node, edge, first_edge + (int)i);
         group.n_leaving++;
     }
     if (has_runs)
@@ -171,6 +176,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .object = node->object,
         .mutex = node->mutex,
         .target_pool = node->target_pool,
+        .item_kind = node->item_kind,
         .count =
             (node->count == 0 ? 1 : node->count) * make_factor(builder, &node->count_scaling).whole,
         .timeout_ns = node->timeout_ns,

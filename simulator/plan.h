@@ -43,6 +43,7 @@ struct plan_edge {
 
 struct plan_choice {
     int edge;
+    int item_kind; /* of the items that lead there; 0: none in particular */
     double weight;
     double first_weight; /* for a thread's first choice where it keeps runs */
 };
@@ -57,6 +58,7 @@ struct plan_group {
     int deck;         /* index of the first card count; PLAN_NONE = with replacement */
     int for_one;      /* the choice that one thread makes in each round; PLAN_NONE = no such */
     enum taker taker; /* of that: which thread */
+    bool by_item;     /* the choice is told by the kind of the item just taken */
     bool counted;     /* the loop around it is left by `stays`, not by one of these choices */
     double weight;    /* sums over the choices that stay */
     double first_weight; /* 0: the first choice is like all others */
@@ -81,7 +83,8 @@ struct plan_section {
 struct plan_node {
     enum node_kind kind;
     int object, mutex, target_pool;
-    int section;               /* of the plan's */
+    int section; /* of the plan's */
+    int item_kind;
     double count;              /* at least 1 unless fractional */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */

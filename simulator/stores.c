@@ -53,30 +53,30 @@ enum progress tokens_release(struct engine *engine, struct thread *thread, struc
 
 static void grow_ring(struct shared *queue) {
     size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
-    double *births = memory_alloc(capacity, sizeof *births);
+    struct item *items = memory_alloc(capacity, sizeof *items);
     for (size_t i = 0; i < queue->n_items; i++)
-        births[i] = queue->births[(queue->first + i) % queue->capacity];
-    free(queue->births);
-    queue->births = births;
+        items[i] = queue->items[(queue->first + i) % queue->capacity];
+    free(queue->items);
+    queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
 }
 
-static void add_item(struct engine *engine, struct shared *queue, double birth_ns) {
+static void add_item(struct engine *engine, struct shared *queue, struct item item) {
     shared_touch(engine, queue);
     if (queue->n_items == queue->capacity)
         grow_ring(queue);
     size_t at = queue->first + queue->n_items++;
-    queue->births[at < queue->capacity ? at : at - queue->capacity] = birth_ns;
+    queue->items[at < queue->capacity ? at : at - queue->capacity] = item;
 }
 
-static double remove_item(struct engine *engine, struct shared *queue) {
+static struct item remove_item(struct engine *engine, struct shared *queue) {
     shared_touch(engine, queue);
-    double birth = queue->births[queue->first];
+    struct item item = queue->items[queue->first];
     if (++queue->first == queue->capacity)
         queue->first = 0;
     queue->n_items--;
-    return birth;
+    return item;
 }
 
 static enum progress announce_room(struct engine *engine, struct thread *thread,
@@ -99,8 +99,9 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     if ((double)object->n_items >= object->amount)
         return lack(engine, thread, object, SIDE_PUTTERS);
     long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
+    double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
     for (long i = 0; i < count; i++)
-        add_item(engine, object, isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns);
+        add_item(engine, object, (struct item){birth_ns, node_of(engine, thread)->item_kind});
     return announce_items(engine, thread, object);
 }
 
@@ -138,7 +139,9 @@ enum progress queue_get(struct engine *engine, struct thread *thread, struct sha
     thread->wanted = 1;
     if (object->n_items == 0 || is_used_up(engine, object))
         return lack(engine, thread, object, SIDE_TAKERS);
-    thread->birth_ns = remove_item(engine, object);
+    struct item item = remove_item(engine, object);
+    thread->birth_ns = item.birth_ns;
+    thread->item_kind = item.kind;
     object->taken++;
     if (is_used_up(engine, object))
         store_close(engine, thread, object);
@@ -149,7 +152,7 @@ bool queue_go_on(struct engine *engine, struct shared *queue) {
     bool has_end = isfinite(items_in_all(engine, queue));
     if (!has_end || is_used_up(engine, queue) || !queue->waiters[SIDE_TAKERS].head)
         return false;
-    add_item(engine, queue, engine->now_ns);
+    add_item(engine, queue, (struct item){engine->now_ns, 0});
     announce_items(engine, NULL, queue);
     return true;
 }
@@ -164,7 +167,7 @@ void queue_reset(struct engine *engine, int object) {
     const struct plan_object *planned = &engine->plan->objects[object];
     struct shared *queue = &engine->objects[object];
     for (long i = 0; i < planned->initial_items; i++)
-        add_item(engine, queue, engine->now_ns);
+        add_item(engine, queue, (struct item){engine->now_ns, 0});
     if (planned->interarrival == PLAN_NONE)
         return;
     queue->arrivals_left = planned->arrivals;
@@ -174,7 +177,7 @@ void queue_reset(struct engine *engine, int object) {
 void queue_arrive(struct engine *engine, int object) {
     struct shared *queue = &engine->objects[object];
     if ((double)queue->n_items < queue->amount)
-        add_item(engine, queue, engine->now_ns);
+        add_item(engine, queue, (struct item){engine->now_ns, 0});
     else
         queue->dropped++;
     announce_items(engine, NULL, queue);

@@ -254,11 +254,22 @@ static bool is_taker(struct engine *engine, const struct thread *thread, enum ta
                                  : (int)thread->id == pool->first_thread;
 }
 
+/* Where an item of that kind leads; PLAN_NONE: nothing is said of it. */
+static int choice_of_item(const struct plan_choice *choices, const struct plan_group *group,
+                          int kind) {
+    for (int i = 0; i < group->n; i++)
+        if (kind > 0 && choices[i].item_kind == kind)
+            return i;
+    return PLAN_NONE;
+}
+
 static const struct plan_edge *choose_edge(struct engine *engine, struct thread *thread,
                                            const struct plan_node *node,
                                            const struct plan_group *group) {
     const struct plan_choice *choices = &engine->plan->choices[group->first];
-    int choice;
+    int choice = group->by_item ? choice_of_item(choices, group, thread->item_kind) : PLAN_NONE;
+    if (choice != PLAN_NONE)
+        return &engine->plan->edges[choices[choice].edge];
     if (group->stay != PLAN_NONE && must_leave(engine, thread, node, group))
         choice = draw_leaving(choices, group, thread);
     else if (group->for_one != PLAN_NONE)

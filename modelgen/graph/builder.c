@@ -17,7 +17,7 @@ static uint64_t step_key(int pool, const struct step *step) {
     key = map_mix(key, (uint64_t)step->section);
     if (step->held)
         key = map_mix(key, step->held);
-    key = map_mix(key, step->phase);
+    key = map_mix(map_mix(key, step->phase), (uint64_t)step->item_kind);
     return map_mix(map_mix(key, step->within), step->retrying);
 }
 
@@ -47,6 +47,7 @@ int builder_new_node(struct builder *builder, const struct step *step, int pool)
     node->mutex = step->mutex;
     node->target_pool = step->target_pool;
     node->section = step->section;
+    node->item_kind = step->item_kind;
     node->count = step->count;
     node->timeout_ns = step->timeout_ns;
     if (step->count_per_thread) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/graph/item_kinds.h"
 #include "modelgen/graph/lock_steps.h"
 #include "modelgen/graph/named_steps.h"
 #include "modelgen/graph/objects.h"
@@ -209,6 +210,7 @@ struct stream_result streams_make(const struct stream_input *input, struct model
         result.streams[t] = (struct stream){writer.list.count, writer.list.items};
         note_answers(input, &result.streams[t], result.loop_has_answer);
     }
+    item_kinds_find(input, model, result.streams);
     shares_write(input, writer.object_of, writer.is_flag, model);
     prepare_free(&writer);
     return result;

@@ -32,6 +32,7 @@ struct step {
     bool settles;        /* puts what a successful attempt that can fail was for */
     uint64_t held;  /* which of the locks used at the same place the thread has: a hash; 0: none */
     uint64_t phase; /* how far the thread is with a piece of work of equal steps; 0: it has none */
+    int item_kind;  /* PUT: of what it puts; STEP: of what was just taken; 0: there are none */
     double cpu_ns;  /* inside the call, when the model shall spend it */
     double wait_ns; /* SLEEP, IO */
     double operations; /* IO on a disk */

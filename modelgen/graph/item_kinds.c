@@ -1,0 +1,235 @@
+#include "modelgen/graph/item_kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* Two places put the same kind when where it leads differs by less (total variation distance); as
+ * for nodes and their history. What was put more seldom tells nothing by itself. */
+#define KIND_DISTANCE 0.4
+#define OCCURRENCES   3.0
+#define OUT_OF_ORDER  0.01 /* of the gets, at most: before what they should have taken was put */
+
+/* A step that puts or gets one item. */
+struct move {
+    uint64_t time_ns; /* a put's start, a get's end */
+    size_t thread, step;
+};
+
+struct moves {
+    struct move *items;
+    size_t count, capacity;
+};
+
+/* Where items lead: how often to each step of another kind. */
+struct ways {
+    struct way {
+        uint64_t to;
+        double count;
+    } * items;
+    size_t count, capacity;
+    double total;
+};
+
+/* A place that puts items. */
+struct source {
+    uint32_t context;
+    int kind; /* 0: not decided */
+    struct ways ways;
+};
+
+struct sources {
+    struct source *items;
+    size_t count, capacity;
+};
+
+static int compare_moves(const void *left, const void *right) {
+    const struct move *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+/* In order. False: some step puts several at once. */
+static bool find_moves(const struct stream_input *input, const struct stream *streams, int queue,
+                       struct moves *puts, struct moves *gets) {
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        for (size_t s = 0; s < streams[t].n_steps; s++) {
+            const struct step *step = &streams[t].steps[s];
+            if (step->object != queue)
+                continue;
+            if (step->kind == NODE_PUT && step->outcome != OUTCOME_NO) {
+                if (step->count > 1)
+                    return false;
+                *VECTOR_ADD(puts) = (struct move){step->start_ns, t, s};
+            } else if (step->kind == NODE_GET && step->outcome != OUTCOME_NO) {
+                *VECTOR_ADD(gets) = (struct move){step->end_ns, t, s};
+            }
+        }
+    if (puts->count)
+        qsort(puts->items, puts->count, sizeof *puts->items, compare_moves);
+    if (gets->count)
+        qsort(gets->items, gets->count, sizeof *gets->items, compare_moves);
+    return true;
+}
+
+static bool are_in_order(const struct moves *puts, const struct moves *gets) {
+    if (gets->count == 0 || gets->count > puts->count)
+        return false;
+    double wrong = 0;
+    for (size_t i = 0; i < gets->count; i++)
+        wrong += gets->items[i].time_ns < puts->items[i].time_ns;
+    return wrong <= OUT_OF_ORDER * (double)gets->count;
+}
+
+static struct step *step_of(const struct stream *streams, const struct move *move) {
+    return &streams[move->thread].steps[move->step];
+}
+
+static struct source *source_of(struct sources *sources, uint32_t context) {
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->items[i].context == context)
+            return &sources->items[i];
+    struct source *added = VECTOR_ADD(sources);
+    added->context = context;
+    return added;
+}
+
+static void add_way(struct ways *ways, uint64_t to, double count) {
+    ways->total += count;
+    for (size_t i = 0; i < ways->count; i++)
+        if (ways->items[i].to == to) {
+            ways->items[i].count += count;
+            return;
+        }
+    *VECTOR_ADD(ways) = (struct way){to, count};
+}
+
+static double share_of(const struct ways *ways, uint64_t to) {
+    for (size_t i = 0; i < ways->count; i++)
+        if (ways->items[i].to == to)
+            return ways->items[i].count / ways->total;
+    return 0;
+}
+
+static double distance(const struct ways *a, const struct ways *b) {
+    double sum = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        double more = share_of(a, a->items[i].to) - share_of(b, a->items[i].to);
+        sum += more > 0 ? more : 0;
+    }
+    return sum;
+}
+
+static uint64_t way_of(const struct stream *stream, size_t get) {
+    if (get + 1 >= stream->n_steps)
+        return 0;
+    const struct step *next = &stream->steps[get + 1];
+    return map_mix(map_mix(map_mix(23, next->kind), (uint64_t)next->object), next->context);
+}
+
+static struct sources find_sources(const struct stream *streams, const struct moves *puts,
+                                   const struct moves *gets) {
+    struct sources sources = {0};
+    for (size_t i = 0; i < gets->count; i++) {
+        const struct move *get = &gets->items[i];
+        uint32_t context = step_of(streams, &puts->items[i])->context;
+        add_way(&source_of(&sources, context)->ways, way_of(&streams[get->thread], get->step), 1);
+    }
+    return sources;
+}
+
+static int compare_sources(const void *left, const void *right) {
+    const struct source *a = left, *b = right;
+    if (a->ways.total != b->ways.total)
+        return a->ways.total > b->ways.total ? -1 : 1;
+    return (a->context > b->context) - (a->context < b->context);
+}
+
+/* Gives the sources their kinds, the busiest first, and the number of these. */
+static int tell_kinds(struct sources *sources) {
+    qsort(sources->items, sources->count, sizeof *sources->items, compare_sources);
+    struct ways *kinds = memory_alloc(sources->count, sizeof *kinds);
+    int n = 0;
+    for (size_t i = 0; i < sources->count; i++) {
+        struct source *source = &sources->items[i];
+        double least = INFINITY;
+        int nearest = 0;
+        for (int k = 0; k < n; k++)
+            if (distance(&source->ways, &kinds[k]) < least) {
+                least = distance(&source->ways, &kinds[k]);
+                nearest = k;
+            }
+        bool is_new = n == 0 || (least >= KIND_DISTANCE && source->ways.total >= OCCURRENCES);
+        int kind = is_new ? n++ : nearest;
+        for (size_t w = 0; w < source->ways.count; w++)
+            add_way(&kinds[kind], source->ways.items[w].to, source->ways.items[w].count);
+        source->kind = kind + 1;
+    }
+    for (int k = 0; k < n; k++)
+        free(kinds[k].items);
+    free(kinds);
+    return n;
+}
+
+static void find_kinds(const struct stream_input *input, struct stream *streams, int queue) {
+    struct moves puts = {0}, gets = {0};
+    struct sources sources = {0};
+    if (find_moves(input, streams, queue, &puts, &gets) && are_in_order(&puts, &gets)) {
+        sources = find_sources(streams, &puts, &gets);
+        bool differ = tell_kinds(&sources) > 1;
+        for (size_t i = 0; i < puts.count && differ; i++) {
+            struct step *put = step_of(streams, &puts.items[i]);
+            put->item_kind = source_of(&sources, put->context)->kind;
+            if (i < gets.count)
+                step_of(streams, &gets.items[i])->item_kind = put->item_kind;
+        }
+    }
+    for (size_t i = 0; i < sources.count; i++)
+        free(sources.items[i].ways.items);
+    free(sources.items);
+    free(puts.items);
+    free(gets.items);
+}
+
+/* Behind each get whose item has a kind, a step for that. */
+static void add_steps(struct stream *stream) {
+    size_t n = 0;
+    for (size_t s = 0; s < stream->n_steps; s++)
+        n += stream->steps[s].kind == NODE_GET && stream->steps[s].item_kind > 0;
+    if (n == 0)
+        return;
+    struct step *steps = memory_alloc(stream->n_steps + n, sizeof *steps);
+    size_t count = 0;
+    for (size_t s = 0; s < stream->n_steps; s++) {
+        struct step *step = &steps[count++];
+        *step = stream->steps[s];
+        if (step->kind != NODE_GET || step->item_kind == 0)
+            continue;
+        steps[count++] = (struct step){.start_ns = step->end_ns,
+                                       .end_ns = step->end_ns,
+                                       .kind = NODE_STEP,
+                                       .object = MODEL_NONE,
+                                       .mutex = MODEL_NONE,
+                                       .target_pool = MODEL_NONE,
+                                       .timeout_ns = -1,
+                                       .context = step->context,
+                                       .item_kind = step->item_kind};
+        step->item_kind = 0; /* the get itself takes any */
+    }
+    free(stream->steps);
+    *stream = (struct stream){count, steps};
+}
+
+void item_kinds_find(const struct stream_input *input, const struct model *model,
+                     struct stream *streams) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_QUEUE)
+            find_kinds(input, streams, (int)o);
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        add_steps(&streams[t]);
+}
