@@ -21,7 +21,7 @@ same_work() {
 }
 
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >log 2>&1 || exit 1
-for program in pool_slots pool_commands; do
+for program in pool_slots pool_commands pool_hooks; do
     "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
         "$build/monitors/$program" --threads 3 >profile.log 2>&1 || {
         cat profile.log >&2
@@ -40,5 +40,10 @@ check "one of the three is who created the others" tells pool_slots \
     '.pools[] | select(.scales) | .origin | contains("one of them is the creator itself")'
 check "a creator that only waits is not one of them" tells pool_commands \
     '.pools[] | select(.scales) | .origin | contains("creator itself") | not'
+check "the heavy and the light commands are told apart" tells pool_hooks \
+    '[.nodes[] | select(.kind == "put") | .item_kind] | unique == [1, 2]'
+check "and lead their takers to one of two computations" tells pool_hooks \
+    '[.nodes[] | select(.kind == "step" and .item_kind > 0)
+        | .edges[0].cpu_ns | if type == "object" then .mean else . end] | length == 2 and max > 3 * min'
 
 finish

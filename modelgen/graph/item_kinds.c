@@ -6,9 +6,11 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* Two places put the same kind when where it leads differs by less (total variation distance); as
- * for nodes and their history. What was put more seldom tells nothing by itself. */
+/* Two places put the same kind when where it leads differs by less (total variation distance; as
+ * for nodes and their history), and so does how much it has its taker compute (of the larger mean,
+ * and in standard errors). What was put more seldom tells nothing by itself. */
 #define KIND_DISTANCE 0.4
+#define ERRORS        4.0
 #define OCCURRENCES   3.0
 #define OUT_OF_ORDER  0.01 /* of the gets, at most: before what they should have taken was put */
 
@@ -23,14 +25,14 @@ struct moves {
     size_t count, capacity;
 };
 
-/* Where items lead: how often to each step of another kind. */
+/* Where items lead: how often to each step of another kind, and the CPU time until there. */
 struct ways {
     struct way {
         uint64_t to;
         double count;
     } * items;
     size_t count, capacity;
-    double total;
+    double total, cpu_ns, cpu_squares;
 };
 
 /* A place that puts items. */
@@ -99,8 +101,7 @@ static struct source *source_of(struct sources *sources, uint32_t context) {
     return added;
 }
 
-static void add_way(struct ways *ways, uint64_t to, double count) {
-    ways->total += count;
+static void count_way(struct ways *ways, uint64_t to, double count) {
     for (size_t i = 0; i < ways->count; i++)
         if (ways->items[i].to == to) {
             ways->items[i].count += count;
@@ -116,6 +117,14 @@ static double share_of(const struct ways *ways, uint64_t to) {
     return 0;
 }
 
+static void add_ways(struct ways *to, const struct ways *ways) {
+    for (size_t i = 0; i < ways->count; i++)
+        count_way(to, ways->items[i].to, ways->items[i].count);
+    to->total += ways->total;
+    to->cpu_ns += ways->cpu_ns;
+    to->cpu_squares += ways->cpu_squares;
+}
+
 static double distance(const struct ways *a, const struct ways *b) {
     double sum = 0;
     for (size_t i = 0; i < a->count; i++) {
@@ -125,6 +134,26 @@ static double distance(const struct ways *a, const struct ways *b) {
     return sum;
 }
 
+static double variance_of_mean(const struct ways *ways) {
+    double mean = ways->cpu_ns / ways->total;
+    return fmax(0, ways->cpu_squares / ways->total - mean * mean) / (ways->total - 1);
+}
+
+/* Does one of them compute so much more that the running time shows it? */
+static bool compute_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
+    if (a->total < OCCURRENCES || b->total < OCCURRENCES)
+        return true;
+    double mean_a = a->cpu_ns / a->total, mean_b = b->cpu_ns / b->total;
+    double differ = fabs(mean_a - mean_b);
+    return differ < KIND_DISTANCE * fmax(mean_a, mean_b) ||
+           differ < ERRORS * sqrt(variance_of_mean(a) + variance_of_mean(b)) ||
+           differ * fmin(a->total, b->total) < noticed_ns;
+}
+
+static bool are_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
+    return distance(a, b) < KIND_DISTANCE && compute_alike(a, b, noticed_ns);
+}
+
 static uint64_t way_of(const struct stream *stream, size_t get) {
     if (get + 1 >= stream->n_steps)
         return 0;
@@ -132,13 +161,26 @@ static uint64_t way_of(const struct stream *stream, size_t get) {
     return map_mix(map_mix(map_mix(23, next->kind), (uint64_t)next->object), next->context);
 }
 
-static struct sources find_sources(const struct stream *streams, const struct moves *puts,
-                                   const struct moves *gets) {
+static double cpu_after(const struct timeline *timeline, const struct stream *stream, size_t get) {
+    if (get + 1 >= stream->n_steps)
+        return 0;
+    return timeline_cpu(timeline, stream->steps[get + 1].start_ns) -
+           timeline_cpu(timeline, stream->steps[get].end_ns);
+}
+
+static struct sources find_sources(const struct stream_input *input, const struct stream *streams,
+                                   const struct moves *puts, const struct moves *gets) {
     struct sources sources = {0};
     for (size_t i = 0; i < gets->count; i++) {
         const struct move *get = &gets->items[i];
         uint32_t context = step_of(streams, &puts->items[i])->context;
-        add_way(&source_of(&sources, context)->ways, way_of(&streams[get->thread], get->step), 1);
+        const struct stream *stream = &streams[get->thread];
+        struct ways *ways = &source_of(&sources, context)->ways;
+        double cpu_ns = cpu_after(&input->timelines[get->thread], stream, get->step);
+        count_way(ways, way_of(stream, get->step), 1);
+        ways->total++;
+        ways->cpu_ns += cpu_ns;
+        ways->cpu_squares += cpu_ns * cpu_ns;
     }
     return sources;
 }
@@ -151,23 +193,22 @@ static int compare_sources(const void *left, const void *right) {
 }
 
 /* Gives the sources their kinds, the busiest first, and the number of these. */
-static int tell_kinds(struct sources *sources) {
+static int tell_kinds(struct sources *sources, double noticed_ns) {
     qsort(sources->items, sources->count, sizeof *sources->items, compare_sources);
     struct ways *kinds = memory_alloc(sources->count, sizeof *kinds);
     int n = 0;
     for (size_t i = 0; i < sources->count; i++) {
         struct source *source = &sources->items[i];
-        double least = INFINITY;
-        int nearest = 0;
-        for (int k = 0; k < n; k++)
-            if (distance(&source->ways, &kinds[k]) < least) {
-                least = distance(&source->ways, &kinds[k]);
+        int nearest = 0, alike = n;
+        for (int k = 0; k < n; k++) {
+            if (distance(&source->ways, &kinds[k]) < distance(&source->ways, &kinds[nearest]))
                 nearest = k;
-            }
-        bool is_new = n == 0 || (least >= KIND_DISTANCE && source->ways.total >= OCCURRENCES);
-        int kind = is_new ? n++ : nearest;
-        for (size_t w = 0; w < source->ways.count; w++)
-            add_way(&kinds[kind], source->ways.items[w].to, source->ways.items[w].count);
+            if (alike == n && are_alike(&source->ways, &kinds[k], noticed_ns))
+                alike = k;
+        }
+        int kind = alike == n && n > 0 && source->ways.total < OCCURRENCES ? nearest : alike;
+        n += kind == n;
+        add_ways(&kinds[kind], &source->ways);
         source->kind = kind + 1;
     }
     for (int k = 0; k < n; k++)
@@ -180,8 +221,9 @@ static void find_kinds(const struct stream_input *input, struct stream *streams,
     struct moves puts = {0}, gets = {0};
     struct sources sources = {0};
     if (find_moves(input, streams, queue, &puts, &gets) && are_in_order(&puts, &gets)) {
-        sources = find_sources(streams, &puts, &gets);
-        bool differ = tell_kinds(&sources) > 1;
+        sources = find_sources(input, streams, &puts, &gets);
+        double noticed_ns = input->insignificant_share * (double)input->trace->meta.run_ns;
+        bool differ = tell_kinds(&sources, noticed_ns) > 1;
         for (size_t i = 0; i < puts.count && differ; i++) {
             struct step *put = step_of(streams, &puts.items[i]);
             put->item_kind = source_of(&sources, put->context)->kind;

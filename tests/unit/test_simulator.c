@@ -533,6 +533,40 @@ static void test_those_woken_for_nothing_wait_again(void **state) {
     }
 }
 
+/* Two takers, and two items of 10 ms, then two of 1 ms: each round takes as long as its items, and
+ * not as the edges' probabilities would have it. */
+static void test_items_lead_where_their_kind_says(void **state) {
+    (void)state;
+    for (int one_kind = 0; one_kind <= 1; one_kind++) {
+        struct model *model = build_model(8);
+        int queue = build_object(model, OBJECT_QUEUE, 0);
+        int giver = build_pool(model, 1, true), takers = build_pool(model, 2, true);
+        int at = model->pools[giver].entry, end = build_node(model, NODE_END, MODEL_NONE);
+        for (int i = 0; i < 4; i++) {
+            at = build_next(model, at, constant(i == 2 ? 100 * MS : 0), NODE_PUT, queue);
+            model->nodes[at].item_kind = one_kind || i < 2 ? 1 : 2;
+            build_edge(model, at, end)->when = OUTCOME_NO;
+        }
+        at = build_next(model, at, constant(0), NODE_CLOSE, queue);
+        build_edge(model, at, end);
+        int get = build_next(model, model->pools[takers].entry, constant(0), NODE_GET, queue);
+        for (int kind = 1; kind <= 2; kind++) {
+            int step = build_node(model, NODE_STEP, MODEL_NONE);
+            model->nodes[step].item_kind = kind;
+            struct edge *way = build_edge(model, get, step);
+            way->when = OUTCOME_YES;
+            way->probability = kind == 1 ? 1 : 1000;
+            build_edge(model, step, get)->cpu_ns = constant((kind == 1 ? 10 : 1) * MS);
+        }
+        build_edge(model, get, build_node(model, NODE_END, MODEL_NONE))->when = OUTCOME_NO;
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, (one_kind ? 110 : 101) * MS, 1e-9);
+        assert_close(2 * result.pools[takers].cpu_ns.mean, (one_kind ? 40 : 22) * MS, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 /* Who counts down tells when all have, or each time. */
 static void test_who_needs_more_is_woken_when_there_is_enough(void **state) {
     (void)state;
@@ -1692,6 +1726,7 @@ int main(void) {
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
         cmocka_unit_test(test_a_supply_is_filled_again_when_all_have_found_it_empty),
         cmocka_unit_test(test_those_woken_for_nothing_wait_again),
+        cmocka_unit_test(test_items_lead_where_their_kind_says),
         cmocka_unit_test(test_who_needs_more_is_woken_when_there_is_enough),
         cmocka_unit_test(test_a_broadcast_wakes_all_who_share_the_condition),
         cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
