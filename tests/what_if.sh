@@ -24,6 +24,7 @@ is_patient() { [ $(($(date +%s) - start_s)) -lt $patience_s ]; }
 # stolen: did others disturb the recording? Such a model is no judge.
 # record ACT NUMBER...: one run, one model, in $scratch/data; again when it was disturbed.
 record() {
+    recorded=$*
     for _ in $(seq $attempts); do
         rm -rf "$scratch/data"
         "$persik" profile -q --no-evictions -o "$scratch/data" -- "$program" "$@" >"$scratch/log" 2>&1 || return 1
@@ -107,10 +108,13 @@ compare() {
         }' >>"$scratch/log"
 }
 
-# attempt NAME STEPS: runs the function STEPS, again if it fails. Skipped if the machine never was quiet.
+# attempt NAME STEPS: runs the function STEPS; again if it fails, with a new recording, since how long a core
+# takes to wake up may be another by now. Skipped if the machine never was quiet.
 attempt() {
     wrong=0
-    for _ in $(seq $attempts); do
+    for i in $(seq $attempts); do
+        # shellcheck disable=SC2086 # its words
+        [ "$i" -eq 1 ] || record $recorded
         "$2"
         case $? in
             0)

@@ -80,15 +80,17 @@ static const struct enough {
     size_t runs;
     double ns; /* no more than FEW_RUNS when they take longer than this */
 } usual = {5, 10e9}, unsteady = {9, 30e9};
-#define STEADY 1.05 /* most CPU time over the least */
+#define UNSTEADY 0.05 /* most less least CPU time, in parts of both CPU time and running time */
 
-static bool are_steady(const struct times *cpu_ns) {
+static bool are_steady(const struct times *cpu_ns, double all_ns) {
     uint64_t least = UINT64_MAX, most = 0;
     for (size_t i = 0; i < cpu_ns->count; i++) {
         least = cpu_ns->items[i] < least ? cpu_ns->items[i] : least;
         most = cpu_ns->items[i] > most ? cpu_ns->items[i] : most;
     }
-    return (double)most <= STEADY * (double)least;
+    double range = cpu_ns->count ? (double)(most - least) : 0;
+    return range <= UNSTEADY * (double)least ||
+           range * (double)cpu_ns->count <= UNSTEADY * all_ns; /* it mostly sleeps */
 }
 
 static bool has_enough_runs(const struct collection *collection) {
@@ -96,7 +98,7 @@ static bool has_enough_runs(const struct collection *collection) {
     double all_ns = 0;
     for (size_t i = 0; i < plain_ns->count; i++)
         all_ns += (double)plain_ns->items[i];
-    struct enough enough = are_steady(&collection->plain_cpu_ns) ? usual : unsteady;
+    struct enough enough = are_steady(&collection->plain_cpu_ns, all_ns) ? usual : unsteady;
     return plain_ns->count >= enough.runs || (plain_ns->count >= FEW_RUNS && all_ns >= enough.ns);
 }
 

@@ -1,6 +1,7 @@
 #include "modelgen/monitors/progress.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -10,7 +11,9 @@
 #define LEAD_LIMIT     16 /* steps */
 #define SITE_LIMIT     8  /* call sites that make steps */
 #define DISTANCE_LIMIT 8
-#define PERIOD_LIMIT   8 /* steps of one piece of work */
+#define PERIOD_LIMIT   8   /* steps of one piece of work */
+#define LOOKED_SHARE   0.5 /* of the steps of such pieces, at least, were looked before, ... */
+#define LOOKED_OFTEN   4   /* ... and so often */
 
 /* One thread's work on one frame, row ... */
 struct run {
@@ -319,7 +322,8 @@ static struct pattern find_apart(struct family *family) {
 
 /* Pieces of work that go through the same steps, each step in the order of the pieces: a thread
  * takes one through all of them, and looks before each at how far the others' pieces are, which one
- * mutex guards. How many steps there are is tried out. If it is one, threads only take turns. */
+ * mutex guards. How many steps there are is tried out. If it is one, threads only take turns; if
+ * they seldom look, it is something else. */
 static struct pattern find_together(struct family *family) {
     find_runs(family, 1);
     struct pattern best = judge(family, 1);
@@ -330,7 +334,8 @@ static struct pattern find_together(struct family *family) {
         best_period = is_better(&other, &best) ? period : best_period;
         best = better_of(best, other);
     }
-    if (best_period == 1)
+    double least = fmax(LOOKED_OFTEN, LOOKED_SHARE * (double)family->steps.count);
+    if (best_period == 1 || best.tally.replayed < least)
         best.tally = (struct tally_of_replay){0};
     return best;
 }

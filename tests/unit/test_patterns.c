@@ -313,8 +313,9 @@ static void rows_that_go_on_too_early_refute_the_steps(void **state) {
 enum { BATCHES = 12, STAGES = 3 };
 
 /* Two threads take batches through three stages of 100, 400 and 150 ns; one mutex guards how far
- * all are. No stage begins before the batch before has left it, unless `overtakes`. */
-static struct trace *batch_trace(bool overtakes) {
+ * all are. No stage begins before the batch before has left it, unless `overtakes`. Only the first
+ * `looked` batches are entered under the mutex. */
+static struct trace *batch_trace(bool overtakes, uint64_t looked) {
     static const uint64_t takes[STAGES] = {100, 400, 150};
     struct trace *trace = new_trace(2);
     uint64_t left[BATCHES][STAGES], clock[2] = {1000, 1010};
@@ -324,7 +325,8 @@ static struct trace *batch_trace(bool overtakes) {
             uint64_t *now = &clock[thread], ready = batch ? left[batch - 1][stage] : 0;
             bool waits = ready > *now && !(overtakes && batch % 3 == 0);
             uint64_t passed = waits ? ready + 3 : *now + 3;
-            section(trace, 1 + thread, "enter", 0, *now, waits ? passed : 0, passed + 2, false);
+            if (batch < looked)
+                section(trace, 1 + thread, "enter", 0, *now, waits ? passed : 0, passed + 2, false);
             left[batch][stage] = passed + takes[stage] + batch;
             section(trace, 1 + thread, "leave", 0, left[batch][stage], 0, left[batch][stage] + 2,
                     true);
@@ -335,7 +337,7 @@ static struct trace *batch_trace(bool overtakes) {
 
 static void batches_that_do_not_overtake_are_in_steps(void **state) {
     (void)state;
-    struct found found = find(batch_trace(false), 100000);
+    struct found found = find(batch_trace(false, BATCHES), 100000);
     const struct pattern *pattern = only_pattern(&found, HAND_MADE_HAND_OVER);
     assert_true(pattern->in_steps);
     assert_int_equal(pattern->n_objects, 1);
@@ -353,7 +355,15 @@ static void batches_that_do_not_overtake_are_in_steps(void **state) {
 
 static void batches_that_overtake_refute_the_steps(void **state) {
     (void)state;
-    struct found found = find(batch_trace(true), 100000);
+    struct found found = find(batch_trace(true, BATCHES), 100000);
+    for (size_t p = 0; p < found.monitors.n_patterns; p++)
+        assert_false(found.monitors.patterns[p].in_steps);
+    found_free(&found);
+}
+
+static void two_looks_are_no_steps(void **state) {
+    (void)state;
+    struct found found = find(batch_trace(false, 2), 100000);
     for (size_t p = 0; p < found.monitors.n_patterns; p++)
         assert_false(found.monitors.patterns[p].in_steps);
     found_free(&found);
@@ -404,6 +414,7 @@ int main(void) {
         cmocka_unit_test(rows_that_go_on_too_early_refute_the_steps),
         cmocka_unit_test(batches_that_do_not_overtake_are_in_steps),
         cmocka_unit_test(batches_that_overtake_refute_the_steps),
+        cmocka_unit_test(two_looks_are_no_steps),
         cmocka_unit_test(jobs_whose_results_are_fetched_are_shared_by_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
