@@ -147,8 +147,7 @@ struct object {
     bool condition; /* tokens, queue, flag, barrier, order: waiting is on a condition variable */
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
-    bool
-        when_enough; /* tokens, queue with `wakes_all`: but only if who waits longest could go on */
+    bool when_enough; /* tokens, queue with `wakes_all`: ... if who waits longest could go on */
     int condition_of; /* tokens, queue: another such object, which has none itself: it is on that
                        * one's condition variable that one waits here; all who do are woken where
                        * either `wakes_all`; MODEL_NONE */
