@@ -21,6 +21,7 @@
 #include "modelgen/run/machine.h"
 #include "modelgen/run/pipes.h"
 #include "modelgen/run/refills.h"
+#include "modelgen/run/relays.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/run/spins.h"
 #include "modelgen/run/view.h"
@@ -174,6 +175,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     routines_of_program(&view);
     pipes_as_queues(&view);
     signals_as_permits(&view);
+    relays_as_waits(&view);
     slots_as_commands(&view);
     struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);

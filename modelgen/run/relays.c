@@ -1,0 +1,154 @@
+#include "modelgen/run/relays.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* What is known of a mutex that may be a relay. */
+struct relay {
+    uint64_t shared; /* the mutex that is given up; 0: none seen yet */
+    bool waits;      /* somebody has waited so */
+    bool is_wrong;   /* it is used for something else */
+};
+
+struct relays {
+    struct relay *items;
+    size_t count, capacity;
+    struct map of_mutex; /* address -> index */
+};
+
+/* A section of a relay: from its lock to its unlock. */
+struct passage {
+    size_t lock, unlock; /* records; the number of records: the program ended before */
+    size_t give_up;      /* where the shared mutex is given up inside; NO_RECORD: nowhere */
+    size_t wait;         /* the first wait; NO_RECORD: none */
+    bool is_alike;       /* nothing else happens in it */
+};
+
+#define NO_RECORD SIZE_MAX
+
+static bool is_call(const struct trace_record *record, enum api_object object, enum api_op op) {
+    return api_catalog[record->api].object == object && api_catalog[record->api].op == op;
+}
+
+static bool is_lock(const struct trace_record *record) {
+    return is_call(record, ON_MUTEX, OP_LOCK) && !(record->flags & TRACE_FAILED);
+}
+
+static bool is_wait(const struct trace_record *record) {
+    return is_call(record, ON_CONDITION, OP_WAIT);
+}
+
+static bool is_signal(const struct trace_record *record) {
+    return is_call(record, ON_CONDITION, OP_SIGNAL) || is_call(record, ON_CONDITION, OP_BROADCAST);
+}
+
+static struct passage passage_at(const struct trace_thread *thread, size_t lock) {
+    const struct trace_record *records = thread->records;
+    struct passage passage = {.lock = lock, .give_up = NO_RECORD, .wait = NO_RECORD};
+    size_t r = lock + 1;
+    for (; r < thread->n_records; r++) {
+        const struct trace_record *record = &records[r];
+        if (is_call(record, ON_MUTEX, OP_UNLOCK) && record->object == records[lock].object)
+            break;
+        if (is_call(record, ON_MUTEX, OP_UNLOCK) && passage.give_up == NO_RECORD)
+            passage.give_up = r;
+        else if (is_wait(record) && passage.give_up != NO_RECORD)
+            passage.wait = passage.wait == NO_RECORD ? r : passage.wait;
+        else if (!is_signal(record) || passage.wait != NO_RECORD)
+            return passage;
+    }
+    passage.unlock = r;
+    passage.is_alike = r < thread->n_records ||
+                       (passage.wait != NO_RECORD && records[r - 1].flags & TRACE_UNFINISHED);
+    return passage;
+}
+
+/* Does the thread take the mutex again that it has given up to wait? */
+static bool takes_again(const struct trace_thread *thread, const struct passage *passage) {
+    if (passage->unlock == thread->n_records)
+        return true;
+    return passage->unlock + 1 < thread->n_records &&
+           is_lock(&thread->records[passage->unlock + 1]) &&
+           thread->records[passage->unlock + 1].object == thread->records[passage->give_up].object;
+}
+
+static struct relay *relay_of(struct relays *relays, uint64_t mutex) {
+    int index = map_get(&relays->of_mutex, mutex, -1);
+    if (index >= 0)
+        return &relays->items[index];
+    map_put(&relays->of_mutex, mutex, (int)relays->count);
+    struct relay *added = VECTOR_ADD(relays);
+    return added;
+}
+
+static void note_passage(struct relays *relays, const struct trace_thread *thread, size_t lock) {
+    struct relay *relay = relay_of(relays, thread->records[lock].object);
+    if (relay->is_wrong)
+        return;
+    struct passage passage = passage_at(thread, lock);
+    relay->is_wrong = !passage.is_alike;
+    if (!passage.is_alike || passage.give_up == NO_RECORD)
+        return;
+    uint64_t shared = thread->records[passage.give_up].object;
+    relay->is_wrong = relay->shared && relay->shared != shared;
+    relay->shared = shared;
+    if (passage.wait == NO_RECORD)
+        return;
+    relay->waits = true;
+    relay->is_wrong |= !takes_again(thread, &passage);
+}
+
+static bool is_relay(const struct relays *relays, uint64_t mutex) {
+    int index = map_get(&relays->of_mutex, mutex, -1);
+    return index >= 0 && relays->items[index].waits && !relays->items[index].is_wrong;
+}
+
+/* The wait begins when the shared mutex is given up, and ends when it is taken again. */
+static void show_wait(struct view *view, size_t t, const struct passage *passage, bool *dropped) {
+    const struct trace_thread *thread = &view->trace.threads[t];
+    size_t last = passage->unlock < thread->n_records ? passage->unlock + 1 : passage->unlock - 1;
+    uint64_t start_ns = thread->records[passage->give_up].start_ns;
+    uint64_t end_ns = trace_end_ns(&thread->records[last]);
+    for (size_t r = passage->lock; r <= last; r++)
+        dropped[r] = r != passage->wait && !is_signal(&thread->records[r]);
+    struct trace_record *wait = view_record(view, t, passage->wait);
+    wait->start_ns = start_ns;
+    wait->duration_ns = end_ns - start_ns;
+    wait->flags |= TRACE_WAITED;
+}
+
+static void show_thread(struct view *view, size_t t, const struct relays *relays) {
+    size_t n_records = view->trace.threads[t].n_records;
+    bool *dropped = memory_alloc(n_records + 1, sizeof *dropped);
+    for (size_t r = 0; r < n_records; r++) {
+        const struct trace_thread *thread = &view->trace.threads[t];
+        if (dropped[r] || !is_lock(&thread->records[r]) ||
+            !is_relay(relays, thread->records[r].object))
+            continue;
+        struct passage passage = passage_at(thread, r);
+        if (passage.wait != NO_RECORD)
+            show_wait(view, t, &passage, dropped);
+        else
+            dropped[r] = dropped[passage.unlock] = true;
+    }
+    view_drop(view, t, dropped);
+    free(dropped);
+}
+
+void relays_as_waits(struct view *view) {
+    const struct trace *trace = &view->trace;
+    struct relays relays = {.of_mutex = MAP_EMPTY};
+    bool any = false;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            if (is_lock(&trace->threads[t].records[r]))
+                note_passage(&relays, &trace->threads[t], r);
+    for (size_t i = 0; i < relays.count; i++)
+        any |= relays.items[i].waits && !relays.items[i].is_wrong;
+    for (size_t t = 0; any && t < trace->n_threads; t++)
+        show_thread(view, t, &relays);
+    map_free(&relays.of_mutex);
+    free(relays.items);
+}
