@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -37,7 +38,7 @@ struct ways {
 
 /* A place that puts items. */
 struct source {
-    uint32_t context;
+    const struct trace_context *calls;
     int kind; /* 0: not decided */
     struct ways ways;
 };
@@ -92,12 +93,32 @@ static struct step *step_of(const struct stream *streams, const struct move *mov
     return &streams[move->thread].steps[move->step];
 }
 
-static struct source *source_of(struct sources *sources, uint32_t context) {
+/* Is it the same function, called from the same place? Which of its own lines puts the item may
+ * depend on whether somebody waits for it. */
+static bool is_same_place(const struct trace_context *a, const struct trace_context *b) {
+    if (a == b)
+        return true;
+    if (!a || !b || a->n_frames == 0 || a->n_frames != b->n_frames ||
+        strcmp(a->frames[0].function, b->frames[0].function) != 0)
+        return false;
+    for (size_t f = 1; f < a->n_frames; f++) {
+        const struct trace_frame *x = &a->frames[f], *y = &b->frames[f];
+        if (x->line != y->line || x->column != y->column || strcmp(x->function, y->function) != 0 ||
+            (x->line == 0 && x->offset != y->offset))
+            return false;
+    }
+    return true;
+}
+
+static struct source *source_of(struct sources *sources, const struct trace *trace,
+                                const struct step *put) {
+    const struct trace_context *calls =
+        put->context == TRACE_NO_CONTEXT ? NULL : &trace->contexts[put->context];
     for (size_t i = 0; i < sources->count; i++)
-        if (sources->items[i].context == context)
+        if (is_same_place(sources->items[i].calls, calls))
             return &sources->items[i];
     struct source *added = VECTOR_ADD(sources);
-    added->context = context;
+    added->calls = calls;
     return added;
 }
 
@@ -173,9 +194,9 @@ static struct sources find_sources(const struct stream_input *input, const struc
     struct sources sources = {0};
     for (size_t i = 0; i < gets->count; i++) {
         const struct move *get = &gets->items[i];
-        uint32_t context = step_of(streams, &puts->items[i])->context;
+        const struct step *put = step_of(streams, &puts->items[i]);
         const struct stream *stream = &streams[get->thread];
-        struct ways *ways = &source_of(&sources, context)->ways;
+        struct ways *ways = &source_of(&sources, input->trace, put)->ways;
         double cpu_ns = cpu_after(&input->timelines[get->thread], stream, get->step);
         count_way(ways, way_of(stream, get->step), 1);
         ways->total++;
@@ -189,7 +210,7 @@ static int compare_sources(const void *left, const void *right) {
     const struct source *a = left, *b = right;
     if (a->ways.total != b->ways.total)
         return a->ways.total > b->ways.total ? -1 : 1;
-    return (a->context > b->context) - (a->context < b->context);
+    return (a->calls > b->calls) - (a->calls < b->calls); /* all in one array */
 }
 
 /* Gives the sources their kinds, the busiest first, and the number of these. */
@@ -226,7 +247,7 @@ static void find_kinds(const struct stream_input *input, struct stream *streams,
         bool differ = tell_kinds(&sources, noticed_ns) > 1;
         for (size_t i = 0; i < puts.count && differ; i++) {
             struct step *put = step_of(streams, &puts.items[i]);
-            put->item_kind = source_of(&sources, put->context)->kind;
+            put->item_kind = source_of(&sources, input->trace, put)->kind;
             if (i < gets.count)
                 step_of(streams, &gets.items[i])->item_kind = put->item_kind;
         }
