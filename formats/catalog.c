@@ -22,7 +22,7 @@ int api_find(const char *name) {
     return -1;
 }
 
-int api_find_internal(const char *name) {
+static int find_without_prefixes(const char *name) {
     static const char *const prefixes[] = {"_", "GI_", "libc_", "new_", "IO_"};
     int api = api_find(name);
     for (size_t i = 0; api < 0 && i < sizeof prefixes / sizeof *prefixes;) {
@@ -34,6 +34,22 @@ int api_find_internal(const char *name) {
         name += length;
         api = api_find(name);
         i = 0;
+    }
+    return api;
+}
+
+int api_find_internal(const char *name) {
+    int api = find_without_prefixes(name);
+    if (api >= 0 || strncmp(name, "__", 2) != 0)
+        return api;
+    char whole[64];
+    size_t length = strlen(name);
+    if (length >= sizeof whole)
+        return -1;
+    memcpy(whole, name, length + 1);
+    for (char *end = strrchr(whole, '_'); api < 0 && end; end = strrchr(whole, '_')) {
+        *end = '\0';
+        api = find_without_prefixes(whole);
     }
     return api;
 }

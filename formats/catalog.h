@@ -145,7 +145,8 @@ extern const struct api_info api_catalog[API_COUNT];
 int api_find(const char *name);
 
 /* The same by the name that the C library gives its function inside: "___pthread_cond_wait",
- * "__libc_read". */
+ * "__libc_read", or to a part of it: "__pthread_mutex_unlock_usercnt". Only the library's own names
+ * begin with two underscores: a program's "read_int" is no part of read(). */
 int api_find_internal(const char *name);
 
 /* Is it an entry of OpenMP's runtime? Its threads spin before they block. */
