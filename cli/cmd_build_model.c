@@ -15,7 +15,7 @@
 #include "cli/workspace.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/run/timeline.h"
+#include "modelgen/run/attaching.h"
 
 enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
 
@@ -152,7 +152,7 @@ static void free_recording(struct recording *recording) {
 
 /* Share of the cores' time that the program's threads were on them. */
 static double measured_utilisation(const struct trace *trace) {
-    return timeline_on_core(trace) / ((double)trace->meta.run_ns * trace->meta.cores);
+    return attaching_on_core_ns(trace) / (attaching_run_ns(trace) * trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};
@@ -172,7 +172,7 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
     const struct sim_result *result = &prediction.result;
     struct modelgen_trial trial = {.misfit =
-                                       fabs(result->run_ns.mean / (double)trace->meta.run_ns - 1),
+                                       fabs(result->run_ns.mean / attaching_run_ns(trace) - 1),
                                    .stalls = result->stalls > 0};
     if (trace->meta.has_slices)
         trial.misfit = fmax(trial.misfit,
@@ -187,7 +187,7 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
         return -1;
     const struct sim_result *result = &prediction.result;
     prediction_warn_of_stalls(&prediction);
-    modelgen_add_check(model, "running time", (double)trace->meta.run_ns / 1e9,
+    modelgen_add_check(model, "running time", attaching_run_ns(trace) / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),

@@ -75,6 +75,11 @@ struct trace_slice {
     uint32_t preempted; /* 1: it was still runnable when it left the core */
 };
 
+/* Empty where both are 0. */
+struct trace_span {
+    uint64_t from_ns, to_ns;
+};
+
 struct trace_thread {
     int pid, tid;
     int index;                 /* 0 = the first thread; in order of creation */
@@ -83,6 +88,8 @@ struct trace_thread {
     uint32_t creation_context; /* of pthread_create; TRACE_NO_CONTEXT for the first */
     uint64_t start_ns, end_ns;
     bool end_seen; /* false: the program was killed or still ran */
+    /* What the probes did in it by themselves, before its first record and after its last one. */
+    struct trace_span attach, detach;
     uint64_t lost_records;
     size_t n_records;
     struct trace_record *records; /* by start_ns (a thread's calls do not overlap) */

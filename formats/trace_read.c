@@ -162,6 +162,16 @@ static int read_contexts(struct trace *trace, const json_t *contexts, const json
     return 0;
 }
 
+/* Younger than the version: absent is empty. */
+static int read_span(json_t *thread, const char *key, struct trace_span *span) {
+    json_t *json = json_object_get(thread, key);
+    json_int_t from = 0, to = 0;
+    if (json && (json_unpack(json, "[I, I]", &from, &to) != 0 || from < 0 || to < from))
+        return -1;
+    *span = (struct trace_span){(uint64_t)from, (uint64_t)to};
+    return 0;
+}
+
 static int read_thread(const struct reader *reader, json_t *json, struct trace_thread *thread) {
     json_t *routine;
     json_int_t context, start, end, lost, records, slices;
@@ -170,7 +180,9 @@ static int read_thread(const struct reader *reader, json_t *json, struct trace_t
                     &thread->pid, "tid", &thread->tid, "index", &thread->index, "creator",
                     &thread->creator, "start_routine", &routine, "creation_context", &context,
                     "start_ns", &start, "end_ns", &end, "end_seen", &end_seen, "lost_records",
-                    &lost, "records", &records, "slices", &slices) != 0)
+                    &lost, "records", &records, "slices", &slices) != 0 ||
+        read_span(json, "attach", &thread->attach) != 0 ||
+        read_span(json, "detach", &thread->detach) != 0)
         return -1;
     bool has_context = context >= 0 && (uint64_t)context < reader->trace->n_contexts;
     if (!has_context && context != -1)

@@ -109,16 +109,21 @@ static json_t *write_contexts(const struct trace *trace, json_t *frames) {
     return contexts;
 }
 
+static json_t *write_span(struct trace_span span) {
+    return json_pack("[I, I]", (json_int_t)span.from_ns, (json_int_t)span.to_ns);
+}
+
 static json_t *write_thread(const struct trace_thread *thread) {
     json_int_t context =
         thread->creation_context == TRACE_NO_CONTEXT ? -1 : (json_int_t)thread->creation_context;
-    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "pid",
-                     thread->pid, "tid", thread->tid, "index", thread->index, "creator",
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o, s:o}",
+                     "pid", thread->pid, "tid", thread->tid, "index", thread->index, "creator",
                      thread->creator, "start_routine", write_text(thread->start_routine),
                      "creation_context", context, "start_ns", (json_int_t)thread->start_ns,
                      "end_ns", (json_int_t)thread->end_ns, "end_seen", thread->end_seen,
                      "lost_records", (json_int_t)thread->lost_records, "records",
-                     (json_int_t)thread->n_records, "slices", (json_int_t)thread->n_slices);
+                     (json_int_t)thread->n_records, "slices", (json_int_t)thread->n_slices,
+                     "attach", write_span(thread->attach), "detach", write_span(thread->detach));
 }
 
 static json_t *write_evictions(const struct trace *trace) {

@@ -16,6 +16,7 @@
 #include "modelgen/pools/crews.h"
 #include "modelgen/pools/routines.h"
 #include "modelgen/pools/slots.h"
+#include "modelgen/run/attaching.h"
 #include "modelgen/run/correction.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
@@ -32,6 +33,7 @@
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
 /* Time that no record explains is worth a note from this share on. */
+#define ATTACHING_NOTE   0.02
 #define UNEXPLAINED_NOTE 0.01
 #define MISFIT           0.05 /* of a model that is not worth believing */
 #define CLEARLY          0.5  /* of the misfit that must remain at most, to believe otherwise */
@@ -125,6 +127,21 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
                    100 * (1 - model->explained_share));
 }
 
+/* The first thread's share is no part of the measured running time. */
+static void note_attaching(const struct trace *trace, const struct losses *attaching,
+                           struct model *model) {
+    double spent_ns = attaching_run_ns(trace) - (double)trace->meta.run_ns;
+    for (size_t i = 0; i < attaching->count; i++)
+        spent_ns += (double)(attaching->items[i].to_ns - attaching->items[i].from_ns);
+    double share = spent_ns / timeline_on_core(trace);
+    if (share > ATTACHING_NOTE)
+        draft_note(
+            model,
+            "%.1f %% of the CPU time went into recording threads from their start: the model "
+            "leaves that out, the measured running time has it in it",
+            100 * share);
+}
+
 /* Simulated threads run on any core. */
 static void note_binding(const struct trace *trace, struct model *model) {
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -195,12 +212,14 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
     const struct refills *refills = options ? options->refills : NULL;
-    struct losses losses[] = {interrupts_find(recorded), refills_find(recorded, refills)};
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t i = 0; i < 2; i++)
+    struct losses losses[TIMELINE_CUTS] = {attaching_find(recorded), interrupts_find(recorded),
+                                           refills_find(recorded, refills)};
+    note_attaching(recorded, &losses[0], model);
+    for (size_t i = 0; i < TIMELINE_CUTS; i++) {
+        for (size_t t = 0; t < trace->n_threads; t++)
             timeline_leave_out(&timelines[t], &losses[i]);
-    free(losses[0].items);
-    free(losses[1].items);
+        free(losses[i].items);
+    }
     note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */

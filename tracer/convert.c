@@ -316,9 +316,19 @@ static void convert_slices(struct converter *converter, const struct raw_process
 
 /* ---- threads ---- */
 
+static struct trace_span to_span(const struct converter *converter, uint64_t from_ticks,
+                                 uint64_t to_ticks) {
+    struct trace_span span = {to_ns(converter, from_ticks), to_ns(converter, to_ticks)};
+    return from_ticks && from_ticks < to_ticks && span.from_ns < span.to_ns
+               ? span
+               : (struct trace_span){0};
+}
+
 /* A thread lives from its first slice, which it needs to reach the probes, to its last. */
 static void set_life(struct converter *converter, const struct raw_thread *head,
                      struct trace_thread *thread) {
+    thread->attach = to_span(converter, head->attach_from_ticks, head->attach_to_ticks);
+    thread->detach = to_span(converter, head->detach_from_ticks, head->detach_to_ticks);
     thread->start_ns = to_ns(converter, head->start_ticks);
     thread->end_seen = head->end_ticks != 0;
     thread->end_ns = to_ns(converter, head->end_ticks);

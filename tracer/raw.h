@@ -89,7 +89,11 @@ struct raw_thread {
     uint64_t start_routine; /* address; 0 = unknown (first thread, or created unseen) */
     uint64_t start_ticks;   /* before its start routine */
     uint64_t end_ticks;     /* 0 = not seen */
-    uint64_t lost;          /* records: disk full, or made while the probe was busy */
+    /* What we did in the thread before its first record and after its last one; of a process's
+     * first thread, what the library did at its start, too. 0 = nothing, or not seen. */
+    uint64_t attach_from_ticks, attach_to_ticks;
+    uint64_t detach_from_ticks, detach_to_ticks;
+    uint64_t lost; /* records: disk full, or made while the probe was busy */
 };
 _Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's head");
 

@@ -6,6 +6,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
+#include "modelgen/run/attaching.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/refills.h"
 #include "modelgen/run/timeline.h"
@@ -22,17 +23,22 @@ struct traced_cpu {
 
 static struct traced_cpu measure_cpu(const struct trace *trace, const struct refills *refills) {
     struct traced_cpu cpu = {0};
-    struct losses interrupts = interrupts_find(trace), refilling = refills_find(trace, refills);
+    struct losses attaching = attaching_find(trace), interrupts = interrupts_find(trace),
+                  refilling = refills_find(trace, refills);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
         double all_ns = timeline_cpu(&timeline, trace->threads[t].end_ns);
+        timeline_leave_out(&timeline, &attaching);
+        double attached_ns = timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_leave_out(&timeline, &interrupts);
         timeline_leave_out(&timeline, &refilling);
         cpu.all_ns += all_ns;
-        cpu.lost_ns += all_ns - timeline_cpu(&timeline, trace->threads[t].end_ns);
+        cpu.lost_ns += attached_ns - timeline_cpu(&timeline, trace->threads[t].end_ns);
         timeline_free(&timeline);
-        cpu.probes_ns += trace->meta.probe_ns * (double)trace->threads[t].n_records;
+        cpu.probes_ns +=
+            all_ns - attached_ns + trace->meta.probe_ns * (double)trace->threads[t].n_records;
     }
+    free(attaching.items);
     free(interrupts.items);
     free(refilling.items);
     return cpu;

@@ -1,5 +1,5 @@
-/* CPU time that threads spent on something that the simulator charges by itself: it is no part of
- * their demands. */
+/* CPU time that threads spent on something that the simulator charges by itself, or that the probes
+ * took: it is no part of their demands. */
 #ifndef PERSIK_MODELGEN_RUN_LOSSES_H
 #define PERSIK_MODELGEN_RUN_LOSSES_H
 

@@ -32,8 +32,8 @@ struct timeline timeline_make(const struct trace_thread *thread) {
 void timeline_free(struct timeline *timeline) {
     free(timeline->cpu_before);
     free(timeline->off_before);
-    free(timeline->cuts[0].items);
-    free(timeline->cuts[1].items);
+    for (size_t i = 0; i < timeline->n_cuts; i++)
+        free(timeline->cuts[i].items);
     *timeline = (struct timeline){.thread = timeline->thread};
 }
 
@@ -117,7 +117,7 @@ static void cut_slice(struct cuts *cuts, const struct trace_slice *slice,
 }
 
 void timeline_leave_out(struct timeline *timeline, const struct losses *losses) {
-    struct cuts *cuts = &timeline->cuts[timeline->cuts[0].count > 0];
+    struct cuts *cuts = &timeline->cuts[timeline->n_cuts++];
     for (size_t s = 0; s < timeline->thread->n_slices; s++)
         cut_slice(cuts, &timeline->thread->slices[s], losses);
 }
@@ -147,8 +147,10 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
         return 0;
     const struct trace_slice *slice = &thread->slices[begun - 1];
     uint64_t until = time_ns < slice->off_ns ? time_ns : slice->off_ns;
-    return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns) -
-           left_out(&timeline->cuts[0], time_ns) - left_out(&timeline->cuts[1], time_ns);
+    double cpu_ns = timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
+    for (size_t i = 0; i < timeline->n_cuts; i++)
+        cpu_ns -= left_out(&timeline->cuts[i], time_ns);
+    return cpu_ns;
 }
 
 /* When the thread became ready before slice `i`; its on_ns when it did not have to wait. */

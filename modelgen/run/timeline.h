@@ -19,11 +19,14 @@ struct cuts {
     size_t count, capacity;
 };
 
+#define TIMELINE_CUTS 3
+
 struct timeline {
     const struct trace_thread *thread;
-    double *cpu_before;  /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
-    double *off_before;  /* without slices: ns spent in blocking calls before record i; else NULL */
-    struct cuts cuts[2]; /* what does not count */
+    double *cpu_before; /* CPU ns used before slice i; n_slices + 1 entries; NULL without slices */
+    double *off_before; /* without slices: ns spent in blocking calls before record i; else NULL */
+    struct cuts cuts[TIMELINE_CUTS]; /* what does not count; of each kind of loss */
+    size_t n_cuts;
 };
 
 /* `thread` must outlive the timeline. Without scheduling records the time outside of blocking
@@ -31,7 +34,7 @@ struct timeline {
 struct timeline timeline_make(const struct trace_thread *thread);
 void timeline_free(struct timeline *timeline);
 
-/* From now on the thread's losses do not count as its CPU time. At most twice. */
+/* From now on the thread's losses do not count as its CPU time. At most TIMELINE_CUTS times. */
 void timeline_leave_out(struct timeline *timeline, const struct losses *losses);
 
 /* CPU ns used from the thread's start up to `time_ns`. O(log slices). */

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/run/attaching.h"
 #include "modelgen/run/correction.h"
 #include "tests/unit/trace_builder.h"
 
@@ -72,6 +73,17 @@ static void without_comparable_runs_nothing_is_corrected(void **state) {
     assert_true(find(killed) == 1);
 }
 
+/* What the probes do to get ready and to leave is no demand, and the plain runs have none of it. */
+static void getting_ready_is_no_demand(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2, (uint64_t[]){600 + OUTSIDE, 600 + OUTSIDE});
+    trace->threads[0].attach = (struct trace_span){0, 150};
+    trace->threads[0].detach = (struct trace_span){950, 1200}; /* it left its core at 1000 */
+    assert_true(attaching_run_ns(trace) == THREAD_CPU - 150);
+    assert_true(attaching_on_core_ns(trace) == THREAD_CPU - 200);
+    assert_true(find(trace) == 1);
+}
+
 /* Interrupts of other cores are charged by the simulator: those of the plain runs are as many. */
 static void interrupts_are_no_demand_in_any_run(void **state) {
     (void)state;
@@ -105,6 +117,7 @@ int main(void) {
         cmocka_unit_test(the_median_of_all_runs_counts),
         cmocka_unit_test(how_much_the_runs_differ_is_known),
         cmocka_unit_test(what_the_host_took_is_no_demand),
+        cmocka_unit_test(getting_ready_is_no_demand),
         cmocka_unit_test(without_comparable_runs_nothing_is_corrected),
         cmocka_unit_test(interrupts_are_no_demand_in_any_run),
         cmocka_unit_test(all_demands_are_multiplied),

@@ -49,6 +49,7 @@ static void fill_thread(struct trace_thread *thread, int index, size_t n_records
                                     .start_ns = 10,
                                     .end_ns = 1u << 30,
                                     .end_seen = true,
+                                    .attach = {12, 15},
                                     .lost_records = (uint64_t)index,
                                     .n_records = n_records,
                                     .n_slices = 3};
@@ -214,6 +215,8 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_true(thread->pid == 100 && thread->tid == 101 && thread->index == 1);
     assert_true(thread->creator == 0 && thread->creation_context == 1 && thread->end_seen);
     assert_true(thread->start_ns == 10 && thread->end_ns == 1u << 30);
+    assert_true(thread->attach.from_ns == 12 && thread->attach.to_ns == 15);
+    assert_true(thread->detach.from_ns == 0 && thread->detach.to_ns == 0);
     assert_int_equal(thread->lost_records, 1);
     assert_string_equal(thread->start_routine, "work");
     assert_int_equal(trace->threads[0].creation_context, TRACE_NO_CONTEXT);

@@ -200,6 +200,11 @@ static void every_call_is_recorded_with_thread_and_source_line(void **state) {
         const struct trace_thread *thread = &trace->threads[i];
         assert_string_equal(thread->start_routine, "lock_often");
         assert_true(thread->index == i && thread->creator == 0 && thread->end_seen);
+        assert_true(thread->attach.from_ns < thread->attach.to_ns);
+        assert_true(thread->attach.to_ns <= thread->records[0].start_ns);
+        assert_true(thread->detach.from_ns < thread->detach.to_ns);
+        assert_true(trace_end_ns(&thread->records[thread->n_records - 1]) <=
+                    thread->detach.from_ns);
         assert_int_not_equal(thread->creation_context, TRACE_NO_CONTEXT);
         assert_int_equal(count_records(thread, API_pthread_mutex_lock), LOCKS);
         assert_int_equal(count_records(thread, API_pthread_mutex_unlock), LOCKS);

@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CHAIN_BYTES (PROBE_CHAINS * sizeof(struct probe_chain))
+#define CHAIN_BYTES  (PROBE_CHAINS * sizeof(struct probe_chain))
+#define MAPPED_BYTES (2 * RAW_WINDOW_BYTES) /* of a thread's file: its head and the window */
+#define SPARE_CHAINS 16
 
 _Thread_local struct probe_thread probe_thread;
 
@@ -127,21 +129,51 @@ static void find_stack(uint64_t stack_bytes) {
     probe_thread.stack_low = probe_thread.stack_high - stack_bytes;
 }
 
-/* Makes the file. Its head alone may find space: then the losses are counted there. */
+/* Makes the file. Its head alone may find space: then the losses are counted there. Head and window
+ * are one mapping, since to unmap anything interrupts the other cores; what lies between is never
+ * touched. */
 static bool make_file(void) {
     int file = open_records(O_RDWR | O_CREAT | O_EXCL);
     if (file < 0)
         return false;
     if (file_reserve(file, 0, RAW_HEADER_SIZE))
-        probe_thread.header = file_map(file, 0, RAW_HEADER_SIZE);
-    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES))
-        probe_thread.window = (uint64_t)file_map(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES);
+        probe_thread.header = file_map(file, 0, MAPPED_BYTES);
+    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES)) {
+        probe_thread.window = (uint64_t)probe_thread.header + RAW_WINDOW_BYTES;
+        *(volatile uint64_t *)probe_thread.window =
+            0; /* the page fault is ours, not the first call's */
+    }
     file_close(file);
     return probe_thread.window != 0;
 }
 
-static void fill_header(int32_t creator, uint32_t context, uint64_t routine) {
+/* ---- memory for chains ---- */
+
+/* That of threads that have ended: mapping it anew costs a new thread page faults. */
+static struct probe_chain *spare_chains[SPARE_CHAINS];
+
+static struct probe_chain *take_chains(void) {
+    for (size_t i = 0; i < SPARE_CHAINS; i++) {
+        struct probe_chain *chains = __atomic_exchange_n(&spare_chains[i], NULL, __ATOMIC_ACQ_REL);
+        if (chains != NULL) /* what it says of a stack that may be gone must not be looked at */
+            return memset(chains, 0, CHAIN_BYTES);
+    }
+    return file_memory(CHAIN_BYTES);
+}
+
+static void give_back_chains(struct probe_chain *chains) {
+    for (size_t i = 0; i < SPARE_CHAINS && chains != NULL; i++) {
+        struct probe_chain *none = NULL;
+        if (__atomic_compare_exchange_n(&spare_chains[i], &none, chains, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            return;
+    }
+    file_unmap((uint64_t)chains, CHAIN_BYTES);
+}
+
+static void fill_header(uint64_t from_ticks, int32_t creator, uint32_t context, uint64_t routine) {
     struct raw_thread *header = probe_thread.header;
+    header->attach_from_ticks = from_ticks;
     header->version = RAW_VERSION;
     header->tid = (int32_t)syscall(SYS_gettid);
     header->index = probe_thread.index;
@@ -155,15 +187,16 @@ static void fill_header(int32_t creator, uint32_t context, uint64_t routine) {
 
 bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t routine,
                    uint64_t stack_bytes) {
+    uint64_t from_ticks = clock_before();
     struct file_quiet quiet = quiet_enter();
     probe_thread.busy = true;
     probe_thread.index = index;
     find_stack(stack_bytes);
     probe_thread.state = THREAD_RECORDING;
-    probe_thread.chains = file_memory(CHAIN_BYTES);
+    probe_thread.chains = take_chains();
     bool recording = probe_thread.chains != NULL && make_file();
     if (probe_thread.header != NULL)
-        fill_header(creator, context, routine);
+        fill_header(from_ticks, creator, context, routine);
     if (recording)
         begin_window((uint64_t)(probe_image + 1) << 32);
     else
@@ -172,6 +205,8 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
     pthread_setspecific(probe_process.thread_key, &probe_thread);
     probe_thread.busy = false;
     quiet_leave(quiet);
+    if (probe_thread.header != NULL)
+        probe_thread.header->attach_to_ticks = clock_after();
     return recording;
 }
 
@@ -190,11 +225,28 @@ bool probe_attach(void) {
 void buffer_forget(void) {
     uint64_t stack_low = probe_thread.stack_low;
     uint64_t stack_high = probe_thread.stack_high;
-    file_unmap(probe_thread.window, RAW_WINDOW_BYTES);
-    file_unmap((uint64_t)probe_thread.header, RAW_HEADER_SIZE);
+    file_unmap((uint64_t)probe_thread.header, MAPPED_BYTES);
     file_unmap((uint64_t)probe_thread.chains, CHAIN_BYTES);
+    for (size_t i = 0; i < SPARE_CHAINS; i++) { /* their contexts are the parent's */
+        file_unmap((uint64_t)spare_chains[i], CHAIN_BYTES);
+        spare_chains[i] = NULL;
+    }
     /* A forked child goes on on the stack of the thread that forked, whichever it was. */
     probe_thread = (struct probe_thread){.stack_low = stack_low, .stack_high = stack_high};
+}
+
+/* Ends the thread's mapping and says how long that took, which the mapping itself no longer can. */
+static void detach(uint64_t from_ticks) {
+    uint64_t address = (uint64_t)probe_thread.header;
+    probe_thread.window = 0;
+    probe_thread.header = NULL;
+    file_unmap(address, MAPPED_BYTES);
+    int file = open_records(O_RDWR);
+    if (file < 0)
+        return;
+    uint64_t span[] = {from_ticks, clock_after()};
+    file_write_at(file, span, sizeof span, offsetof(struct raw_thread, detach_from_ticks));
+    file_close(file);
 }
 
 /* Destructor of our thread-specific key. Those of the program may come later and make calls still
@@ -204,13 +256,16 @@ void buffer_thread_ends(void *unused) {
         pthread_setspecific(probe_process.thread_key, unused);
         return;
     }
+    uint64_t from_ticks = clock_before();
     struct file_quiet quiet = quiet_enter();
-    if (probe_process.active) {
+    give_back_chains(probe_thread.chains);
+    probe_thread.chains = NULL;
+    probe_thread.end = 0;
+    if (probe_thread.header != NULL && probe_process.active) {
         process_calibrate();
-        if (probe_thread.header != NULL)
-            probe_thread.header->end_ticks = clock_after();
+        probe_thread.header->end_ticks = clock_after();
+        detach(from_ticks);
     }
-    buffer_forget();
     probe_thread.state = THREAD_STOPPED;
     quiet_leave(quiet);
 }

@@ -431,6 +431,7 @@ static void find_execs(void) {
 /* ---- the constructor ---- */
 
 __attribute__((constructor(101))) static void start(void) {
+    uint64_t from_ticks = clock_before();
     interpose_resolve();
     find_execs();
     const char *where = getenv(RAW_DIRECTORY_VARIABLE);
@@ -447,6 +448,9 @@ __attribute__((constructor(101))) static void start(void) {
     at_quick_exit(process_finish);
     wrap_install(directory);
     probe_process.active = true;
-    if (buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0))
-        measure_cost();
+    if (!buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0))
+        return;
+    measure_cost();
+    probe_thread.header->attach_from_ticks = from_ticks;
+    probe_thread.header->attach_to_ticks = clock_after();
 }
