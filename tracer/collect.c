@@ -40,6 +40,7 @@ struct collection {
     struct launch launch; /* of the traced run */
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
+    bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
     struct times {
         size_t count, capacity;
         uint64_t *items;
@@ -396,6 +397,7 @@ static int run_evicted(struct collection *collection, struct error *error) {
     if (!evictor)
         return -1;
     int status = run_traced(collection, error);
+    collection->sees_displacement = evictor_sees_displacement(evictor);
     collection->evictions = evictor_stop(evictor);
     return status ? status : save_trace(collection, error);
 }
@@ -411,20 +413,28 @@ static void collect_evictions(struct collection *collection) {
     double all_ns = 0;
     bool goes_on = collection->options->evictions &&
                    launch->end_mono_ns - launch->start_mono_ns >= SHORTEST_EVICTED_NS;
+    bool blind = goes_on;
     for (int i = 1; goes_on && i <= MOST_EVICTED && all_ns < ENOUGH_EVICTED_NS; i++) {
         progress_show("emptying the caches now and then", -1);
         struct collection run = {.options = collection->options, .evicts = i};
         struct error error;
         goes_on = run_evicted(&run, &error) == 0;
-        if (!goes_on)
+        if (!goes_on) {
+            blind = false; /* that is not the reason */
             lacks_add(&collection->lacks, "what it costs threads to lose their caches: %s",
                       error.text);
+        }
+        blind &= !run.sees_displacement;
         goes_on = goes_on && !run.launch.signal;
         all_ns += (double)(run.launch.end_mono_ns - run.launch.start_mono_ns);
         if (run.raw)
             images_delete(run.raw);
         free_collection(&run);
     }
+    if (blind)
+        lacks_add(&collection->lacks,
+                  "what it costs threads to share a core's cache: a line of it is "
+                  "read as fast from elsewhere");
     progress_end();
 }
 

@@ -30,7 +30,12 @@
 #define LOOKED_AT 8
 #define PRIORITY  50
 #define LOOKS     4 /* one of so many times */
-#define CLEARLY   1.3
+#define MOST      0.9
+#define ATTEMPTS  5 /* others may use the caches meanwhile */
+/* Lines that are timed together where one alone cannot be told: an AMD processor's clock counts in
+ * steps of 21 ticks, and a line comes from the next cache in 15 more. More lines at once would be
+ * worse: a single one that comes from memory makes it seem that all are gone. */
+#define TOGETHER 4
 
 /* As long as others have a core that a thread shares with 1, 3 or 7 of them. */
 static const uint64_t holds_ns[] = {4000000, 12000000, 28000000};
@@ -50,8 +55,9 @@ struct core_evictor {
     gsl_rng *random;
     struct line *lines; /* half of the cache */
     size_t n_lines, n_looked;
-    double limit_ticks; /* a line read faster than this was there; 0: it cannot be told */
-    double *ticks;      /* scratch, n_looked */
+    size_t together;                /* lines timed at once; 0: where a line was cannot be told */
+    double there_ticks, gone_ticks; /* so many lines, all in the core's cache, or none */
+    double *ticks;                  /* scratch, n_looked */
     struct evictions done;
 };
 
@@ -86,39 +92,59 @@ static void prime(const struct core_evictor *core) {
         at = ((volatile struct line *)core->lines)[at].next;
 }
 
-/* Times reading each of the lines looked at, in ticks. */
-static void look(struct core_evictor *core) {
+/* Times reading the lines looked at, `together` at once, in ticks. Returns the number of times. */
+static size_t look(struct core_evictor *core, size_t together) {
+    size_t n = core->n_looked / together;
     uint32_t at = 0;
     unsigned processor;
-    for (size_t i = 0; i < core->n_looked; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint64_t before = __builtin_ia32_rdtscp(&processor);
-        at = ((volatile struct line *)core->lines)[at].next_looked;
+        for (size_t k = 0; k < together; k++)
+            at = ((volatile struct line *)core->lines)[at].next_looked;
         core->ticks[i] = (double)(__builtin_ia32_rdtscp(&processor) - before);
     }
+    return n;
 }
 
-static double survived(const struct core_evictor *core) {
-    size_t there = 0;
-    for (size_t i = 0; i < core->n_looked; i++)
-        there += core->ticks[i] < core->limit_ticks;
-    return (double)there / (double)core->n_looked;
+/* The share of the lines that are still there. */
+static double look_survived(struct core_evictor *core) {
+    size_t n = look(core, core->together);
+    double gone = 0; /* groups */
+    for (size_t i = 0; i < n; i++) {
+        double share =
+            (core->ticks[i] - core->there_ticks) / (core->gone_ticks - core->there_ticks);
+        double lines = round(share * (double)core->together);
+        gone += fmin(fmax(lines / (double)core->together, 0), 1);
+    }
+    return 1 - gone / (double)n;
 }
 
-static double look_quantile(struct core_evictor *core, double share) {
-    look(core);
-    gsl_sort(core->ticks, 1, core->n_looked);
-    return gsl_stats_quantile_from_sorted_data(core->ticks, 1, core->n_looked, share);
+static double quantile(const struct core_evictor *core, size_t n, double share) {
+    return gsl_stats_quantile_from_sorted_data(core->ticks, 1, n, share);
 }
 
 /* How long it takes to read a line, nobody says. What has left the core's cache is in the next one
- * at best. */
-static void calibrate(struct core_evictor *core) {
+ * at best. Nearly all that are there must be read faster than nearly all that are gone. */
+static bool calibrate_for(struct core_evictor *core, size_t together) {
+    read_part(core->evictor, 0);
     prime(core);
-    double there = look_quantile(core, 0.5);
+    size_t n = look(core, together);
+    gsl_sort(core->ticks, 1, n);
+    core->there_ticks = quantile(core, n, 0.5);
+    double slowest = quantile(core, n, MOST);
     prime(core);
     read_part(core->evictor, 0);
-    double gone = look_quantile(core, 0.25);
-    core->limit_ticks = gone > CLEARLY * there ? sqrt(gone * there) : 0;
+    look(core, together);
+    gsl_sort(core->ticks, 1, n);
+    core->gone_ticks = quantile(core, n, 0.25);
+    core->together = slowest < quantile(core, n, 1 - MOST) ? together : 0;
+    return core->together > 0;
+}
+
+static void calibrate(struct core_evictor *core) {
+    bool tells = false;
+    for (int i = 0; i < 2 * ATTEMPTS && !tells; i++)
+        tells = calibrate_for(core, i < ATTEMPTS ? 1 : TOGETHER);
 }
 
 /* Rings through all the lines, and through those looked at. */
@@ -171,8 +197,7 @@ static void prime_and_look(struct core_evictor *core) {
     eviction->to_ns = timebase_mono_ns();
     sleep_between(core, look_ns);
     eviction = begin(core, EVICTION_PROBE, 0);
-    look(core);
-    eviction->survived = survived(core);
+    eviction->survived = look_survived(core);
     eviction->to_ns = timebase_mono_ns();
 }
 
@@ -180,7 +205,7 @@ static void *evict(void *context) {
     struct core_evictor *core = context;
     while (!core->evictor->ends) {
         sleep_between(core, pause_ns);
-        if (core->limit_ticks > 0 && gsl_rng_uniform_int(core->random, LOOKS) == 0)
+        if (core->together > 0 && gsl_rng_uniform_int(core->random, LOOKS) == 0)
             prime_and_look(core);
         else
             hold(core);
@@ -207,10 +232,11 @@ static void make_core(struct core_evictor *core, struct evictor *evictor, int nu
     gsl_rng_set(core->random, (unsigned long)number + 1);
     core->n_lines = bytes / LINE_BYTES / LOOKED_AT * LOOKED_AT;
     core->n_looked = core->n_lines / LOOKED_AT;
-    core->lines = aligned_alloc(HUGE_PAGE, (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    size_t whole_pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE; /* else none is huge */
+    core->lines = aligned_alloc(HUGE_PAGE, whole_pages);
     core->ticks = memory_alloc(core->n_looked, sizeof *core->ticks);
     if (core->lines) {
-        madvise(core->lines, bytes, MADV_HUGEPAGE);
+        madvise(core->lines, whole_pages, MADV_HUGEPAGE);
         link_lines(core);
     }
 }
@@ -273,6 +299,13 @@ struct evictor *evictor_start(struct error *error) {
             return NULL;
         }
     return evictor;
+}
+
+bool evictor_sees_displacement(const struct evictor *evictor) {
+    for (size_t i = 0; i < evictor->n_cores; i++)
+        if (evictor->cores[i].together > 0)
+            return true;
+    return false;
 }
 
 struct evictions evictor_stop(struct evictor *evictor) {

@@ -9,6 +9,7 @@
 #ifndef PERSIK_TRACER_EVICTOR_H
 #define PERSIK_TRACER_EVICTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -19,6 +20,10 @@ struct evictor;
 /* Works on all cores we may use from now on. NULL and `error`: no right to real-time priority, or
  * the size of the caches is not known. */
 struct evictor *evictor_start(struct error *error);
+
+/* Can it tell, on some core, whether what it left in its cache is still there? Else nothing says
+ * how fast threads displace what others have, and losing it seems to cost nothing. */
+bool evictor_sees_displacement(const struct evictor *evictor);
 
 struct evictions {
     struct trace_eviction *items; /* by cpu, then by time, in CLOCK_MONOTONIC; free() them */
