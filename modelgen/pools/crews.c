@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/pools/meetings.h"
 #include "modelgen/pools/pieces.h"
 #include "modelgen/run/timeline.h"
 
@@ -23,6 +24,8 @@ struct crew {
     uint64_t begin_ns, end_ns;
     struct pieces
         pieces; /* of that work, where the creator does it command by command; else none */
+    struct duties
+        duties; /* the work, where the creator meets the others between its parts; else none */
 };
 
 struct crew_list {
@@ -256,6 +259,27 @@ static bool find_pieces(const struct trace *trace, const struct sample *sample, 
     return true;
 }
 
+/* Does the creator meet the members, and do in between what they do? */
+static bool find_meetings(const struct trace *trace, const struct sample *sample, struct crew *crew,
+                          size_t from, size_t to) {
+    crew->first = from;
+    crew->last = to;
+    if (!sample || !meetings_find(trace, crew->creator, crew->members, crew->n_members,
+                                  &crew->first, &crew->last))
+        return false;
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    struct duties duties = duties_find(trace, sample, crew->members, crew->n_members);
+    crew->begin_ns = creator->records[crew->first].start_ns;
+    crew->end_ns = trace_end_ns(&creator->records[crew->last - 1]);
+    if (!is_worth_it(trace, crew) || !duties_creator_has(&duties, trace, sample, crew->creator,
+                                                         crew->members, crew->n_members)) {
+        duties_free(&duties);
+        return false;
+    }
+    crew->duties = duties;
+    return true;
+}
+
 static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t from = 0, to = 0;
@@ -271,8 +295,10 @@ static void find_work(const struct trace *trace, const struct sample *sample, st
         function = trace->threads[crew->members[0]].start_routine;
         found = true;
     }
-    if (!found)
+    if (!found) {
+        find_meetings(trace, sample, crew, from, to);
         return;
+    }
     crew->begin_ns = trace_end_ns(&creator->records[crew->first - 1]);
     crew->end_ns =
         crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
@@ -363,6 +389,39 @@ static void cut_contexts(struct trace *made, const struct trace_thread *thread,
     }
 }
 
+/* Are the two chains the same from the call out to a function that is the threads' work? */
+static bool does_same(const struct duties *duties, const struct trace_context *a,
+                      const struct trace_context *b) {
+    size_t outermost = 0;
+    for (size_t f = 0; f < a->n_frames; f++)
+        outermost = duties_are_in(duties, a->frames[f].function) ? f + 1 : outermost;
+    for (size_t f = 0; f < outermost; f++)
+        if (f >= b->n_frames || a->frames[f].offset != b->frames[f].offset ||
+            strcmp(a->frames[f].function, b->frames[f].function) != 0)
+            return false;
+    return outermost > 0 && b->n_frames == outermost + 1;
+}
+
+/* Where the members make the calls that the part makes. */
+static void move_contexts(const struct trace *made, const struct crew *crew,
+                          struct trace_thread *part) {
+    for (size_t r = 0; r < part->n_records; r++) {
+        struct trace_record *record = &part->records[r];
+        bool moved = record->context == TRACE_NO_CONTEXT;
+        for (size_t m = 0; m < crew->n_members && !moved; m++) {
+            const struct trace_thread *member = &made->threads[crew->members[m]];
+            for (size_t k = 0; k < member->n_records && !moved; k++) {
+                uint32_t there = member->records[k].context;
+                moved = there != TRACE_NO_CONTEXT && member->records[k].api == record->api &&
+                        does_same(&crew->duties, &made->contexts[record->context],
+                                  &made->contexts[there]);
+                if (moved)
+                    record->context = there;
+            }
+        }
+    }
+}
+
 /* A thread for the creator's part, as yet without records and slices. */
 static void start_part(struct trace *made, const struct crew *crew, size_t index) {
     struct trace_thread *part = &made->threads[index];
@@ -392,7 +451,10 @@ static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
     part->records = memory_alloc(part->n_records, sizeof *part->records);
     memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
     timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
-    cut_contexts(made, part, crew->function);
+    if (crew->function)
+        cut_contexts(made, part, crew->function);
+    else
+        move_contexts(made, crew, part);
     unfolder->crews->is_own[index] = true;
 
     struct trace_thread rest = *creator;
@@ -425,7 +487,7 @@ static void cut_piecewise(struct trace *made, const struct trace_thread *thread,
             continue;
         struct trace_context *calls = &made->contexts[thread->records[r].context];
         size_t f = calls->n_frames;
-        while (f > 0 && !pieces_are_in(pieces, &calls->frames[f - 1]))
+        while (f > 0 && !duties_are_in(&pieces->duties, calls->frames[f - 1].function))
             f--;
         calls->n_frames = f > 0 ? f : calls->n_frames;
     }
@@ -547,7 +609,7 @@ static void unfold(struct unfolder *unfolder) {
             continue;
         if (crew->pieces.count > 0)
             split_pieces(unfolder, crew);
-        else if (crew->function && !grown_from(unfolder, crew))
+        else if (crew->duties.n_functions > 0 || (crew->function && !grown_from(unfolder, crew)))
             split_creator(unfolder, crew);
     }
     for (size_t i = 0; i < unfolder->list.count; i++) {
@@ -567,13 +629,15 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
         find_work(trace, sample, &unfolder.list.items[i]);
-        any |= unfolder.list.items[i].function != NULL || unfolder.list.items[i].pieces.count > 0;
+        const struct crew *crew = &unfolder.list.items[i];
+        any |= crew->function || crew->pieces.count > 0 || crew->duties.n_functions > 0;
     }
     if (any)
         unfold(&unfolder);
     for (size_t i = 0; i < unfolder.list.count; i++) {
         free(unfolder.list.items[i].members);
         pieces_free(&unfolder.list.items[i].pieces);
+        duties_free(&unfolder.list.items[i].duties);
     }
     free(unfolder.list.items);
     return crews;

@@ -1,7 +1,6 @@
 #include "modelgen/pools/pieces.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/pools/slots.h"
@@ -9,67 +8,7 @@
 /* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
  */
 #define MOST_CALLS 0.95
-/* A creator that does less of it than this share of what a thread does only lends a hand. */
-#define PART_SHARE 0.1
-
-/* ---- what the threads' work is ---- */
-
-static bool is_known(const struct pieces *pieces, const char *function) {
-    for (size_t f = 0; f < pieces->n_functions; f++)
-        if (strcmp(pieces->functions[f], function) == 0)
-            return true;
-    return false;
-}
-
-bool pieces_are_in(const struct pieces *pieces, const struct trace_frame *frame) {
-    return is_known(pieces, frame->function);
-}
-
-static void add_function(struct pieces *pieces, const char *function) {
-    if (is_known(pieces, function))
-        return;
-    pieces->functions =
-        memory_resize(pieces->functions, pieces->n_functions + 1, sizeof *pieces->functions);
-    pieces->functions[pieces->n_functions++] = function;
-}
-
-/* The functions that a thread's first one calls, as its calls and the samples show. */
-static void find_functions(const struct trace *trace, const struct sample *sample,
-                           const size_t *members, size_t n_members, struct pieces *pieces) {
-    const char *start = trace->threads[members[0]].start_routine;
-    for (size_t m = 0; m < n_members; m++) {
-        const struct trace_thread *thread = &trace->threads[members[m]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT)
-                continue;
-            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
-            if (calls->n_frames > 1 &&
-                strcmp(calls->frames[calls->n_frames - 1].function, start) == 0)
-                add_function(pieces, calls->frames[calls->n_frames - 2].function);
-        }
-    }
-    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
-        int parent = sample->nodes[n].parent;
-        if (parent >= 0 && sample->nodes[parent].parent < 0 &&
-            strcmp(sample->nodes[parent].function, start) == 0)
-            add_function(pieces, sample->nodes[n].function);
-    }
-}
-
-/* How often threads that begin with `start` were seen to run below one of the functions. */
-static double samples_in(const struct sample *sample, const char *start,
-                         const struct pieces *pieces) {
-    double running = 0;
-    for (size_t n = 0; n < sample->n_nodes; n++) {
-        int at = (int)n;
-        bool within = false;
-        for (; sample->nodes[at].parent >= 0; at = sample->nodes[at].parent)
-            within |= is_known(pieces, sample->nodes[at].function);
-        if (within && strcmp(sample->nodes[at].function, start) == 0)
-            running += (double)sample->nodes[n].running;
-    }
-    return running;
-}
+#define PART_SHARE DUTIES_PART_SHARE
 
 /* ---- the creator's pieces ---- */
 
@@ -125,7 +64,7 @@ static bool calls_are_theirs(const struct trace *trace, size_t creator, const st
             const struct trace_context *context = &trace->contexts[records[r].context];
             bool theirs = false;
             for (size_t f = 0; f < context->n_frames; f++)
-                theirs |= pieces_are_in(pieces, &context->frames[f]);
+                theirs |= duties_are_in(&pieces->duties, context->frames[f].function);
             fits += theirs;
             ++*calls;
         }
@@ -162,10 +101,7 @@ static bool does_their_work(const struct trace *trace, const struct sample *samp
         return false;
     if (!sample)
         return calls > 0;
-    const struct trace_thread *threads = trace->threads;
-    double own = samples_in(sample, threads[creator].start_routine, pieces);
-    double theirs = samples_in(sample, threads[members[0]].start_routine, pieces);
-    return own > 0 && own >= PART_SHARE * theirs / (double)n_members;
+    return duties_creator_has(&pieces->duties, trace, sample, creator, members, n_members);
 }
 
 struct pieces pieces_find(const struct trace *trace, const struct sample *sample, size_t creator,
@@ -175,7 +111,7 @@ struct pieces pieces_find(const struct trace *trace, const struct sample *sample
     if (!pieces.commands)
         return pieces;
     find_pieces(&trace->threads[creator], &pieces);
-    find_functions(trace, sample, members, n_members, &pieces);
+    pieces.duties = duties_find(trace, sample, members, n_members);
     if (!does_their_work(trace, sample, creator, members, n_members, &pieces))
         pieces.count = 0;
     return pieces;
@@ -183,5 +119,5 @@ struct pieces pieces_find(const struct trace *trace, const struct sample *sample
 
 void pieces_free(struct pieces *pieces) {
     free(pieces->items);
-    free(pieces->functions);
+    duties_free(&pieces->duties);
 }

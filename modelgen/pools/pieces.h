@@ -9,6 +9,7 @@
 
 #include "formats/sample.h"
 #include "formats/trace.h"
+#include "modelgen/pools/duties.h"
 
 /* Between giving the last command and waiting for it: the creator's records [first, last), maybe
  * none. */
@@ -20,9 +21,8 @@ struct piece {
 struct pieces {
     struct piece *items; /* none: it does nothing of their work */
     size_t count, capacity;
-    uint64_t commands;      /* object that commands go through */
-    const char **functions; /* which a command is carried out by, as the threads call them */
-    size_t n_functions;
+    uint64_t commands;                            /* object that commands go through */
+    struct duties duties;                         /* which a command is carried out by */
     const struct trace_record *take, *done, *end; /* of a thread: it takes a command, has carried it
                                                      out, and finds that no more come; or NULL */
 };
@@ -32,8 +32,5 @@ struct pieces {
 struct pieces pieces_find(const struct trace *trace, const struct sample *sample, size_t creator,
                           const size_t *members, size_t n_members);
 void pieces_free(struct pieces *pieces);
-
-/* Is this frame's function one of them? */
-bool pieces_are_in(const struct pieces *pieces, const struct trace_frame *frame);
 
 #endif

@@ -1,6 +1,7 @@
 #include "modelgen/scaling/source.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -196,8 +197,27 @@ static size_t round_depth(const struct facts *facts, const struct trace_context 
     return common;
 }
 
-static bool find_stretch(const struct trace *trace, const struct facts *facts, const char *root,
-                         uint32_t from, uint32_t to, struct stretch *stretch) {
+/* What lies between two calls: a stretch of the function that both are made below, what follows the
+ * first one in the functions that it returns from, and what comes before the second one in those
+ * that it is called in. */
+struct stretches {
+    struct stretch *items;
+    size_t count, capacity;
+};
+
+static void add_outer(struct stretches *stretches, const struct trace_context *calls, size_t common,
+                      bool leaves) {
+    for (size_t depth = common + 1; depth < calls->n_frames; depth++) {
+        const struct trace_frame *frame = outer_frame(calls, depth);
+        *VECTOR_ADD(stretches) = (struct stretch){.function = frame->function,
+                                                  .after = leaves ? frame->line : 0,
+                                                  .before = leaves ? INT_MAX : frame->line};
+    }
+}
+
+static bool find_stretches(const struct trace *trace, const struct facts *facts, const char *root,
+                           uint32_t from, uint32_t to, struct stretches *stretches) {
+    struct stretch *stretch = VECTOR_ADD(stretches);
     *stretch = (struct stretch){.function = root, .after = 0, .before = INT_MAX};
     const struct trace_context *a = from == TRACE_NO_CONTEXT ? NULL : &trace->contexts[from];
     const struct trace_context *b = to == TRACE_NO_CONTEXT ? NULL : &trace->contexts[to];
@@ -219,6 +239,10 @@ static bool find_stretch(const struct trace *trace, const struct facts *facts, c
         stretch->before = y->line;
     if (x && y && stretch->before <= stretch->after)
         wrap_around(facts, stretch);
+    if (a)
+        add_outer(stretches, a, depth, true);
+    if (b)
+        add_outer(stretches, b, depth, false);
     return true;
 }
 
@@ -324,33 +348,39 @@ static void widen(const struct source *source, struct stretch *stretch) {
     }
 }
 
+/* Which parts there are, by the loops and shares of the stretch. */
+static void find_parts(const struct source *source, const struct stretch *stretch, bool parts[3],
+                       struct source_split *split) {
+    const struct facts *facts = source->facts;
+    for (size_t i = 0; i < facts->n_loops; i++)
+        if (strcmp(facts->loops[i].function, stretch->function) == 0 &&
+            line_in(stretch, facts->loops[i].first_line))
+            parts[part_of_line(source, stretch, facts->loops[i].first_line, split)] = true;
+    for (size_t i = 0; i < facts->n_shares; i++)
+        if (strcmp(facts->shares[i].place.function, stretch->function) == 0 &&
+            line_in(stretch, facts->shares[i].place.line))
+            parts[part_of_line(source, stretch, facts->shares[i].place.line, split)] = true;
+}
+
 #define ENOUGH_SAMPLES 10
 
 struct source_split source_split_between(const struct source *source, const char *root,
                                          uint32_t from, uint32_t to) {
-    const struct facts *facts = source->facts;
     struct source_split split = {0};
-    struct stretch stretch;
-    if (!facts || !find_stretch(source->trace, facts, root, from, to, &stretch))
-        return split;
-    if (!stretch.wraps)
-        widen(source, &stretch);
+    struct stretches stretches = {0};
     bool parts[3] = {false};
-    for (size_t i = 0; i < facts->n_loops; i++)
-        if (strcmp(facts->loops[i].function, stretch.function) == 0 &&
-            line_in(&stretch, facts->loops[i].first_line))
-            parts[part_of_line(source, &stretch, facts->loops[i].first_line, &split)] = true;
-    for (size_t i = 0; i < facts->n_shares; i++)
-        if (strcmp(facts->shares[i].place.function, stretch.function) == 0 &&
-            line_in(&stretch, facts->shares[i].place.line))
-            parts[part_of_line(source, &stretch, facts->shares[i].place.line, &split)] = true;
-    if (!parts[PART_SPLIT] && !parts[PART_GROWS])
-        return split;
     double weight[3] = {0};
-    if (source->sample)
-        weigh(source, &stretch, root, weight);
+    if (source->facts && find_stretches(source->trace, source->facts, root, from, to, &stretches)) {
+        if (!stretches.items[0].wraps)
+            widen(source, &stretches.items[0]);
+        for (size_t i = 0; i < stretches.count; i++)
+            find_parts(source, &stretches.items[i], parts, &split);
+        for (size_t i = 0; i < stretches.count && source->sample; i++)
+            weigh(source, &stretches.items[i], root, weight);
+    }
+    free(stretches.items);
     double total = weight[PART_REST] + weight[PART_SPLIT] + weight[PART_GROWS];
-    if (total >= ENOUGH_SAMPLES) {
+    if (total >= ENOUGH_SAMPLES && (parts[PART_SPLIT] || parts[PART_GROWS])) {
         split.share = weight[PART_SPLIT] / total;
         split.growth = weight[PART_GROWS] / total;
     } else {

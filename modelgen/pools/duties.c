@@ -1,0 +1,73 @@
+#include "modelgen/pools/duties.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+bool duties_are_in(const struct duties *duties, const char *function) {
+    for (size_t f = 0; f < duties->n_functions; f++)
+        if (strcmp(duties->functions[f], function) == 0)
+            return true;
+    return false;
+}
+
+static void add_function(struct duties *duties, const char *function) {
+    if (duties_are_in(duties, function))
+        return;
+    duties->functions =
+        memory_resize(duties->functions, duties->n_functions + 1, sizeof *duties->functions);
+    duties->functions[duties->n_functions++] = function;
+}
+
+struct duties duties_find(const struct trace *trace, const struct sample *sample,
+                          const size_t *members, size_t n_members) {
+    struct duties duties = {0};
+    const char *start = trace->threads[members[0]].start_routine;
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
+            if (calls->n_frames > 1 &&
+                strcmp(calls->frames[calls->n_frames - 1].function, start) == 0)
+                add_function(&duties, calls->frames[calls->n_frames - 2].function);
+        }
+    }
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        int parent = sample->nodes[n].parent;
+        if (parent >= 0 && sample->nodes[parent].parent < 0 &&
+            strcmp(sample->nodes[parent].function, start) == 0)
+            add_function(&duties, sample->nodes[n].function);
+    }
+    return duties;
+}
+
+void duties_free(struct duties *duties) {
+    free(duties->functions);
+}
+
+/* How often threads that begin with `start` were seen to run below one of the functions. */
+static double samples_in(const struct duties *duties, const struct sample *sample,
+                         const char *start) {
+    double running = 0;
+    for (size_t n = 0; n < sample->n_nodes; n++) {
+        int at = (int)n;
+        bool within = false;
+        for (; sample->nodes[at].parent >= 0; at = sample->nodes[at].parent)
+            within |= duties_are_in(duties, sample->nodes[at].function);
+        if (within && strcmp(sample->nodes[at].function, start) == 0)
+            running += (double)sample->nodes[n].running;
+    }
+    return running;
+}
+
+bool duties_creator_has(const struct duties *duties, const struct trace *trace,
+                        const struct sample *sample, size_t creator, const size_t *members,
+                        size_t n_members) {
+    const struct trace_thread *threads = trace->threads;
+    double own = samples_in(duties, sample, threads[creator].start_routine);
+    double theirs = samples_in(duties, sample, threads[members[0]].start_routine);
+    return own > 0 && own >= DUTIES_PART_SHARE * theirs / (double)n_members;
+}

@@ -1,0 +1,90 @@
+#include "modelgen/pools/meetings.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+/* A start and an end. */
+#define FEWEST 2
+
+static bool is_lock(const struct trace_record *record) {
+    return api_catalog[record->api].object == ON_MUTEX && trace_op(record) == OP_LOCK &&
+           !(record->flags & TRACE_FAILED);
+}
+
+/* Does the thread come to the object: a barrier, or a mutex that may belong to one made by hand? */
+static bool comes_to(const struct trace_record *record, uint64_t object) {
+    bool barrier = api_catalog[record->api].object == ON_BARRIER && trace_op(record) == OP_WAIT;
+    return record->object == object && (barrier || is_lock(record));
+}
+
+static size_t times(const struct trace_thread *thread, size_t first, size_t last, uint64_t object) {
+    size_t n = 0;
+    for (size_t r = first; r < last; r++)
+        n += comes_to(&thread->records[r], object);
+    return n;
+}
+
+/* Was a condition ever waited for under the mutex? Else nobody meets there. */
+static bool waits_under(const struct trace_thread *thread, uint64_t mutex) {
+    uint64_t locked = 0;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        locked = is_lock(record) ? record->object : locked;
+        if (api_catalog[record->api].object == ON_CONDITION && trace_op(record) == OP_WAIT &&
+            locked == mutex)
+            return true;
+    }
+    return false;
+}
+
+static bool all_meet(const struct trace *trace, const struct trace_thread *creator,
+                     const size_t *members, size_t n_members, size_t first, size_t last,
+                     const struct trace_record *where) {
+    size_t n = times(creator, first, last, where->object);
+    if (n < FEWEST)
+        return false;
+    bool waits = !is_lock(where) || waits_under(creator, where->object);
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *member = &trace->threads[members[m]];
+        if (times(member, 0, member->n_records, where->object) != n)
+            return false;
+        waits |= waits_under(member, where->object);
+    }
+    return waits;
+}
+
+/* The last record of what was begun there: of a lock, its unlock. */
+static size_t end_of(const struct trace_thread *thread, size_t at, size_t last) {
+    for (size_t r = at + 1; is_lock(&thread->records[at]) && r < last; r++)
+        if (trace_op(&thread->records[r]) == OP_UNLOCK &&
+            thread->records[r].object == thread->records[at].object)
+            return r;
+    return at;
+}
+
+bool meetings_find(const struct trace *trace, size_t creator, const size_t *members,
+                   size_t n_members, size_t *first, size_t *last) {
+    const struct trace_thread *thread = &trace->threads[creator];
+    struct map judged = MAP_EMPTY; /* object -> is it a place where all meet? */
+    size_t from = *first, to = *last;
+    bool found = false;
+    for (size_t r = from; r < to; r++) {
+        const struct trace_record *record = &thread->records[r];
+        if (!comes_to(record, record->object))
+            continue;
+        int meets = map_get(&judged, record->object, -1);
+        if (meets < 0) {
+            meets = all_meet(trace, thread, members, n_members, from, to, record);
+            map_put(&judged, record->object, meets);
+        }
+        if (!meets)
+            continue;
+        *first = found ? *first : r;
+        *last = end_of(thread, r, to) + 1;
+        found = true;
+    }
+    map_free(&judged);
+    return found;
+}
