@@ -6,8 +6,9 @@
 #include "modelgen/graph/loops.h"
 
 /* Of two threads, one goes another way than the other in half of all rounds by chance: in so many
- * in a row seldom. */
+ * in a row seldom. A creator that is one of its threads is known to have more to do than they. */
 #define LEAST_ROUNDS 10
+#define CREATORS     1
 
 /* Those that have nothing to compute in a round compute at most this share of what the one does
  * that has, on average; and it does at least this share of its average in all but a few rounds, or
@@ -27,10 +28,10 @@ struct round {
 /* The rounds of the passes, of which `taken` tells who went the way of one. The caller frees. NULL:
  * they are no rounds. */
 static struct round *find_rounds(const struct passes *passes, const bool *taken,
-                                 const struct thread_pool *pool, size_t *n_rounds) {
+                                 const struct thread_pool *pool, size_t least, size_t *n_rounds) {
     size_t size = (size_t)pool->size;
     *n_rounds = size > 1 ? passes->count / size : 0;
-    size_t *places = *n_rounds >= LEAST_ROUNDS ? rounds_places(passes, pool) : NULL;
+    size_t *places = *n_rounds >= least ? rounds_places(passes, pool) : NULL;
     if (!places)
         return NULL;
     struct round *rounds = memory_alloc(*n_rounds, sizeof *rounds);
@@ -53,9 +54,9 @@ static struct round *find_rounds(const struct passes *passes, const bool *taken,
 
 /* One thread in each round, and no round begins before the one before it has been left by all. */
 static enum taker judge(const struct passes *passes, const bool *taken,
-                        const struct thread_pool *pool) {
+                        const struct thread_pool *pool, size_t least) {
     size_t n, early = 0, late = 0;
-    struct round *rounds = find_rounds(passes, taken, pool, &n);
+    struct round *rounds = find_rounds(passes, taken, pool, least, &n);
     bool fits = rounds, same = true;
     for (size_t r = 0; r < n && fits; r++) {
         fits = rounds[r].n_taken == 1 && (r == 0 || rounds[r - 1].last_ns <= rounds[r].first_ns);
@@ -121,7 +122,8 @@ static int edge_of_one(const struct leaving *leavings, size_t n, const struct th
         size_t count = 0;
         for (size_t j = 0; j < n; j++)
             count += taken[j] = leavings[j].edge == leavings[i].edge;
-        *taker = count * (size_t)pool->size == n ? judge(&passes, taken, pool) : TAKER_ANY;
+        *taker =
+            count * (size_t)pool->size == n ? judge(&passes, taken, pool, LEAST_ROUNDS) : TAKER_ANY;
         if (*taker != TAKER_ANY)
             found = leavings[i].edge;
     }
@@ -187,17 +189,30 @@ static bool find_busy(const struct builder *builder, const struct draft_edge *dr
            (double)few <= FEW * (double)n_rounds;
 }
 
+/* Is it always the pool's creator who does it? */
+static bool is_creator(const struct trace *trace, const struct passes *passes, const bool *taken) {
+    for (size_t i = 0; i < passes->count; i++) {
+        const struct trace_thread *thread = &trace->threads[passes->items[i].thread];
+        if (taken[i] && (thread->creator < 0 || trace->threads[thread->creator].tid != thread->tid))
+            return false;
+    }
+    return true;
+}
+
 enum taker takers_split_cpu(const struct builder *builder, struct draft_edge *draft,
                             struct values *of_one) {
     const struct thread_pool *pool =
         &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
     size_t n = draft->cpu_ns.count, kept = 0;
     *of_one = (struct values){0};
-    if (pool->size < 2 || n < LEAST_ROUNDS * (size_t)pool->size)
+    size_t least = pool->with_creator ? CREATORS : LEAST_ROUNDS;
+    if (pool->size < 2 || n < least * (size_t)pool->size)
         return TAKER_ANY;
     bool *taken = memory_alloc(n, sizeof *taken);
-    enum taker taker =
-        find_busy(builder, draft, taken) ? judge(&draft->passes, taken, pool) : TAKER_ANY;
+    enum taker taker = TAKER_ANY;
+    if (find_busy(builder, draft, taken) && (n >= LEAST_ROUNDS * (size_t)pool->size ||
+                                             is_creator(builder->in->trace, &draft->passes, taken)))
+        taker = judge(&draft->passes, taken, pool, least);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)
         if (taken[i])
             *VECTOR_ADD(of_one) = draft->cpu_ns.items[i];
