@@ -259,6 +259,21 @@ static bool find_pieces(const struct trace *trace, const struct sample *sample, 
     return true;
 }
 
+/* Does the creator wait where the threads do? A function that both use to compute tells nothing. */
+static bool waits_as_they_do(const struct trace *trace, const struct crew *crew,
+                             const struct duties *duties) {
+    const struct trace_record *records = trace->threads[crew->creator].records;
+    size_t fits = 0, calls = 0;
+    for (size_t r = crew->first; r < crew->last; r++) {
+        if (api_catalog[records[r].api].api_class != CLASS_SYNC)
+            continue;
+        calls++;
+        fits += records[r].context != TRACE_NO_CONTEXT &&
+                duties_make(duties, &trace->contexts[records[r].context]);
+    }
+    return (double)fits >= MOST_CALLS * (double)calls;
+}
+
 /* Does the creator meet the members, and do in between what they do? */
 static bool find_meetings(const struct trace *trace, const struct sample *sample, struct crew *crew,
                           size_t from, size_t to) {
@@ -271,8 +286,9 @@ static bool find_meetings(const struct trace *trace, const struct sample *sample
     struct duties duties = duties_find(trace, sample, crew->members, crew->n_members);
     crew->begin_ns = creator->records[crew->first].start_ns;
     crew->end_ns = trace_end_ns(&creator->records[crew->last - 1]);
-    if (!is_worth_it(trace, crew) || !duties_creator_has(&duties, trace, sample, crew->creator,
-                                                         crew->members, crew->n_members)) {
+    if (!is_worth_it(trace, crew) || !waits_as_they_do(trace, crew, &duties) ||
+        !duties_creator_has(&duties, trace, sample, crew->creator, crew->members,
+                            crew->n_members)) {
         duties_free(&duties);
         return false;
     }

@@ -12,6 +12,13 @@ bool duties_are_in(const struct duties *duties, const char *function) {
     return false;
 }
 
+bool duties_make(const struct duties *duties, const struct trace_context *calls) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (duties_are_in(duties, calls->frames[f].function))
+            return true;
+    return false;
+}
+
 static void add_function(struct duties *duties, const char *function) {
     if (duties_are_in(duties, function))
         return;

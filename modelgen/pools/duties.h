@@ -24,6 +24,8 @@ struct duties duties_find(const struct trace *trace, const struct sample *sample
 void duties_free(struct duties *duties);
 
 bool duties_are_in(const struct duties *duties, const char *function);
+/* Is the call made in one of them? */
+bool duties_make(const struct duties *duties, const struct trace_context *calls);
 
 /* Do the samples show the creator at it, for as long as makes it one of them? */
 bool duties_creator_has(const struct duties *duties, const struct trace *trace,

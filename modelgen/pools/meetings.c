@@ -15,7 +15,7 @@ static bool is_lock(const struct trace_record *record) {
 
 /* Does the thread come to the object: a barrier, or a mutex that may belong to one made by hand? */
 static bool comes_to(const struct trace_record *record, uint64_t object) {
-    bool barrier = api_catalog[record->api].object == ON_BARRIER && trace_op(record) == OP_WAIT;
+    bool barrier = api_catalog[record->api].object == ON_BARRIER && trace_op(record) == OP_BARRIER;
     return record->object == object && (barrier || is_lock(record));
 }
 

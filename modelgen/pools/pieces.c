@@ -61,11 +61,7 @@ static bool calls_are_theirs(const struct trace *trace, size_t creator, const st
         for (size_t r = pieces->items[p].first; r < pieces->items[p].last; r++) {
             if (records[r].context == TRACE_NO_CONTEXT)
                 continue;
-            const struct trace_context *context = &trace->contexts[records[r].context];
-            bool theirs = false;
-            for (size_t f = 0; f < context->n_frames; f++)
-                theirs |= duties_are_in(&pieces->duties, context->frames[f].function);
-            fits += theirs;
+            fits += duties_make(&pieces->duties, &trace->contexts[records[r].context]);
             ++*calls;
         }
     return (double)fits >= MOST_CALLS * (double)*calls;

@@ -130,6 +130,19 @@ static const struct trace_frame *outer_frame(const struct trace_context *calls, 
     return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
 }
 
+/* Do both go on from there through the same call? The frames of a function and of one that was
+ * inlined in it have the address of the call that both are about: then the place in the source
+ * tells. */
+static bool is_same_call(const struct trace_context *a, const struct trace_context *b,
+                         size_t depth) {
+    const struct trace_frame *x = outer_frame(a, depth), *y = outer_frame(b, depth);
+    if (x->line != y->line || x->offset == y->offset)
+        return x->line == y->line;
+    const struct trace_frame *inner = outer_frame(a, depth + 1), *other = outer_frame(b, depth + 1);
+    return x->column > 0 && x->column == y->column && inner && other &&
+           strcmp(inner->function, other->function) == 0;
+}
+
 /* The depth (from outside) of the deepest frame in which both chains are still in one call of one
  * function; both have it. -1: nothing in common. */
 static int common_depth(const struct trace_context *a, const struct trace_context *b) {
@@ -139,7 +152,7 @@ static int common_depth(const struct trace_context *a, const struct trace_contex
         if (strcmp(x->function, y->function) != 0)
             break;
         depth = (int)i;
-        if (x->line != y->line || x->offset != y->offset)
+        if (!is_same_call(a, b, i))
             break;
     }
     return depth;

@@ -156,6 +156,67 @@ static void without_calls_stack_samples_tell_the_creators_part(void **state) {
     trace_free(trace);
 }
 
+/* Main and its thread come to a barrier by way of meet(), which each calls itself, and again at the
+ * end of render(), which each calls too; main `times` times. */
+static struct trace *meeting_main(int times) {
+    enum { BARRIER = 0x2000 };
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int thread = builder_thread(trace, "start", 0);
+    trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
+    builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
+                   trace->threads[thread].creation_context, thread);
+    const char *functions[] = {"meet", "render"};
+    for (int i = 0; i < 2; i++) {
+        uint64_t at_ns = i ? LIFE - 1000 : 1000;
+        builder_record(trace, thread, "pthread_barrier_wait", at_ns, 10, BARRIER,
+                       calls(trace, "arrive", 2, functions[i], "start"), 2);
+        if (i < times)
+            builder_record(trace, main_thread, "pthread_barrier_wait", at_ns, 10, BARRIER,
+                           calls(trace, "arrive", 2, functions[i], "main"), 2);
+    }
+    builder_record(trace, main_thread, "pthread_join", LIFE - 100, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), thread);
+    builder_slice(trace, main_thread, 0, LIFE);
+    builder_slice(trace, thread, 150, LIFE);
+    builder_finish(trace, LIFE);
+    return trace;
+}
+
+static void a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them(void **state) {
+    (void)state;
+    struct sample_node nodes[] = {{.parent = -1, .function = "main"},
+                                  {.parent = 0, .function = "render", .running = 50},
+                                  {.parent = -1, .function = "start"},
+                                  {.parent = 2, .function = "render", .running = 50}};
+    struct sample sample = {.n_nodes = 4, .nodes = nodes};
+    struct trace *trace = meeting_main(2);
+    struct crews crews = unfold(trace, &sample);
+    assert_non_null(crews.made);
+    const struct trace_thread *part = &crews.trace->threads[2];
+    assert_string_equal(part->start_routine, "start");
+    assert_int_equal(part->n_records, 2);
+    assert_int_equal(part->start_ns, 1000);
+    for (size_t r = 0; r < 2; r++) /* its calls are where the other one makes them */
+        assert_int_equal(part->records[r].context, crews.trace->threads[1].records[r].context);
+    const struct trace_thread *creator = &crews.trace->threads[0];
+    assert_int_equal(creator->n_records, 3);
+    assert_int_equal(creator->records[1].api, API_pthread_join);
+    assert_int_equal(creator->records[1].value, 2);
+    crews_free(&crews);
+    nodes[1].function = "merge"; /* it does something else between the meetings */
+    crews = unfold(trace, &sample);
+    assert_null(crews.made);
+    crews_free(&crews);
+    trace_free(trace);
+    nodes[1].function = "render";
+    trace = meeting_main(1); /* the thread comes once more than main */
+    crews = unfold(trace, &sample);
+    assert_null(crews.made);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
 /* libgomp's threads and who forks them are told apart before. */
 static void members_of_teams_are_left_alone(void **state) {
     (void)state;
@@ -273,6 +334,7 @@ int main(void) {
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
         cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
+        cmocka_unit_test(a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them),
         cmocka_unit_test(members_of_teams_are_left_alone),
         cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
         cmocka_unit_test(what_one_of_two_gives_back_is_given_back_by_one),

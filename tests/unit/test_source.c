@@ -49,6 +49,50 @@ static void a_traced_call_is_no_computation(void **state) {
     assert_true(share_with("__libc_read", ENOUGH) == 1);
 }
 
+/* work, called in line 12 of run, takes a lock in its line 50, behind a loop that is split. */
+static void what_a_callee_does_before_its_call_lies_between(void **state) {
+    (void)state;
+    struct trace_frame inner[] = {{.function = "work", .line = 50, .offset = 5},
+                                  {.function = "run", .line = 12, .offset = 6}};
+    struct trace_context both[] = {{1, &lock}, {2, inner}};
+    const struct trace deep = {.contexts = both, .n_contexts = 2};
+    struct facts_loop loop = {.function = "work",
+                              .first_line = 40,
+                              .last_line = 45,
+                              .bound = BOUND_SHARE,
+                              .why = "i += n"};
+    const struct facts loops = {.loops = &loop, .n_loops = 1};
+    bool visible = false;
+    struct source source = {&deep, &loops, NULL, &visible};
+    assert_true(source_split_between(&source, "run", 0, 1).share == 1);
+    loop.first_line = 55; /* it comes after the lock */
+    loop.last_line = 60;
+    assert_true(source_split_between(&source, "run", 0, 1).share == 0);
+    assert_true(source_split_between(&source, "run", 1, TRACE_NO_CONTEXT).share == 1);
+}
+
+/* enter, inlined in line 30 of run's split loop, takes a lock in line 5 and gives it back in line
+ * 9: the frames of run have the addresses of these calls, but no round of the loop lies between. */
+static void two_calls_of_an_inlined_function_lie_in_one_call_of_it(void **state) {
+    (void)state;
+    struct trace_frame first[] = {{.function = "enter", .line = 5, .column = 3, .offset = 50},
+                                  {.function = "run", .line = 30, .column = 9, .offset = 50}};
+    struct trace_frame second[] = {{.function = "enter", .line = 9, .column = 3, .offset = 90},
+                                   {.function = "run", .line = 30, .column = 9, .offset = 90}};
+    struct trace_context both[] = {{2, first}, {2, second}};
+    const struct trace inlined = {.contexts = both, .n_contexts = 2};
+    struct facts_loop loop = {.function = "run",
+                              .first_line = 29,
+                              .last_line = 31,
+                              .bound = BOUND_SHARE,
+                              .why = "i += n"};
+    const struct facts loops = {.loops = &loop, .n_loops = 1};
+    bool visible = false;
+    struct source source = {&inlined, &loops, NULL, &visible};
+    assert_true(source_split_between(&source, "run", 0, 1).share == 0);
+    assert_true(source_split_between(&source, "run", 1, 0).share == 1);
+}
+
 static void calls_are_known_by_the_c_librarys_names(void **state) {
     (void)state;
     assert_int_equal(api_find_internal("sem_wait"), api_find("sem_wait"));
@@ -69,6 +113,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_beside_the_part_is_weighed),
         cmocka_unit_test(a_traced_call_is_no_computation),
+        cmocka_unit_test(what_a_callee_does_before_its_call_lies_between),
+        cmocka_unit_test(two_calls_of_an_inlined_function_lie_in_one_call_of_it),
         cmocka_unit_test(calls_are_known_by_the_c_librarys_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
