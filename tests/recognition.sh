@@ -11,7 +11,7 @@ corpus=$root/tests/monitors
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands pool_hooks pool_relay
     unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
-    semaphore_waiters bounded_slot_flag handover_ticket
+    semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -40,7 +40,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 18))"
+echo "1..$(($# + 20))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -112,6 +112,15 @@ report $? "the rows of a wavefront are shared among the threads"
 jq -e 'any(.objects[]; .in_steps and .lead > 0)' "$scratch/handover_wavefront/model.json" \
     >"$scratch/log" 2>&1
 report $? "rows that follow each other are modelled in steps"
+
+# Its creator meets its threads at the barrier, and paints as they do; the last call of what they do is a
+# jump. What the creator does alone, one thread of any number does.
+follows barrier_creator "splits a fixed total among its threads" &&
+    jq -e 'any(.pools[]; .profiled_threads == 2)' "$scratch/barrier_creator/model.json" >"$scratch/log"
+report $? "barrier_creator: its creator is one of its threads"
+jq -e '[.nodes[].edges[]? | select(.taker == "leader")] | length > 0' \
+    "$scratch/barrier_creator/model.json" >"$scratch/log" 2>&1
+report $? "barrier_creator: what one does alone is not done by all"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/pools/meetings.h"
 #include "modelgen/pools/pieces.h"
@@ -22,10 +23,10 @@ struct crew {
     const char *function; /* their work, which the creator does too; NULL: it does not */
     size_t first, last;   /* records of the creator in its part: [first, last), may be none */
     uint64_t begin_ns, end_ns;
-    struct pieces
-        pieces; /* of that work, where the creator does it command by command; else none */
-    struct duties
-        duties; /* the work, where the creator meets the others between its parts; else none */
+    /* How the creator does it: command by command, or between meetings; else none. */
+    struct pieces pieces;
+    struct meetings meetings;
+    struct duties duties; /* the work, where they meet */
 };
 
 struct crew_list {
@@ -277,44 +278,55 @@ static bool waits_as_they_do(const struct trace *trace, const struct crew *crew,
 /* Does the creator meet the members, and do in between what they do? */
 static bool find_meetings(const struct trace *trace, const struct sample *sample, struct crew *crew,
                           size_t from, size_t to) {
-    crew->first = from;
-    crew->last = to;
-    if (!sample || !meetings_find(trace, crew->creator, crew->members, crew->n_members,
-                                  &crew->first, &crew->last))
+    if (!sample)
         return false;
-    const struct trace_thread *creator = &trace->threads[crew->creator];
-    struct duties duties = duties_find(trace, sample, crew->members, crew->n_members);
-    crew->begin_ns = creator->records[crew->first].start_ns;
-    crew->end_ns = trace_end_ns(&creator->records[crew->last - 1]);
-    if (!is_worth_it(trace, crew) || !waits_as_they_do(trace, crew, &duties) ||
-        !duties_creator_has(&duties, trace, sample, crew->creator, crew->members,
-                            crew->n_members)) {
-        duties_free(&duties);
+    struct meetings *meetings = &crew->meetings;
+    *meetings = meetings_find(trace, crew->creator, crew->members, crew->n_members, from, to);
+    if (meetings->count == 0)
         return false;
-    }
-    crew->duties = duties;
-    return true;
+    const struct trace_record *records = trace->threads[crew->creator].records;
+    crew->first = meetings->first;
+    crew->last = meetings->last;
+    crew->begin_ns = records[crew->first].start_ns;
+    crew->end_ns = trace_end_ns(&records[crew->last - 1]);
+    crew->duties = duties_find(trace, sample, crew->members, crew->n_members);
+    if (!is_worth_it(trace, crew) || !waits_as_they_do(trace, crew, &crew->duties) ||
+        !duties_creator_has(&crew->duties, trace, sample, crew->creator, crew->members,
+                            crew->n_members))
+        meetings->count = 0;
+    return meetings->count > 0;
+}
+
+/* The function that is the members' work and the creator's part; NULL: none. */
+static const char *find_function(const struct trace *trace, const struct sample *sample,
+                                 struct crew *crew, size_t from, size_t to) {
+    const char *function = NULL;
+    for (size_t depth = 0; (function = common_function(trace, crew, depth)); depth++)
+        if (find_part(trace, crew, from, to, function))
+            return function;
+    return find_silent_part(trace, sample, crew, from, to)
+               ? trace->threads[crew->members[0]].start_routine
+               : NULL;
+}
+
+/* Does the creator call the members' first function itself? */
+static bool calls_start(const struct trace *trace, struct crew *crew, size_t from, size_t to) {
+    const char *start = common_function(trace, crew, 0);
+    return start && find_part(trace, crew, from, to, start);
 }
 
 static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     size_t from = 0, to = 0;
-    if (!find_stay(trace, crew, &from, &to))
+    if (!find_stay(trace, crew, &from, &to) || find_pieces(trace, sample, crew, from, to))
         return;
-    if (find_pieces(trace, sample, crew, from, to))
+    /* Where all of them meet may be a function below which all calls are made, and yet not their
+     * work. */
+    if (!calls_start(trace, crew, from, to) && find_meetings(trace, sample, crew, from, to))
         return;
-    const char *function = NULL;
-    bool found = false;
-    for (size_t depth = 0; !found && (function = common_function(trace, crew, depth)); depth++)
-        found = find_part(trace, crew, from, to, function);
-    if (!found && find_silent_part(trace, sample, crew, from, to)) {
-        function = trace->threads[crew->members[0]].start_routine;
-        found = true;
-    }
-    if (!found) {
-        find_meetings(trace, sample, crew, from, to);
+    const char *function = find_function(trace, sample, crew, from, to);
+    if (!function)
         return;
-    }
     crew->begin_ns = trace_end_ns(&creator->records[crew->first - 1]);
     crew->end_ns =
         crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
@@ -405,37 +417,61 @@ static void cut_contexts(struct trace *made, const struct trace_thread *thread,
     }
 }
 
-/* Are the two chains the same from the call out to a function that is the threads' work? */
-static bool does_same(const struct duties *duties, const struct trace_context *a,
-                      const struct trace_context *b) {
-    size_t outermost = 0;
-    for (size_t f = 0; f < a->n_frames; f++)
-        outermost = duties_are_in(duties, a->frames[f].function) ? f + 1 : outermost;
-    for (size_t f = 0; f < outermost; f++)
-        if (f >= b->n_frames || a->frames[f].offset != b->frames[f].offset ||
-            strcmp(a->frames[f].function, b->frames[f].function) != 0)
-            return false;
-    return outermost > 0 && b->n_frames == outermost + 1;
+/* The frames of the call out to the function that is the threads' work; 0: it is made elsewhere. */
+static size_t frames_within(const struct duties *duties, const struct trace_context *calls) {
+    size_t n = 0;
+    for (size_t f = 0; f < calls->n_frames; f++)
+        n = duties_are_in(duties, calls->frames[f].function) ? f + 1 : n;
+    return n;
 }
 
-/* Where the members make the calls that the part makes. */
+static bool is_same_frame(const struct trace_frame *a, const struct trace_frame *b) {
+    return a->offset == b->offset && a->line == b->line && strcmp(a->function, b->function) == 0;
+}
+
+/* The context of the same call as in `own`, made within the threads' work where the call of
+ * `theirs` is made. TRACE_NO_CONTEXT: none was seen. */
+static uint32_t find_context(const struct trace *made, const struct duties *duties, uint32_t own,
+                             uint32_t theirs) {
+    const struct trace_context *a = &made->contexts[own], *b = &made->contexts[theirs];
+    size_t inner = frames_within(duties, a), other = frames_within(duties, b);
+    for (size_t c = 0; c < made->n_contexts && inner > 0; c++) {
+        const struct trace_context *calls = &made->contexts[c];
+        bool same = calls->n_frames == inner + b->n_frames - other;
+        for (size_t f = 0; f < calls->n_frames && same; f++)
+            same = is_same_frame(&calls->frames[f],
+                                 f < inner ? &a->frames[f] : &b->frames[f - inner + other]);
+        if (same)
+            return (uint32_t)c;
+    }
+    return TRACE_NO_CONTEXT;
+}
+
+/* Where a member makes the calls that the part makes: those of a meeting where it came to the same
+ * one, others wherever it makes such. */
 static void move_contexts(const struct trace *made, const struct crew *crew,
                           struct trace_thread *part) {
+    const struct trace_thread *member = &made->threads[crew->members[0]];
+    struct map times = MAP_EMPTY; /* object -> how often the part has come to it */
+    uint32_t meeting = TRACE_NO_CONTEXT;
     for (size_t r = 0; r < part->n_records; r++) {
         struct trace_record *record = &part->records[r];
-        bool moved = record->context == TRACE_NO_CONTEXT;
-        for (size_t m = 0; m < crew->n_members && !moved; m++) {
-            const struct trace_thread *member = &made->threads[crew->members[m]];
-            for (size_t k = 0; k < member->n_records && !moved; k++) {
-                uint32_t there = member->records[k].context;
-                moved = there != TRACE_NO_CONTEXT && member->records[k].api == record->api &&
-                        does_same(&crew->duties, &made->contexts[record->context],
-                                  &made->contexts[there]);
-                if (moved)
-                    record->context = there;
-            }
+        if (meetings_begin(&crew->meetings, record)) {
+            int n = map_get(&times, record->object, 0);
+            meeting = meetings_context(member, record->object, (size_t)n);
+            map_put(&times, record->object, n + 1);
         }
+        if (record->context == TRACE_NO_CONTEXT || meeting == TRACE_NO_CONTEXT)
+            continue;
+        uint32_t there = find_context(made, &crew->duties, record->context, meeting);
+        for (size_t k = 0; k < member->n_records && there == TRACE_NO_CONTEXT; k++)
+            if (member->records[k].context != TRACE_NO_CONTEXT &&
+                member->records[k].api == record->api)
+                there =
+                    find_context(made, &crew->duties, record->context, member->records[k].context);
+        record->context = there == TRACE_NO_CONTEXT ? record->context : there;
     }
+    map_free(&times);
 }
 
 /* A thread for the creator's part, as yet without records and slices. */
@@ -625,7 +661,7 @@ static void unfold(struct unfolder *unfolder) {
             continue;
         if (crew->pieces.count > 0)
             split_pieces(unfolder, crew);
-        else if (crew->duties.n_functions > 0 || (crew->function && !grown_from(unfolder, crew)))
+        else if (crew->meetings.count > 0 || (crew->function && !grown_from(unfolder, crew)))
             split_creator(unfolder, crew);
     }
     for (size_t i = 0; i < unfolder->list.count; i++) {
@@ -646,13 +682,14 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
     for (size_t i = 0; i < unfolder.list.count; i++) {
         find_work(trace, sample, &unfolder.list.items[i]);
         const struct crew *crew = &unfolder.list.items[i];
-        any |= crew->function || crew->pieces.count > 0 || crew->duties.n_functions > 0;
+        any |= crew->function || crew->pieces.count > 0 || crew->meetings.count > 0;
     }
     if (any)
         unfold(&unfolder);
     for (size_t i = 0; i < unfolder.list.count; i++) {
         free(unfolder.list.items[i].members);
         pieces_free(&unfolder.list.items[i].pieces);
+        meetings_free(&unfolder.list.items[i].meetings);
         duties_free(&unfolder.list.items[i].duties);
     }
     free(unfolder.list.items);

@@ -64,12 +64,11 @@ static size_t end_of(const struct trace_thread *thread, size_t at, size_t last) 
     return at;
 }
 
-bool meetings_find(const struct trace *trace, size_t creator, const size_t *members,
-                   size_t n_members, size_t *first, size_t *last) {
+struct meetings meetings_find(const struct trace *trace, size_t creator, const size_t *members,
+                              size_t n_members, size_t from, size_t to) {
     const struct trace_thread *thread = &trace->threads[creator];
     struct map judged = MAP_EMPTY; /* object -> is it a place where all meet? */
-    size_t from = *first, to = *last;
-    bool found = false;
+    struct meetings meetings = {0};
     for (size_t r = from; r < to; r++) {
         const struct trace_record *record = &thread->records[r];
         if (!comes_to(record, record->object))
@@ -78,13 +77,32 @@ bool meetings_find(const struct trace *trace, size_t creator, const size_t *memb
         if (meets < 0) {
             meets = all_meet(trace, thread, members, n_members, from, to, record);
             map_put(&judged, record->object, meets);
+            if (meets) {
+                meetings.first = meetings.count ? meetings.first : r;
+                *VECTOR_ADD(&meetings) = record->object;
+            }
         }
-        if (!meets)
-            continue;
-        *first = found ? *first : r;
-        *last = end_of(thread, r, to) + 1;
-        found = true;
+        if (meets)
+            meetings.last = end_of(thread, r, to) + 1;
     }
     map_free(&judged);
-    return found;
+    return meetings;
+}
+
+void meetings_free(struct meetings *meetings) {
+    free(meetings->items);
+}
+
+bool meetings_begin(const struct meetings *meetings, const struct trace_record *record) {
+    for (size_t i = 0; i < meetings->count; i++)
+        if (comes_to(record, meetings->items[i]))
+            return true;
+    return false;
+}
+
+uint32_t meetings_context(const struct trace_thread *thread, uint64_t object, size_t n) {
+    for (size_t r = 0; r < thread->n_records; r++)
+        if (comes_to(&thread->records[r], object) && n-- == 0)
+            return thread->records[r].context;
+    return TRACE_NO_CONTEXT;
 }

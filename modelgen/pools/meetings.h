@@ -6,12 +6,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "formats/trace.h"
 
-/* Narrows [*first, *last), the creator's records while all members are there, to those from its
- * first meeting with them to its last one. False: they do not meet, or only once. */
-bool meetings_find(const struct trace *trace, size_t creator, const size_t *members,
-                   size_t n_members, size_t *first, size_t *last);
+struct meetings {
+    uint64_t *items; /* barriers, and mutexes of such as are made by hand; none: they never meet */
+    size_t count, capacity;
+    size_t first,
+        last; /* the creator's records from its first meeting to its last one: [first, last) */
+};
+
+/* In the creator's records [from, to), while all members are there. meetings_free() ends it. */
+struct meetings meetings_find(const struct trace *trace, size_t creator, const size_t *members,
+                              size_t n_members, size_t from, size_t to);
+void meetings_free(struct meetings *meetings);
+
+/* Does a thread come to a meeting with this call? */
+bool meetings_begin(const struct meetings *meetings, const struct trace_record *record);
+
+/* The context of the thread's n-th (from 0) coming to that object; TRACE_NO_CONTEXT: it does not so
+ * often. */
+uint32_t meetings_context(const struct trace_thread *thread, uint64_t object, size_t n);
 
 #endif

@@ -218,6 +218,24 @@ struct stretches {
     size_t count, capacity;
 };
 
+/* A function's last call may be a jump: then its caller's frame says where it was called, and the
+ * next one within is that of what it jumped to. All of it lies before that call. The source knows
+ * which function that is where it shares something out. */
+static void add_hidden(struct stretches *stretches, const struct facts *facts,
+                       const struct trace_context *calls, size_t common) {
+    for (size_t depth = common; depth + 1 < calls->n_frames; depth++) {
+        const struct trace_frame *frame = outer_frame(calls, depth);
+        for (size_t i = 0; i < facts->n_shares; i++) {
+            const struct facts_share *share = &facts->shares[i];
+            if (share->place.line == frame->line &&
+                strcmp(share->place.function, frame->function) == 0 &&
+                strcmp(share->callee, outer_frame(calls, depth + 1)->function) != 0)
+                *VECTOR_ADD(stretches) =
+                    (struct stretch){.function = share->callee, .before = INT_MAX};
+        }
+    }
+}
+
 static void add_outer(struct stretches *stretches, const struct trace_context *calls, size_t common,
                       bool leaves) {
     for (size_t depth = common + 1; depth < calls->n_frames; depth++) {
@@ -254,8 +272,10 @@ static bool find_stretches(const struct trace *trace, const struct facts *facts,
         wrap_around(facts, stretch);
     if (a)
         add_outer(stretches, a, depth, true);
-    if (b)
+    if (b) {
         add_outer(stretches, b, depth, false);
+        add_hidden(stretches, facts, b, depth);
+    }
     return true;
 }
 
