@@ -195,8 +195,10 @@ static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
     const struct thread_pool *pool =
         &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
     struct values of_one;
-    bool alone = !draft->leaves && alternatives(builder, draft, false) == 1 && !pool->team;
-    enum taker taker = alone ? takers_split_cpu(builder, draft, &of_one) : TAKER_ANY;
+    /* Outside of loops all ways leave. */
+    size_t stay = alternatives(builder, draft, false), leave = alternatives(builder, draft, true);
+    bool alone = draft->leaves ? stay == 0 && leave == 1 : stay == 1;
+    enum taker taker = alone && !pool->team ? takers_split_cpu(builder, draft, &of_one) : TAKER_ANY;
     if (taker == TAKER_ANY)
         return false;
     struct edge *edge = draft_edge(&builder->model->nodes[draft->from], draft->to);
@@ -205,7 +207,8 @@ static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
                           .probability = 1,
                           .taker = taker,
                           .cpu_ns = take_dist(&of_one),
-                          .cpu_scaling = *scaling};
+                          .cpu_scaling = *scaling,
+                          .runs_scaling = {.pool = MODEL_NONE}};
     rules_make_no_share(&edge->cpu_scaling);
     return true;
 }

@@ -6,9 +6,11 @@
 #include "modelgen/graph/loops.h"
 
 /* Of two threads, one goes another way than the other in half of all rounds by chance: in so many
- * in a row seldom. A creator that is one of its threads is known to have more to do than they. */
+ * in a row seldom. But a creator that is one of its threads is known to have more to do than they;
+ * and where one computes and all others do nothing at all, as where the first one makes a table,
+ * more threads would not make more of it. */
 #define LEAST_ROUNDS 10
-#define CREATORS     1
+#define NEARLY_NONE  0.01 /* of what the one computes: then few rounds are enough */
 
 /* Those that have nothing to compute in a round compute at most this share of what the one does
  * that has, on average; and it does at least this share of its average in all but a few rounds, or
@@ -108,24 +110,51 @@ static struct leavings find_leavings(struct builder *builder) {
     return leavings;
 }
 
+/* Does a thread that takes `edge` come to where `other` leads before it is back where both begin?
+ */
+static bool leads_to(const struct builder *builder, int edge, int other) {
+    const struct draft_edge *edges = builder->edges.items;
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[edges[edge].to] = true;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++)
+            if (edges[e].from != edges[edge].from && reached[edges[e].from] &&
+                !reached[edges[e].to])
+                grows = reached[edges[e].to] = true;
+    }
+    bool leads = reached[edges[other].to];
+    free(reached);
+    return leads;
+}
+
+/* Of two threads, each goes another way than the other: the one is who goes a way round, to where
+ * the other goes at once. */
+static bool is_rather(const struct builder *builder, int edge, int found) {
+    return found < 0 || (leads_to(builder, edge, found) && !leads_to(builder, found, edge));
+}
+
 /* Of the leavings of one place, which one edge do all but one thread not take in each round? Its
  * index, or -1. */
-static int edge_of_one(const struct leaving *leavings, size_t n, const struct thread_pool *pool,
-                       enum taker *taker) {
+static int edge_of_one(const struct builder *builder, const struct leaving *leavings, size_t n,
+                       const struct thread_pool *pool, enum taker *taker) {
     struct passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
     bool *taken = memory_alloc(n, sizeof *taken);
     for (size_t i = 0; i < n; i++)
         passes.items[i] = leavings[i].pass;
     int found = -1;
     /* It is taken in the first round, or never. */
-    for (size_t i = 0; i < n && i < (size_t)pool->size && found < 0; i++) {
+    for (size_t i = 0; i < n && i < (size_t)pool->size; i++) {
+        int edge = leavings[i].edge;
         size_t count = 0;
         for (size_t j = 0; j < n; j++)
-            count += taken[j] = leavings[j].edge == leavings[i].edge;
-        *taker =
+            count += taken[j] = leavings[j].edge == edge;
+        enum taker judged =
             count * (size_t)pool->size == n ? judge(&passes, taken, pool, LEAST_ROUNDS) : TAKER_ANY;
-        if (*taker != TAKER_ANY)
-            found = leavings[i].edge;
+        if (judged == TAKER_ANY || edge == found || !is_rather(builder, edge, found))
+            continue;
+        found = edge;
+        *taker = judged;
     }
     free(passes.items);
     free(taken);
@@ -141,7 +170,7 @@ void takers_find_edges(struct builder *builder) {
         const struct draft_edge *edge = &builder->edges.items[first->edge];
         int pool = builder->nodes.items[edge->from].pool;
         enum taker taker;
-        int found = edge_of_one(first, n, &builder->in->pools->pools[pool], &taker);
+        int found = edge_of_one(builder, first, n, &builder->in->pools->pools[pool], &taker);
         if (found >= 0)
             builder->edges.items[found].taker = taker;
     }
@@ -159,8 +188,9 @@ void takers_find_nodes(struct builder *builder) {
 /* ---- one computes ---- */
 
 /* Marks in `taken` which thread computes most in each round, if that is much and the others do next
- * to nothing. */
-static bool find_busy(const struct builder *builder, const struct draft_edge *draft, bool *taken) {
+ * to nothing. `rest` is how much they do on average, as a share of what the one does. */
+static bool find_busy(const struct builder *builder, const struct draft_edge *draft, bool *taken,
+                      double *rest) {
     const struct thread_pool *pool =
         &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
     const double *cpu = draft->cpu_ns.items;
@@ -184,9 +214,10 @@ static bool find_busy(const struct builder *builder, const struct draft_edge *dr
         few += cpu[busiest[r] - 1] < LEAST_SHARE * most / (double)n_rounds;
     free(busiest);
     free(places);
-    return most > 0 &&
-           (all - most) / (double)(n - n_rounds) <= REST_SHARE * most / (double)n_rounds &&
-           (double)few <= FEW * (double)n_rounds;
+    if (most <= 0)
+        return false;
+    *rest = (all - most) / (double)(n - n_rounds) / (most / (double)n_rounds);
+    return *rest <= REST_SHARE && (double)few <= FEW * (double)n_rounds;
 }
 
 /* Is it always the pool's creator who does it? */
@@ -205,14 +236,15 @@ enum taker takers_split_cpu(const struct builder *builder, struct draft_edge *dr
         &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
     size_t n = draft->cpu_ns.count, kept = 0;
     *of_one = (struct values){0};
-    size_t least = pool->with_creator ? CREATORS : LEAST_ROUNDS;
-    if (pool->size < 2 || n < least * (size_t)pool->size)
+    if (pool->size < 2 || n < (size_t)pool->size)
         return TAKER_ANY;
     bool *taken = memory_alloc(n, sizeof *taken);
     enum taker taker = TAKER_ANY;
-    if (find_busy(builder, draft, taken) && (n >= LEAST_ROUNDS * (size_t)pool->size ||
-                                             is_creator(builder->in->trace, &draft->passes, taken)))
-        taker = judge(&draft->passes, taken, pool, least);
+    double rest = 0;
+    if (find_busy(builder, draft, taken, &rest) &&
+        (n >= LEAST_ROUNDS * (size_t)pool->size || rest <= NEARLY_NONE ||
+         is_creator(builder->in->trace, &draft->passes, taken)))
+        taker = judge(&draft->passes, taken, pool, 1);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)
         if (taken[i])
             *VECTOR_ADD(of_one) = draft->cpu_ns.items[i];

@@ -124,8 +124,10 @@ static void who_comes_first_or_last_does_it(void **state) {
 static void few_rounds_may_be_chance(void **state) {
     (void)state;
     double cpu_ns;
-    const struct program program = {.rounds = 5, .one_of = by_turns};
+    struct program program = {.rounds = 5, .one_of = by_turns, .others_us = ALONE / 20};
     assert_int_equal(taker_of(&program, &cpu_ns), TAKER_ANY);
+    program.others_us = 0; /* nothing at all: as if the first one made a table */
+    assert_int_equal(taker_of(&program, &cpu_ns), TAKER_FIRST);
 }
 
 static void the_slowest_of_many_does_not_do_it_for_all(void **state) {
