@@ -12,6 +12,19 @@ static bool thread_met(const struct finder *finder, const struct order_list *rou
     return false;
 }
 
+/* Does it tell anybody before its wait is over? Who leaves last may tell the next round to come in.
+ */
+static bool tells_before(const struct finder *finder, const struct section *section) {
+    const struct trace_record *records = finder->trace->threads[section->thread].records;
+    uint64_t passed_ns = section_passed_ns(finder->sections, section);
+    for (size_t i = 0; i < section->n_signals; i++) {
+        size_t record = finder->sections->signals[section->first_signal + i].record;
+        if (records[record].start_ns < passed_ns)
+            return true;
+    }
+    return false;
+}
+
 /* One round: the last in it is the one that did not wait. */
 static void judge_round(const struct finder *finder, const struct order_list *round, size_t parties,
                         struct pattern *pattern) {
@@ -24,7 +37,7 @@ static void judge_round(const struct finder *finder, const struct order_list *ro
         bool waited = section->n_waits > 0;
         bool is_right =
             has_size && (!waited || (section_passed_ns(finder->sections, section) >= complete_ns &&
-                                     class_at(finder, index)->n_signals == 0));
+                                     !tells_before(finder, section)));
         pattern->acts[index] = ACT_ARRIVE;
         pattern_judge(pattern, index, section->acquire_ns, waited, is_right);
     }
