@@ -447,31 +447,75 @@ static uint32_t find_context(const struct trace *made, const struct duties *duti
     return TRACE_NO_CONTEXT;
 }
 
+/* Where the member makes such a call at all; TRACE_NO_CONTEXT: nowhere. `is_theirs`: per context.
+ */
+static uint32_t find_anywhere(const struct trace *made, const struct duties *duties,
+                              const bool *is_theirs, uint32_t own) {
+    uint32_t there = TRACE_NO_CONTEXT;
+    for (size_t c = 0; c < made->n_contexts && there == TRACE_NO_CONTEXT; c++)
+        if (is_theirs[c])
+            there = find_context(made, duties, own, (uint32_t)c);
+    return there;
+}
+
+static bool *contexts_of(const struct trace *made, const struct trace_thread *thread) {
+    bool *is_theirs = memory_alloc(made->n_contexts, sizeof *is_theirs);
+    for (size_t r = 0; r < thread->n_records; r++)
+        if (thread->records[r].context != TRACE_NO_CONTEXT)
+            is_theirs[thread->records[r].context] = true;
+    return is_theirs;
+}
+
+/* Per record of the part: the context of the member's coming to the meeting that it belongs to;
+ * TRACE_NO_CONTEXT: none. The caller frees. */
+static uint32_t *find_meeting_contexts(const struct crew *crew, const struct trace_thread *member,
+                                       const struct trace_thread *part) {
+    uint32_t *contexts = memory_alloc(part->n_records, sizeof *contexts);
+    for (size_t r = 0; r < part->n_records; r++)
+        contexts[r] = TRACE_NO_CONTEXT;
+    for (size_t o = 0; o < crew->meetings.count; o++) {
+        struct comings comings = meetings_comings(member, crew->meetings.items[o]);
+        size_t n = 0;
+        for (size_t r = 0; r < part->n_records; r++)
+            if (part->records[r].object == crew->meetings.items[o] &&
+                meetings_begin(&crew->meetings, &part->records[r])) {
+                contexts[r] = n < comings.count ? comings.items[n] : TRACE_NO_CONTEXT;
+                n++;
+            }
+        free(comings.items);
+    }
+    for (size_t r = 1; r < part->n_records; r++)
+        if (contexts[r] == TRACE_NO_CONTEXT)
+            contexts[r] = contexts[r - 1];
+    return contexts;
+}
+
 /* Where a member makes the calls that the part makes: those of a meeting where it came to the same
  * one, others wherever it makes such. */
 static void move_contexts(const struct trace *made, const struct crew *crew,
                           struct trace_thread *part) {
     const struct trace_thread *member = &made->threads[crew->members[0]];
-    struct map times = MAP_EMPTY; /* object -> how often the part has come to it */
-    uint32_t meeting = TRACE_NO_CONTEXT;
+    uint32_t *meetings = find_meeting_contexts(crew, member, part);
+    bool *is_theirs = contexts_of(made, member);
+    struct map moved = MAP_EMPTY; /* own context and that of the meeting -> the one found */
     for (size_t r = 0; r < part->n_records; r++) {
-        struct trace_record *record = &part->records[r];
-        if (meetings_begin(&crew->meetings, record)) {
-            int n = map_get(&times, record->object, 0);
-            meeting = meetings_context(member, record->object, (size_t)n);
-            map_put(&times, record->object, n + 1);
-        }
-        if (record->context == TRACE_NO_CONTEXT || meeting == TRACE_NO_CONTEXT)
+        uint32_t *own = &part->records[r].context;
+        if (*own == TRACE_NO_CONTEXT || meetings[r] == TRACE_NO_CONTEXT)
             continue;
-        uint32_t there = find_context(made, &crew->duties, record->context, meeting);
-        for (size_t k = 0; k < member->n_records && there == TRACE_NO_CONTEXT; k++)
-            if (member->records[k].context != TRACE_NO_CONTEXT &&
-                member->records[k].api == record->api)
-                there =
-                    find_context(made, &crew->duties, record->context, member->records[k].context);
-        record->context = there == TRACE_NO_CONTEXT ? record->context : there;
+        uint64_t key = map_mix(map_mix(31, *own), meetings[r]);
+        int known = map_get(&moved, key, -1);
+        if (known < 0) {
+            uint32_t there = find_context(made, &crew->duties, *own, meetings[r]);
+            if (there == TRACE_NO_CONTEXT)
+                there = find_anywhere(made, &crew->duties, is_theirs, *own);
+            known = (int)(there == TRACE_NO_CONTEXT ? *own : there);
+            map_put(&moved, key, known);
+        }
+        *own = (uint32_t)known;
     }
-    map_free(&times);
+    map_free(&moved);
+    free(is_theirs);
+    free(meetings);
 }
 
 /* A thread for the creator's part, as yet without records and slices. */

@@ -7,6 +7,9 @@
 
 /* A start and an end. */
 #define FEWEST 2
+/* Each takes a look at all records; threads that meet have one or two such objects, and come to
+ * them first. */
+#define MOST_OBJECTS 32
 
 static bool is_lock(const struct trace_record *record) {
     return api_catalog[record->api].object == ON_MUTEX && trace_op(record) == OP_LOCK &&
@@ -69,11 +72,14 @@ struct meetings meetings_find(const struct trace *trace, size_t creator, const s
     const struct trace_thread *thread = &trace->threads[creator];
     struct map judged = MAP_EMPTY; /* object -> is it a place where all meet? */
     struct meetings meetings = {0};
+    size_t n_judged = 0;
     for (size_t r = from; r < to; r++) {
         const struct trace_record *record = &thread->records[r];
         if (!comes_to(record, record->object))
             continue;
         int meets = map_get(&judged, record->object, -1);
+        if (meets < 0 && n_judged++ >= MOST_OBJECTS)
+            continue;
         if (meets < 0) {
             meets = all_meet(trace, thread, members, n_members, from, to, record);
             map_put(&judged, record->object, meets);
@@ -100,9 +106,10 @@ bool meetings_begin(const struct meetings *meetings, const struct trace_record *
     return false;
 }
 
-uint32_t meetings_context(const struct trace_thread *thread, uint64_t object, size_t n) {
+struct comings meetings_comings(const struct trace_thread *thread, uint64_t object) {
+    struct comings comings = {0};
     for (size_t r = 0; r < thread->n_records; r++)
-        if (comes_to(&thread->records[r], object) && n-- == 0)
-            return thread->records[r].context;
-    return TRACE_NO_CONTEXT;
+        if (comes_to(&thread->records[r], object))
+            *VECTOR_ADD(&comings) = thread->records[r].context;
+    return comings;
 }

@@ -25,8 +25,11 @@ void meetings_free(struct meetings *meetings);
 /* Does a thread come to a meeting with this call? */
 bool meetings_begin(const struct meetings *meetings, const struct trace_record *record);
 
-/* The context of the thread's n-th (from 0) coming to that object; TRACE_NO_CONTEXT: it does not so
- * often. */
-uint32_t meetings_context(const struct trace_thread *thread, uint64_t object, size_t n);
+/* The contexts of a thread's comings to one of the objects, in order; free() the items. */
+struct comings {
+    uint32_t *items;
+    size_t count, capacity;
+};
+struct comings meetings_comings(const struct trace_thread *thread, uint64_t object);
 
 #endif
