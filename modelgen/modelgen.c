@@ -32,9 +32,10 @@
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
-/* Time that no record explains is worth a note from this share on. */
-#define ATTACHING_NOTE   0.02
+/* Time that no record explains is worth a note from this share on, and what the probes took of the
+ * CPU time to get ready in new threads from this one. */
 #define UNEXPLAINED_NOTE 0.01
+#define ATTACHING_NOTE   0.02
 #define MISFIT           0.05 /* of a model that is not worth believing */
 #define CLEARLY          0.5  /* of the misfit that must remain at most, to believe otherwise */
 
@@ -128,12 +129,10 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
 }
 
 /* The first thread's share is no part of the measured running time. */
-static void note_attaching(const struct trace *trace, const struct losses *attaching,
-                           struct model *model) {
-    double spent_ns = attaching_run_ns(trace) - (double)trace->meta.run_ns;
-    for (size_t i = 0; i < attaching->count; i++)
-        spent_ns += (double)(attaching->items[i].to_ns - attaching->items[i].from_ns);
-    double share = spent_ns / timeline_on_core(trace);
+static void note_attaching(const struct trace *trace, struct model *model) {
+    double on_core_ns = timeline_on_core(trace);
+    double left_out_ns = (double)trace->meta.run_ns - attaching_run_ns(trace);
+    double share = (on_core_ns - attaching_on_core_ns(trace) - left_out_ns) / on_core_ns;
     if (share > ATTACHING_NOTE)
         draft_note(
             model,
@@ -214,7 +213,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     const struct refills *refills = options ? options->refills : NULL;
     struct losses losses[TIMELINE_CUTS] = {attaching_find(recorded), interrupts_find(recorded),
                                            refills_find(recorded, refills)};
-    note_attaching(recorded, &losses[0], model);
+    note_attaching(recorded, model);
     for (size_t i = 0; i < TIMELINE_CUTS; i++) {
         for (size_t t = 0; t < trace->n_threads; t++)
             timeline_leave_out(&timelines[t], &losses[i]);

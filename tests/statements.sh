@@ -40,13 +40,10 @@ miss_of() {
         (100 * (.[0] / .[1] - 1)) | fabs | round' "$1/model.json"
 }
 
-is_monitor() {
-    kinds_of "$1"
-    kinds_of "$1" | grep -qw monitor && ! kinds_of "$1" | grep -qw flag
-}
-is_barrier() {
-    kinds_of "$1"
-    kinds_of "$1" | grep -qw barrier && ! kinds_of "$1" | grep -qw flag
+# is_simulated_as KIND RECORDING: and nothing in it as a flag.
+is_simulated_as() {
+    kinds_of "$2"
+    kinds_of "$2" | grep -qw "$1" && ! kinds_of "$2" | grep -qw flag
 }
 
 is_exact() {
@@ -99,9 +96,11 @@ for program in assembly budget barrier_serial; do
     built $program >$program.log 2>&1
     built $program.flag >$program.flag.log 2>&1
     if [ $program = barrier_serial ]; then # they are those of a barrier
-        check_undisturbed $program "$program: it is simulated as what it is" is_barrier $program
+        check_undisturbed $program "$program: it is simulated as what it is" \
+            is_simulated_as barrier $program
     else
-        check_undisturbed $program "$program: its statements are simulated" is_monitor $program
+        check_undisturbed $program "$program: its statements are simulated" \
+            is_simulated_as monitor $program
     fi
     check_undisturbed $program "$program: its waiting is modelled exactly" is_exact $program
     check_undisturbed $program "$program: that does all the work, as a flag does at best" \
@@ -138,7 +137,7 @@ for program in bounded_counter:queue barrier_generation:barrier semaphore_limit:
     again "$program.statements" "$program" statements
     built "$program.statements" >"$program.log" 2>&1
     check "$program: its statements are simulated where the user wants it" \
-        is_monitor "$program.statements"
+        is_simulated_as monitor "$program.statements"
     name="$program: they predict what the recognised object does"
     if kinds_of "$program" | grep -qw "$kind"; then
         check "$name" are_alike "$program" "$program.statements"

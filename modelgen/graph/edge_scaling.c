@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/graph/loops.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/scaling/partition.h"
 #include "modelgen/scaling/source.h"
@@ -154,30 +155,11 @@ struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge
     return scaling;
 }
 
-/* Per node: does a thread that takes the edge come to it before it is where the edge begins again,
- * or there at last, inside of the loop (NULL: anywhere)? The caller frees. */
-static bool *find_way_round(const struct builder *builder, const struct draft_edge *draft,
-                            const struct facts_loop *loop) {
-    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
-    reached[draft->to] = true;
-    for (bool grows = true; grows;) {
-        grows = false;
-        for (size_t e = 0; e < builder->edges.count; e++) {
-            const struct draft_edge *edge = &builder->edges.items[e];
-            if (edge->from != draft->from && reached[edge->from] && !reached[edge->to] &&
-                (!loop || source_context_in_loop(builder->in->trace,
-                                                 builder->nodes.items[edge->to].context, loop)))
-                grows = reached[edge->to] = true;
-        }
-    }
-    return reached;
-}
-
 /* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
  */
 static bool goes_round(const struct builder *builder, const struct draft_edge *draft,
                        const struct facts_loop *loop) {
-    bool *reached = find_way_round(builder, draft, loop);
+    bool *reached = loops_way_round(builder, draft, loop);
     bool round = reached[draft->from];
     free(reached);
     return round;
@@ -215,7 +197,7 @@ static bool does_next_piece(const struct builder *builder, const struct draft_ed
     const struct draft_node_values *values = builder->nodes.items;
     if (values[draft->from].phase > 0)
         return false; /* inside of one */
-    bool *reached = find_way_round(builder, draft, NULL), found = false;
+    bool *reached = loops_way_round(builder, draft, NULL), found = false;
     for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++) {
         const struct node *node = &builder->model->nodes[n];
         found = reached[n] && (values[n].phase > 0 ||

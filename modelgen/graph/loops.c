@@ -223,3 +223,20 @@ void loops_find_visible(struct builder *builder) {
     }
     free(has_step);
 }
+
+bool *loops_way_round(const struct builder *builder, const struct draft_edge *draft,
+                      const struct facts_loop *loop) {
+    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
+    reached[draft->to] = true;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t e = 0; e < builder->edges.count; e++) {
+            const struct draft_edge *edge = &builder->edges.items[e];
+            if (edge->from != draft->from && reached[edge->from] && !reached[edge->to] &&
+                (!loop || source_context_in_loop(builder->in->trace,
+                                                 builder->nodes.items[edge->to].context, loop)))
+                grows = reached[edge->to] = true;
+        }
+    }
+    return reached;
+}

@@ -14,4 +14,9 @@ void loops_find_leaving(struct builder *builder);
 /* Sets loop_is_visible and is_in_share, which builder_free() frees. Follows loops_find_ends(). */
 void loops_find_visible(struct builder *builder);
 
+/* Per node: does a thread that takes the edge come to it before it is where the edge begins again,
+ * or there at last, inside of the loop (NULL: anywhere)? The caller frees. */
+bool *loops_way_round(const struct builder *builder, const struct draft_edge *draft,
+                      const struct facts_loop *loop);
+
 #endif

@@ -30,10 +30,10 @@ struct round {
 /* The rounds of the passes, of which `taken` tells who went the way of one. The caller frees. NULL:
  * they are no rounds. */
 static struct round *find_rounds(const struct passes *passes, const bool *taken,
-                                 const struct thread_pool *pool, size_t least, size_t *n_rounds) {
+                                 const struct thread_pool *pool, size_t *n_rounds) {
     size_t size = (size_t)pool->size;
     *n_rounds = size > 1 ? passes->count / size : 0;
-    size_t *places = *n_rounds >= least ? rounds_places(passes, pool) : NULL;
+    size_t *places = *n_rounds > 0 ? rounds_places(passes, pool) : NULL;
     if (!places)
         return NULL;
     struct round *rounds = memory_alloc(*n_rounds, sizeof *rounds);
@@ -56,9 +56,9 @@ static struct round *find_rounds(const struct passes *passes, const bool *taken,
 
 /* One thread in each round, and no round begins before the one before it has been left by all. */
 static enum taker judge(const struct passes *passes, const bool *taken,
-                        const struct thread_pool *pool, size_t least) {
+                        const struct thread_pool *pool) {
     size_t n, early = 0, late = 0;
-    struct round *rounds = find_rounds(passes, taken, pool, least, &n);
+    struct round *rounds = find_rounds(passes, taken, pool, &n);
     bool fits = rounds, same = true;
     for (size_t r = 0; r < n && fits; r++) {
         fits = rounds[r].n_taken == 1 && (r == 0 || rounds[r - 1].last_ns <= rounds[r].first_ns);
@@ -114,15 +114,7 @@ static struct leavings find_leavings(struct builder *builder) {
  */
 static bool leads_to(const struct builder *builder, int edge, int other) {
     const struct draft_edge *edges = builder->edges.items;
-    bool *reached = memory_alloc(builder->nodes.count, sizeof *reached);
-    reached[edges[edge].to] = true;
-    for (bool grows = true; grows;) {
-        grows = false;
-        for (size_t e = 0; e < builder->edges.count; e++)
-            if (edges[e].from != edges[edge].from && reached[edges[e].from] &&
-                !reached[edges[e].to])
-                grows = reached[edges[e].to] = true;
-    }
+    bool *reached = loops_way_round(builder, &edges[edge], NULL);
     bool leads = reached[edges[other].to];
     free(reached);
     return leads;
@@ -138,6 +130,8 @@ static bool is_rather(const struct builder *builder, int edge, int found) {
  * index, or -1. */
 static int edge_of_one(const struct builder *builder, const struct leaving *leavings, size_t n,
                        const struct thread_pool *pool, enum taker *taker) {
+    if (n < LEAST_ROUNDS * (size_t)pool->size)
+        return -1;
     struct passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
     bool *taken = memory_alloc(n, sizeof *taken);
     for (size_t i = 0; i < n; i++)
@@ -150,7 +144,7 @@ static int edge_of_one(const struct builder *builder, const struct leaving *leav
         for (size_t j = 0; j < n; j++)
             count += taken[j] = leavings[j].edge == edge;
         enum taker judged =
-            count * (size_t)pool->size == n ? judge(&passes, taken, pool, LEAST_ROUNDS) : TAKER_ANY;
+            count * (size_t)pool->size == n ? judge(&passes, taken, pool) : TAKER_ANY;
         if (judged == TAKER_ANY || edge == found || !is_rather(builder, edge, found))
             continue;
         found = edge;
@@ -222,11 +216,9 @@ static bool find_busy(const struct builder *builder, const struct draft_edge *dr
 
 /* Is it always the pool's creator who does it? */
 static bool is_creator(const struct trace *trace, const struct passes *passes, const bool *taken) {
-    for (size_t i = 0; i < passes->count; i++) {
-        const struct trace_thread *thread = &trace->threads[passes->items[i].thread];
-        if (taken[i] && (thread->creator < 0 || trace->threads[thread->creator].tid != thread->tid))
+    for (size_t i = 0; i < passes->count; i++)
+        if (taken[i] && !pools_is_creators(trace, passes->items[i].thread))
             return false;
-    }
     return true;
 }
 
@@ -244,7 +236,7 @@ enum taker takers_split_cpu(const struct builder *builder, struct draft_edge *dr
     if (find_busy(builder, draft, taken, &rest) &&
         (n >= LEAST_ROUNDS * (size_t)pool->size || rest <= NEARLY_NONE ||
          is_creator(builder->in->trace, &draft->passes, taken)))
-        taker = judge(&draft->passes, taken, pool, 1);
+        taker = judge(&draft->passes, taken, pool);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)
         if (taken[i])
             *VECTOR_ADD(of_one) = draft->cpu_ns.items[i];

@@ -12,8 +12,6 @@
 /* So many of the threads' calls are made below the function that is their work: the last ones of
  * some functions are jumps, which hide who made them. */
 #define MOST_CALLS 0.95
-/* A creator whose part takes less than this share of its threads' lives only lends a hand. */
-#define PART_SHARE 0.1
 
 /* Threads that one thread creates at one place. */
 struct crew {
@@ -228,7 +226,8 @@ static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
         const struct trace_thread *thread = &trace->threads[crew->members[m]];
         lives += (double)(thread->end_ns - thread->start_ns);
     }
-    return (double)(crew->end_ns - crew->begin_ns) >= PART_SHARE * lives / (double)crew->n_members;
+    return (double)(crew->end_ns - crew->begin_ns) >=
+           DUTIES_PART_SHARE * lives / (double)crew->n_members;
 }
 
 /* The creator's part ends with the last of the members; `last` is where it is joined. */
@@ -297,22 +296,17 @@ static bool find_meetings(const struct trace *trace, const struct sample *sample
     return meetings->count > 0;
 }
 
-/* The function that is the members' work and the creator's part; NULL: none. */
-static const char *find_function(const struct trace *trace, const struct sample *sample,
-                                 struct crew *crew, size_t from, size_t to) {
-    const char *function = NULL;
-    for (size_t depth = 0; (function = common_function(trace, crew, depth)); depth++)
-        if (find_part(trace, crew, from, to, function))
+/* The function below their first one, `start`, that is the members' work and the creator's part.
+ * NULL: none. */
+static const char *find_deeper(const struct trace *trace, struct crew *crew, size_t from, size_t to,
+                               const char *start) {
+    const char *function = start;
+    for (size_t depth = 1; function; depth++) {
+        function = common_function(trace, crew, depth);
+        if (function && find_part(trace, crew, from, to, function))
             return function;
-    return find_silent_part(trace, sample, crew, from, to)
-               ? trace->threads[crew->members[0]].start_routine
-               : NULL;
-}
-
-/* Does the creator call the members' first function itself? */
-static bool calls_start(const struct trace *trace, struct crew *crew, size_t from, size_t to) {
-    const char *start = common_function(trace, crew, 0);
-    return start && find_part(trace, crew, from, to, start);
+    }
+    return NULL;
 }
 
 static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
@@ -320,11 +314,16 @@ static void find_work(const struct trace *trace, const struct sample *sample, st
     size_t from = 0, to = 0;
     if (!find_stay(trace, crew, &from, &to) || find_pieces(trace, sample, crew, from, to))
         return;
+    const char *start = common_function(trace, crew, 0);
+    const char *function = start && find_part(trace, crew, from, to, start) ? start : NULL;
     /* Where all of them meet may be a function below which all calls are made, and yet not their
      * work. */
-    if (!calls_start(trace, crew, from, to) && find_meetings(trace, sample, crew, from, to))
+    if (!function && find_meetings(trace, sample, crew, from, to))
         return;
-    const char *function = find_function(trace, sample, crew, from, to);
+    if (!function)
+        function = find_deeper(trace, crew, from, to, start);
+    if (!function && find_silent_part(trace, sample, crew, from, to))
+        function = trace->threads[crew->members[0]].start_routine;
     if (!function)
         return;
     crew->begin_ns = trace_end_ns(&creator->records[crew->first - 1]);
@@ -477,11 +476,8 @@ static uint32_t *find_meeting_contexts(const struct crew *crew, const struct tra
         struct comings comings = meetings_comings(member, crew->meetings.items[o]);
         size_t n = 0;
         for (size_t r = 0; r < part->n_records; r++)
-            if (part->records[r].object == crew->meetings.items[o] &&
-                meetings_begin(&crew->meetings, &part->records[r])) {
-                contexts[r] = n < comings.count ? comings.items[n] : TRACE_NO_CONTEXT;
-                n++;
-            }
+            if (meetings_comes_to(&part->records[r], crew->meetings.items[o]) && n < comings.count)
+                contexts[r] = comings.items[n++];
         free(comings.items);
     }
     for (size_t r = 1; r < part->n_records; r++)

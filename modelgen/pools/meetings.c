@@ -16,8 +16,7 @@ static bool is_lock(const struct trace_record *record) {
            !(record->flags & TRACE_FAILED);
 }
 
-/* Does the thread come to the object: a barrier, or a mutex that may belong to one made by hand? */
-static bool comes_to(const struct trace_record *record, uint64_t object) {
+bool meetings_comes_to(const struct trace_record *record, uint64_t object) {
     bool barrier = api_catalog[record->api].object == ON_BARRIER && trace_op(record) == OP_BARRIER;
     return record->object == object && (barrier || is_lock(record));
 }
@@ -25,7 +24,7 @@ static bool comes_to(const struct trace_record *record, uint64_t object) {
 static size_t times(const struct trace_thread *thread, size_t first, size_t last, uint64_t object) {
     size_t n = 0;
     for (size_t r = first; r < last; r++)
-        n += comes_to(&thread->records[r], object);
+        n += meetings_comes_to(&thread->records[r], object);
     return n;
 }
 
@@ -75,7 +74,7 @@ struct meetings meetings_find(const struct trace *trace, size_t creator, const s
     size_t n_judged = 0;
     for (size_t r = from; r < to; r++) {
         const struct trace_record *record = &thread->records[r];
-        if (!comes_to(record, record->object))
+        if (!meetings_comes_to(record, record->object))
             continue;
         int meets = map_get(&judged, record->object, -1);
         if (meets < 0 && n_judged++ >= MOST_OBJECTS)
@@ -99,17 +98,10 @@ void meetings_free(struct meetings *meetings) {
     free(meetings->items);
 }
 
-bool meetings_begin(const struct meetings *meetings, const struct trace_record *record) {
-    for (size_t i = 0; i < meetings->count; i++)
-        if (comes_to(record, meetings->items[i]))
-            return true;
-    return false;
-}
-
 struct comings meetings_comings(const struct trace_thread *thread, uint64_t object) {
     struct comings comings = {0};
     for (size_t r = 0; r < thread->n_records; r++)
-        if (comes_to(&thread->records[r], object))
+        if (meetings_comes_to(&thread->records[r], object))
             *VECTOR_ADD(&comings) = thread->records[r].context;
     return comings;
 }

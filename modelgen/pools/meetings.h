@@ -22,8 +22,9 @@ struct meetings meetings_find(const struct trace *trace, size_t creator, const s
                               size_t n_members, size_t from, size_t to);
 void meetings_free(struct meetings *meetings);
 
-/* Does a thread come to a meeting with this call? */
-bool meetings_begin(const struct meetings *meetings, const struct trace_record *record);
+/* Does a thread come to the object with this call: a barrier, or a mutex that may belong to one
+ * made by hand? */
+bool meetings_comes_to(const struct trace_record *record, uint64_t object);
 
 /* The contexts of a thread's comings to one of the objects, in order; free() the items. */
 struct comings {

@@ -8,7 +8,6 @@
 /* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
  */
 #define MOST_CALLS 0.95
-#define PART_SHARE DUTIES_PART_SHARE
 
 /* ---- the creator's pieces ---- */
 
@@ -85,7 +84,7 @@ static bool is_worth_it(const struct trace *trace, const size_t *members, size_t
             taken_ns = trace_op(record) == OP_GET ? trace_end_ns(record) : UINT64_MAX;
         }
     }
-    return own_ns >= PART_SHARE * their_ns / (double)n_members;
+    return own_ns >= DUTIES_PART_SHARE * their_ns / (double)n_members;
 }
 
 /* Calls show what it does; where it makes none, samples of its stack do. */

@@ -261,6 +261,11 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
     free(told);
 }
 
+bool pools_is_creators(const struct trace *trace, size_t thread) {
+    const struct trace_thread *own = &trace->threads[thread];
+    return own->creator >= 0 && own->tid == trace->threads[own->creator].tid;
+}
+
 bool pools_follows(const struct thread_pools *pools, size_t p) {
     const struct thread_pool *pool = &pools->pools[p];
     if (!pool->scales || !is_bounded(pool->least, pool->most))
@@ -335,7 +340,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
         pool->threads = memory_resize(pool->threads, pool->n_threads + 1, sizeof(size_t));
         pool->threads[pool->n_threads++] = t;
         pool->cpu_ns += thread_cpu_ns[t];
-        pool->with_creator |= creator >= 0 && thread->tid == trace->threads[thread->creator].tid;
+        pool->with_creator |= pools_is_creators(trace, t);
         pools.pool_of[t] = index;
     }
     map_free(&known);

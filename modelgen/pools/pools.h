@@ -39,6 +39,9 @@ struct thread_pools {
 struct thread_pools pools_find(const struct trace *trace, const struct teams *teams,
                                const struct facts *facts, const double *thread_cpu_ns);
 
+/* Is the thread its creator's part of the pool's work (teams.h, crews.h)? */
+bool pools_is_creators(const struct trace *trace, size_t thread);
+
 /* Does the pool follow --threads as no other does better? One with bounds only where all have some.
  */
 bool pools_follows(const struct thread_pools *pools, size_t p);

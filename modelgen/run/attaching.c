@@ -7,12 +7,12 @@
 
 static void add_span(const struct trace_thread *thread, struct trace_span span,
                      struct losses *losses) {
-    for (size_t s = 0; s < thread->n_slices; s++) {
+    size_t s = timeline_slice_after(thread, span.from_ns);
+    for (; s < thread->n_slices && thread->slices[s].on_ns < span.to_ns; s++) {
         const struct trace_slice *slice = &thread->slices[s];
         uint64_t from_ns = slice->on_ns > span.from_ns ? slice->on_ns : span.from_ns;
         uint64_t to_ns = slice->off_ns < span.to_ns ? slice->off_ns : span.to_ns;
-        if (from_ns < to_ns)
-            *VECTOR_ADD(losses) = (struct loss){from_ns, to_ns, 1, slice->cpu};
+        *VECTOR_ADD(losses) = (struct loss){from_ns, to_ns, 1, slice->cpu};
     }
 }
 

@@ -37,25 +37,32 @@ static void lock_twice(struct trace *trace, int thread, uint64_t first_ns, uint3
     builder_record(trace, thread, "pthread_mutex_unlock", first_ns + LIFE / 2 + 10, 0, MUTEX, b, 0);
 }
 
-/* Main creates one thread that does rows() by way of start(), does `own` itself, and joins. */
-static struct trace *helping_main(const char *own, uint64_t own_ns) {
+/* Main, thread 0, creates thread 1, which begins with start(). */
+static struct trace *main_and_thread(void) {
     struct trace *trace = builder_new(2);
     int main_thread = builder_thread(trace, "main", -1);
     int thread = builder_thread(trace, "start", 0);
     trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
     builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
                    trace->threads[thread].creation_context, thread);
-    lock_twice(trace, thread, 200, calls(trace, "take", 2, "rows", "start"),
+    return trace;
+}
+
+/* Main creates one thread that does rows() by way of start(), does `own` itself, and joins. */
+static struct trace *helping_main(const char *own, uint64_t own_ns) {
+    enum { MAIN, THREAD };
+    struct trace *trace = main_and_thread();
+    lock_twice(trace, THREAD, 200, calls(trace, "take", 2, "rows", "start"),
                calls(trace, "give", 3, "rows", "start"));
-    lock_twice(trace, main_thread, 200, calls(trace, "take", 2, own, "main"),
+    lock_twice(trace, MAIN, 200, calls(trace, "take", 2, own, "main"),
                calls(trace, "give", 3, own, "main"));
-    builder_record(trace, main_thread, "pthread_join", own_ns, 50, 0,
-                   calls(trace, "finish", 4, "main", "main"), thread);
-    builder_slice(trace, main_thread, 0, own_ns);
-    builder_slice(trace, thread, 150, LIFE);
+    builder_record(trace, MAIN, "pthread_join", own_ns, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, own_ns);
+    builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, own_ns + 1000 > LIFE ? own_ns + 1000 : LIFE);
-    trace->threads[thread].start_ns = 150;
-    trace->threads[thread].end_ns = LIFE;
+    trace->threads[THREAD].start_ns = 150;
+    trace->threads[THREAD].end_ns = LIFE;
     return trace;
 }
 
@@ -160,25 +167,21 @@ static void without_calls_stack_samples_tell_the_creators_part(void **state) {
  * end of render(), which each calls too; main `times` times. */
 static struct trace *meeting_main(int times) {
     enum { BARRIER = 0x2000 };
-    struct trace *trace = builder_new(2);
-    int main_thread = builder_thread(trace, "main", -1);
-    int thread = builder_thread(trace, "start", 0);
-    trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
-    builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
-                   trace->threads[thread].creation_context, thread);
+    enum { MAIN, THREAD };
+    struct trace *trace = main_and_thread();
     const char *functions[] = {"meet", "render"};
     for (int i = 0; i < 2; i++) {
         uint64_t at_ns = i ? LIFE - 1000 : 1000;
-        builder_record(trace, thread, "pthread_barrier_wait", at_ns, 10, BARRIER,
+        builder_record(trace, THREAD, "pthread_barrier_wait", at_ns, 10, BARRIER,
                        calls(trace, "arrive", 2, functions[i], "start"), 2);
         if (i < times)
-            builder_record(trace, main_thread, "pthread_barrier_wait", at_ns, 10, BARRIER,
+            builder_record(trace, MAIN, "pthread_barrier_wait", at_ns, 10, BARRIER,
                            calls(trace, "arrive", 2, functions[i], "main"), 2);
     }
-    builder_record(trace, main_thread, "pthread_join", LIFE - 100, 50, 0,
-                   calls(trace, "finish", 4, "main", "main"), thread);
-    builder_slice(trace, main_thread, 0, LIFE);
-    builder_slice(trace, thread, 150, LIFE);
+    builder_record(trace, MAIN, "pthread_join", LIFE - 100, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, LIFE);
+    builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, LIFE);
     return trace;
 }

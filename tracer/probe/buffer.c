@@ -129,27 +129,7 @@ static void find_stack(uint64_t stack_bytes) {
     probe_thread.stack_low = probe_thread.stack_high - stack_bytes;
 }
 
-/* Makes the file. Its head alone may find space: then the losses are counted there. Head and window
- * are one mapping, since to unmap anything interrupts the other cores; what lies between is never
- * touched. */
-static bool make_file(void) {
-    int file = open_records(O_RDWR | O_CREAT | O_EXCL);
-    if (file < 0)
-        return false;
-    if (file_reserve(file, 0, RAW_HEADER_SIZE))
-        probe_thread.header = file_map(file, 0, MAPPED_BYTES);
-    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES)) {
-        probe_thread.window = (uint64_t)probe_thread.header + RAW_WINDOW_BYTES;
-        *(volatile uint64_t *)probe_thread.window =
-            0; /* the page fault is ours, not the first call's */
-    }
-    file_close(file);
-    return probe_thread.window != 0;
-}
-
-/* ---- memory for chains ---- */
-
-/* That of threads that have ended: mapping it anew costs a new thread page faults. */
+/* Memory for chains of threads that have ended: mapping it anew costs a new thread page faults. */
 static struct probe_chain *spare_chains[SPARE_CHAINS];
 
 static struct probe_chain *take_chains(void) {
@@ -171,9 +151,26 @@ static void give_back_chains(struct probe_chain *chains) {
     file_unmap((uint64_t)chains, CHAIN_BYTES);
 }
 
-static void fill_header(uint64_t from_ticks, int32_t creator, uint32_t context, uint64_t routine) {
+/* Makes the file. Its head alone may find space: then the losses are counted there. Head and window
+ * are one mapping, since to unmap anything interrupts the other cores; what lies between is never
+ * touched. */
+static bool make_file(void) {
+    int file = open_records(O_RDWR | O_CREAT | O_EXCL);
+    if (file < 0)
+        return false;
+    if (file_reserve(file, 0, RAW_HEADER_SIZE))
+        probe_thread.header = file_map(file, 0, MAPPED_BYTES);
+    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES)) {
+        probe_thread.window = (uint64_t)probe_thread.header + RAW_WINDOW_BYTES;
+        /* The page fault is ours, not the first call's. */
+        *(volatile uint64_t *)probe_thread.window = 0;
+    }
+    file_close(file);
+    return probe_thread.window != 0;
+}
+
+static void fill_header(int32_t creator, uint32_t context, uint64_t routine) {
     struct raw_thread *header = probe_thread.header;
-    header->attach_from_ticks = from_ticks;
     header->version = RAW_VERSION;
     header->tid = (int32_t)syscall(SYS_gettid);
     header->index = probe_thread.index;
@@ -196,7 +193,7 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
     probe_thread.chains = take_chains();
     bool recording = probe_thread.chains != NULL && make_file();
     if (probe_thread.header != NULL)
-        fill_header(from_ticks, creator, context, routine);
+        fill_header(creator, context, routine);
     if (recording)
         begin_window((uint64_t)(probe_image + 1) << 32);
     else
@@ -205,8 +202,10 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
     pthread_setspecific(probe_process.thread_key, &probe_thread);
     probe_thread.busy = false;
     quiet_leave(quiet);
-    if (probe_thread.header != NULL)
+    if (probe_thread.header != NULL) {
+        probe_thread.header->attach_from_ticks = from_ticks;
         probe_thread.header->attach_to_ticks = clock_after();
+    }
     return recording;
 }
 
