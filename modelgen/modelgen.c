@@ -192,7 +192,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     pipes_as_queues(&view);
     signals_as_permits(&view);
     relays_as_waits(&view);
-    slots_as_commands(&view);
+    slots_as_commands(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);
     struct trace placed = *crews.trace; /* where calls are as the program's author sees it */

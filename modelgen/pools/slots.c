@@ -103,9 +103,30 @@ static bool may_be_slot(const struct visitors *visitors, int thread, int creator
     return false;
 }
 
+static bool is_made_at(const struct trace_context *calls, const struct facts_place *place) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (calls->frames[f].line == place->line &&
+            strcmp(calls->frames[f].function, place->function) == 0)
+            return true;
+    return false;
+}
+
+/* Does the source say that whoever locks there comes to a barrier? */
+static bool comes_to_barrier(const struct trace *trace, const struct facts *facts,
+                             const struct section *section) {
+    uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
+    for (size_t m = 0; facts && context != TRACE_NO_CONTEXT && m < facts->n_monitors; m++)
+        for (size_t i = 0; i < facts->monitors[m].n_operations; i++)
+            if (facts->monitors[m].kind == MONITOR_BARRIER &&
+                is_made_at(&trace->contexts[context], &facts->monitors[m].operations[i].place))
+                return true;
+    return false;
+}
+
 /* Per thread, the first mutex that may be its slot, as until it has a command it does nothing else;
  * NO_SLOT: there is none. */
-static int *find_slots(const struct trace *trace, const struct sections *sections) {
+static int *find_slots(const struct trace *trace, const struct facts *facts,
+                       const struct sections *sections) {
     struct visitors *visitors = find_visitors(sections);
     int *slots = memory_alloc(trace->n_threads, sizeof *slots);
     uint64_t *first_ns = memory_alloc(trace->n_threads, sizeof *first_ns);
@@ -115,7 +136,8 @@ static int *find_slots(const struct trace *trace, const struct sections *section
         const struct section *section = &sections->sections[s];
         int thread = section->thread, creator = trace->threads[thread].creator;
         if (creator < 0 || !may_be_slot(&visitors[section->mutex], thread, creator) ||
-            (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]))
+            (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]) ||
+            comes_to_barrier(trace, facts, section))
             continue;
         slots[thread] = section->mutex;
         first_ns[thread] = section->acquire_ns;
@@ -465,11 +487,11 @@ static void show_slots(struct view *view, const struct sections *sections, const
     free(moments);
 }
 
-void slots_as_commands(struct view *view) {
+void slots_as_commands(struct view *view, const struct facts *facts) {
     const struct trace *trace = &view->trace;
     int *one_pool = memory_alloc(trace->n_threads, sizeof *one_pool);
     struct sections sections = sections_find(trace, one_pool);
-    int *slots = find_slots(trace, &sections);
+    int *slots = find_slots(trace, facts, &sections);
     bool any = false;
     for (size_t t = 0; t < trace->n_threads; t++)
         any |= slots[t] != NO_SLOT;

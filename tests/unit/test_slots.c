@@ -112,7 +112,7 @@ static void slots_become_one_queue_and_its_completion(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands();
     struct view view = view_of(trace);
-    slots_as_commands(&view);
+    slots_as_commands(&view, NULL);
     assert_int_equal(count(&view.trace, 0, ROLE_put), WORKERS * ROUNDS);
     assert_int_equal(count(&view.trace, 0, ROLE_acquire), WORKERS * ROUNDS);
     uint64_t object = nth(&view.trace, 0, ROLE_put, 0)->object;
@@ -137,11 +137,35 @@ static void slots_become_one_queue_and_its_completion(void **state) {
     trace_free(trace);
 }
 
+static void what_the_source_takes_for_a_barrier_is_no_slot(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_commands();
+    uint32_t meet = builder_context(trace, "meet", 5, "work", 9);
+    for (size_t t = 1; t <= WORKERS; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            trace->threads[t].records[r].context = meet;
+    struct facts_operation arrive = {.role = FACTS_ARRIVE,
+                                     .place = {.function = "meet", .line = 5}};
+    struct facts_monitor monitor = {
+        .kind = MONITOR_BARRIER, .operations = &arrive, .n_operations = 1};
+    const struct facts facts = {.monitors = &monitor, .n_monitors = 1};
+    struct view view = view_of(trace);
+    slots_as_commands(&view, &facts);
+    assert_int_equal(count(&view.trace, 0, ROLE_put), 0);
+    view_free(&view);
+    monitor.kind = MONITOR_BOUNDED_QUEUE; /* any other object may be slots */
+    view = view_of(trace);
+    slots_as_commands(&view, &facts);
+    assert_int_equal(count(&view.trace, 0, ROLE_put), WORKERS * ROUNDS);
+    view_free(&view);
+    trace_free(trace);
+}
+
 static void commands_that_nobody_waits_for_are_the_end(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands();
     struct view view = view_of(trace);
-    slots_as_commands(&view);
+    slots_as_commands(&view, NULL);
     assert_int_equal(count(&view.trace, 0, ROLE_close_queue), 1);
     for (size_t t = 1; t <= WORKERS; t++) {
         const struct trace_record *last = nth(&view.trace, t, ROLE_get, ROUNDS);
@@ -153,7 +177,7 @@ static void commands_that_nobody_waits_for_are_the_end(void **state) {
 
 static void expect_as_it_was(const struct trace *trace) {
     struct view view = view_of(trace);
-    slots_as_commands(&view);
+    slots_as_commands(&view, NULL);
     assert_ptr_equal(view.trace.threads, trace->threads);
     view_free(&view);
 }
@@ -231,7 +255,7 @@ static void a_creator_that_carries_out_commands_is_one_of_the_workers(void **sta
     struct trace *trace = rounds_of_commands();
     builder_slice(trace, 0, 0, (uint64_t)(ROUNDS + 2) * ROUND_NS);
     struct view view = view_of(trace);
-    slots_as_commands(&view);
+    slots_as_commands(&view, NULL);
     struct sample sample = sample_of("work");
     struct crews crews = unfold(&view.trace, &sample);
     assert_non_null(crews.made);
@@ -261,7 +285,7 @@ static void a_creator_that_does_something_else_meanwhile_is_none_of_them(void **
     (void)state;
     struct trace *trace = rounds_of_commands();
     struct view view = view_of(trace);
-    slots_as_commands(&view);
+    slots_as_commands(&view, NULL);
     struct sample sample = sample_of("read_frame");
     struct crews crews = unfold(&view.trace, &sample);
     assert_null(crews.made);
@@ -274,6 +298,7 @@ static void a_creator_that_does_something_else_meanwhile_is_none_of_them(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_become_one_queue_and_its_completion),
+        cmocka_unit_test(what_the_source_takes_for_a_barrier_is_no_slot),
         cmocka_unit_test(commands_that_nobody_waits_for_are_the_end),
         cmocka_unit_test(a_look_that_does_not_wait_is_no_slots),
         cmocka_unit_test(commands_that_do_not_go_in_rounds_are_left_alone),
