@@ -46,16 +46,19 @@ bool candidates_are_alike(const struct monitors *monitors, int a, int b) {
     return condition >= 0 && condition == waited_for(monitors, y->entry);
 }
 
-/* Is one of them of the same operation? */
-static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class) {
+/* Does one of them have the weight of this one, too? */
+static bool has_alike(const struct monitors *monitors, const int *classes, int n, int class,
+                      bool by_operation) {
     for (int i = 0; i < n; i++)
-        if (candidates_are_alike(monitors, classes[i], class))
+        if (candidates_are_alike(monitors, classes[i], class) ||
+            (by_operation && class_is_same_operation(&monitors->classes[classes[i]],
+                                                     &monitors->classes[class])))
             return true;
     return false;
 }
 
 int candidates_choose(const struct monitors *monitors, int mutex, int waiter_entry, int condition,
-                      int close_class, int chosen[CLASS_LIMIT]) {
+                      int close_class, bool by_operation, int chosen[CLASS_LIMIT]) {
     struct {
         int *items;
         size_t count, capacity;
@@ -68,7 +71,7 @@ int candidates_choose(const struct monitors *monitors, int mutex, int waiter_ent
         qsort_r(all.items, all.count, sizeof *all.items, compare_classes, &order);
     int n = 0, entries = 0;
     for (size_t i = 0; n < CLASS_LIMIT && i < all.count; i++) {
-        bool known = has_alike(monitors, chosen, n, all.items[i]);
+        bool known = has_alike(monitors, chosen, n, all.items[i], by_operation);
         if (!known && entries == FREE_LIMIT)
             continue;
         entries += !known;

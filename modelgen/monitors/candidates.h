@@ -11,10 +11,10 @@
 #define CLOSE_LIMIT 4 /* candidates for what closes an object */
 
 /* The classes of the mutex that may take part, the closing class (-1: none) left out: as many call
- * sites as can have a weight of their own, with all that is signalled there. Gives how many were
- * chosen; what a hypothesis cannot do without comes first. */
+ * sites, or pieces of code (`by_operation`), as can have a weight of their own, with all that is
+ * signalled there. Gives how many were chosen; what a hypothesis cannot do without comes first. */
 int candidates_choose(const struct monitors *monitors, int mutex, int waiter_entry, int condition,
-                      int close_class, int chosen[CLASS_LIMIT]);
+                      int close_class, bool by_operation, int chosen[CLASS_LIMIT]);
 
 /* A loop may lock before it begins and again in each round: what waits for the same in the same
  * function is one operation. `a` and `b` are classes. */

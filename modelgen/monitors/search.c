@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/monitors/batches.h"
 #include "modelgen/monitors/candidates.h"
 #include "modelgen/monitors/classes.h"
 
@@ -16,12 +17,17 @@
 #define REACHED     0.25 /* ... that a level is reached at the start */
 #define STOCK       1.25 /* ... and that there is something to take, which no section put there */
 
+/* Do sections of the class wait for what is sought? */
+static bool is_waiter(const struct search *search, int class_index) {
+    const struct section_class *class = &search->monitors->classes[class_index];
+    return class->entry == search->current.waiter_entry ||
+           (search->by_operation && class_is_same_operation(class, search->waiter));
+}
+
 static bool judges(const struct search *search, size_t index) {
     const struct event *event = &search->history->items[index];
-    const struct hypothesis *current = &search->current;
-    return event_decides(event) && event->time_ns < current->closed_ns &&
-           search->monitors->classes[event->class_index].entry == current->waiter_entry &&
-           !(search->excused && search->excused[index]);
+    return event_decides(event) && event->time_ns < search->current.closed_ns &&
+           is_waiter(search, event->class_index) && !(search->excused && search->excused[index]);
 }
 
 /* Where the class stands in what was found; -1: it takes no part. */
@@ -32,11 +38,18 @@ static int slot_of(const struct search *search, int class_index) {
     return -1;
 }
 
-/* Does any class of this entry signal the condition? */
-static bool entry_signals(const struct search *search, int entry) {
+/* Do the two weigh the same, being of one call site or, if that counts, of one piece of code? */
+static bool are_one(const struct search *search, int a, int b) {
+    const struct section_class *x = &search->monitors->classes[a];
+    const struct section_class *y = &search->monitors->classes[b];
+    return x->entry == y->entry || (search->by_operation && class_is_same_operation(x, y));
+}
+
+/* Does any class that is one with this one signal the condition? */
+static bool signals_here(const struct search *search, int class_index) {
     for (int i = 0; i < search->n_classes; i++) {
         const struct section_class *class = &search->monitors->classes[search->classes[i]];
-        if (class->entry == entry &&
+        if (are_one(search, search->classes[i], class_index) &&
             (search->condition < 0 ? class->n_signals > 0
                                    : class_signals(class, search->condition)))
             return true;
@@ -157,6 +170,15 @@ static void judge_supply(struct search *search, long supply, double complexity) 
     *current = single;
 }
 
+/* Is the replay's table large enough for all that the chosen weights may add up to? */
+static bool counters_fit(const struct search *search) {
+    double most = 0;
+    for (int i = 0; i < search->n_classes; i++)
+        most += fabs(search->current.weight[i] *
+                     search->monitors->classes[search->classes[i]].count);
+    return most <= (double)search->table.offset;
+}
+
 /* Judges the chosen weights, then the same with the waiter taking a whole batch, or with a batch
  * being added at once. */
 static void judge_weights(struct search *search) {
@@ -175,6 +197,15 @@ static void judge_weights(struct search *search) {
     if (producers == 0)
         return;
     current->take = 1;
+    if (search->by_operation) {
+        struct hypothesis single = *current;
+        struct batch_events events = {search->events, search->n_events,
+                                      search->history->n_instances};
+        if (batches_solve(search->monitors, events, current) && counters_fit(search))
+            judge_current(search, complexity);
+        *current = single;
+        return;
+    }
     if (search->partial) { /* much would say why some waited: only what is passed on and used up */
         if (hypothesis_takes(search->monitors, current) && is_balanced(search))
             judge_current(search, complexity);
@@ -213,7 +244,7 @@ static void enumerate(struct search *search, int at) {
     }
     const struct section_class *class = &search->monitors->classes[search->classes[at]];
     int *weight = &search->current.weight[at];
-    bool waiter = class->entry == search->current.waiter_entry;
+    bool waiter = is_waiter(search, search->classes[at]);
     if (waiter && search->current.tries) {
         bool succeeds =
             search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;
@@ -222,7 +253,7 @@ static void enumerate(struct search *search, int at) {
         return;
     }
     for (int i = 0; search->uniform && i < at; i++)
-        if (search->monitors->classes[search->classes[i]].entry == class->entry ||
+        if (are_one(search, search->classes[i], search->classes[at]) ||
             (search->tied && search->alike[i][at])) {
             *weight = search->current.weight[i];
             enumerate(search, at + 1);
@@ -230,7 +261,7 @@ static void enumerate(struct search *search, int at) {
         }
     *weight = 0;
     enumerate(search, at + 1);
-    if (waiter || !entry_signals(search, class->entry)) {
+    if (waiter || !signals_here(search, search->classes[at])) {
         *weight = -1;
         enumerate(search, at + 1);
     } else {
@@ -251,6 +282,8 @@ static bool search_weights(struct search *search) {
     search->uniform = search->tied = !search->current.tries;
     enumerate(search, 0);
     bool good = search->found && verdict_is_acceptable(&search->best_verdict);
+    if (search->by_operation) /* amounts of its own for each call site make much fit by accident */
+        return good && tells_much(&search->best_verdict);
     if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
         search->tied = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
@@ -297,7 +330,8 @@ static bool search_run(struct search *search, const struct history *history, int
     search->condition = condition;
     search->found = false;
     search->n_classes =
-        candidates_choose(monitors, mutex, waiter_entry, condition, close_class, search->classes);
+        candidates_choose(monitors, mutex, waiter_entry, condition, close_class,
+                          search->by_operation, search->classes);
     search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
         .classes = search->classes,
@@ -395,7 +429,18 @@ bool search_waits(struct search *search, const struct history *history,
         best = *search;
     }
     *search = best;
-    return good && holds_elsewhere(search, history, class);
+    good = good && holds_elsewhere(search, history, class);
+    if (good && search->uniform)
+        return true;
+    /* before it is believed that a section's signals tell what it does */
+    best.by_operation = true;
+    best.waiter = class;
+    if (!search_run(&best, history, class->mutex, class->entry, class->waits_on, -1, false) ||
+        !holds_elsewhere(&best, history, class))
+        return good;
+    *search = best;
+    *close_class = -1;
+    return true;
 }
 
 /* Marks the waits that the first of two counters explains; the caller frees. */

@@ -29,6 +29,9 @@ struct search {
     bool uniform; /* all sections of one call site weigh the same, whatever they signal */
     bool tied;    /* ... and those of other sites of its function that wait for the same */
     bool alike[CLASS_LIMIT][CLASS_LIMIT]; /* do the two of the chosen classes stand at such sites */
+    bool by_operation; /* all sections of one piece of code do the same, wherever it is called; how
+                          many they add at once goes by the call site */
+    const struct section_class *waiter; /* ... one of those that wait then */
     bool any_alike;                       /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
                      why everybody waited */
