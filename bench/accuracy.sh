@@ -49,9 +49,10 @@ error_summary() {
              }'
 }
 
-# The largest deviation among the lines of the model's self-check.
+# The largest deviation from the traced run among the lines of the model's self-check.
 self_check() {
-    grep -o '"measured": [^,]*, "simulated": [^,}]*' "$1/model.json" |
+    grep '"what": "\(running time\|CPU utilisation\)"' "$1/model.json" |
+        grep -o '"measured": [^,]*, "simulated": [^,}]*' |
         awk -F '[:,]' '$2 + 0 > 0 { e = $4 / $2 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
                        END { if (NR) printf "%.4f", worst; else print "-" }'
 }
@@ -126,6 +127,13 @@ judge_model() {
         >>"$folder/result.part"
 }
 
+# The commit that was measured; the documents, which this script writes, are no part of it.
+commit() {
+    local dirty=
+    git -C "$root" diff --quiet HEAD -- . ':!docs' || dirty=-dirty
+    echo "$(git -C "$root" rev-parse --short HEAD)$dirty"
+}
+
 measure_program() {
     local name=$1 folder=$kept/$1 base build round runs=$runs
     mkdir -p "$folder"
@@ -159,7 +167,7 @@ measure_program() {
     {
         echo "$(basename "${concrete[0]}") ${concrete[*]:1}" | sed "s|$work/||g"
         date -u -r "$folder/round$runs.csv" +%Y-%m-%d
-        git -C "$root" describe --always --dirty --exclude '*'
+        commit
     } >"$folder/about"
     mv "$folder/result.part" "$folder/result.csv"
 }

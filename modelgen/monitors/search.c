@@ -399,6 +399,28 @@ static bool holds_elsewhere(const struct search *search, const struct history *h
     return violations_are_few(wrong, all);
 }
 
+bool search_holds_as_one(const struct search *search, const struct sections *sections) {
+    const struct history *history = search->history;
+    long counter = 0;
+    double wrong = 0;
+    int waiter = -1;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int slot = slot_of(search, event->class_index);
+        if (event_changes(event, slot >= 0 && search->best.early[slot]))
+            counter += slot >= 0 ? search->best.weight[slot] : 0;
+        if (!event_decides(event) || event->time_ns >= search->best.closed_ns ||
+            search->monitors->classes[event->class_index].entry != search->best.waiter_entry)
+            continue;
+        int thread = sections->sections[event->section].thread;
+        if (waiter >= 0 && waiter != thread)
+            return false;
+        waiter = thread;
+        wrong += (counter <= search->best_verdict.threshold) != (event->kind == EVENT_WAITS);
+    }
+    return wrong <= verdict_wrong(&search->best_verdict);
+}
+
 /* A program may wake its waiters for the last time at several places, and only one of them made
  * them go: the one that contradicts least. Of equals, whoever waits takes something. */
 static bool better_found(const struct search *a, const struct search *b) {

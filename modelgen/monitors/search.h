@@ -46,6 +46,11 @@ struct search {
 bool search_waits(struct search *search, const struct history *history,
                   const struct section_class *class, int *close_class);
 
+/* Of mutexes that are alike, each with a counter of its own: does one counter for all say the same,
+ * and only one thread wait by it? The mutexes are in use one after the other then, as that thread
+ * comes to them, however many other threads there are. */
+bool search_holds_as_one(const struct search *search, const struct sections *sections);
+
 /* Where no counter alone says when the sections of `class` wait: two, both of which must be there
  * to go on, such as a job and room for its result. True: found, `first` without the waits that only
  * `second` tells, and the reverse. Their `close_class` is that of the second one. */

@@ -14,9 +14,9 @@ void waiting_set_explained(struct monitors *monitors, const struct sections *sec
             monitors->condition_explained[o] = explained;
 }
 
-/* Of mutexes that are alike the model makes one object. That is true to queues from which each
- * thread takes by a mutex of its own, as the owner of a mailbox: the queue goes to whoever is idle.
- */
+/* Of mutexes that are alike the model makes one object. That is true where they are in use one after
+ * the other, and to queues from which each thread takes by a mutex of its own, as the owner of a
+ * mailbox: the queue goes to whoever is idle. */
 static bool are_mailboxes(const struct sections *sections, const struct search *search) {
     const struct history *history = search->history;
     int *owner = memory_alloc(history->n_instances, sizeof *owner); /* thread + 1 */
@@ -45,7 +45,8 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
     int close_class = -1;
     bool found = !class->mixed_waits && search_waits(&search, history, class, &close_class) &&
                  monitors_prove(monitors, class->mutex, search.best_verdict.turns) &&
-                 (sections->objects[class->mutex].alone || are_mailboxes(sections, &search));
+                 (sections->objects[class->mutex].alone || are_mailboxes(sections, &search) ||
+                  search_holds_as_one(&search, sections));
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
     if (contradictions >= DOUBTS &&
         together_find(monitors, sections, class, contradictions, history, list))
