@@ -40,8 +40,11 @@ static enum modelled how_of(const struct stream_input *input, int object, const 
     return object_of[object] >= 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT;
 }
 
-/* Is it told which of the objects that are alike is meant? */
-static bool is_in_steps(const struct monitors *monitors, size_t section) {
+/* Is it told which of the objects that are alike is meant, or does it make no difference? */
+static bool is_told_apart(const struct monitors *monitors, size_t section) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].as_one && monitors->guards[g].waits[monitors->class_of[section]])
+            return true;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].in_steps && monitors->patterns[p].acts[section])
             return true;
@@ -53,7 +56,7 @@ static enum modelled how_of_wait(const struct stream_input *input, size_t sectio
                                  const bool *is_flag) {
     const struct sections *sections = input->sections;
     bool exact = sections->objects[sections->sections[section].mutex].alone ||
-                 is_in_steps(input->monitors, section);
+                 is_told_apart(input->monitors, section);
     for (size_t g = 0; g < input->monitors->n_guards; g++)
         exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
                  !guard_is_doubtful(&input->monitors->guards[g]);

@@ -178,6 +178,7 @@ static void join_guard(const struct monitors *monitors, struct guard *guard, str
     guard->evaluations += other->evaluations;
     guard->waited += other->waited;
     guard->violations += other->violations;
+    guard->as_one &= other->as_one;
     guard_free(other);
 }
 
@@ -208,6 +209,7 @@ struct guard guard_found(const struct monitors *monitors, const struct sections 
     guard.condition = condition;
     guard.close_class = close_class;
     guard.tries = best->tries;
+    guard.as_one = search->as_one;
     guard.take = hypothesis_takes(monitors, best) ? (double)best->take : 1;
     guard.initial = guard.take - 1 - (double)search->best_verdict.threshold;
     for (int i = 0; i < search->n_classes; i++) {

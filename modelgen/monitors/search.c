@@ -174,8 +174,8 @@ static void judge_supply(struct search *search, long supply, double complexity) 
 static bool counters_fit(const struct search *search) {
     double most = 0;
     for (int i = 0; i < search->n_classes; i++)
-        most += fabs(search->current.weight[i] *
-                     search->monitors->classes[search->classes[i]].count);
+        most +=
+            fabs(search->current.weight[i] * search->monitors->classes[search->classes[i]].count);
     return most <= (double)search->table.offset;
 }
 
@@ -329,9 +329,8 @@ static bool search_run(struct search *search, const struct history *history, int
     search->history = history;
     search->condition = condition;
     search->found = false;
-    search->n_classes =
-        candidates_choose(monitors, mutex, waiter_entry, condition, close_class,
-                          search->by_operation, search->classes);
+    search->n_classes = candidates_choose(monitors, mutex, waiter_entry, condition, close_class,
+                                          search->by_operation, search->classes);
     search->n_free = search->n_classes < FREE_LIMIT ? search->n_classes : FREE_LIMIT;
     search->current = (struct hypothesis){
         .classes = search->classes,

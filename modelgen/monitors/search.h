@@ -32,11 +32,12 @@ struct search {
     bool by_operation; /* all sections of one piece of code do the same, wherever it is called; how
                           many they add at once goes by the call site */
     const struct section_class *waiter; /* ... one of those that wait then */
-    bool any_alike;                       /* any two that are not of one call site */
+    bool any_alike;                     /* any two that are not of one call site */
     bool partial; /* a counter is sought that nobody passes at when it is empty; it need not say
                      why everybody waited */
     const bool *excused; /* per event of the history: is not judged; NULL: none */
     bool found;
+    bool as_one; /* see search_holds_as_one(); set by who asked */
 };
 
 #define CONVINCING_TURNS 8 /* of a verdict, to be believed whatever else speaks against it */

@@ -44,9 +44,11 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
     struct search search = {.monitors = monitors, .success = -1};
     int close_class = -1;
     bool found = !class->mixed_waits && search_waits(&search, history, class, &close_class) &&
-                 monitors_prove(monitors, class->mutex, search.best_verdict.turns) &&
-                 (sections->objects[class->mutex].alone || are_mailboxes(sections, &search) ||
-                  search_holds_as_one(&search, sections));
+                 monitors_prove(monitors, class->mutex, search.best_verdict.turns);
+    if (found && !sections->objects[class->mutex].alone) {
+        search.as_one = search_holds_as_one(&search, sections);
+        found = search.as_one || are_mailboxes(sections, &search);
+    }
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
     if (contradictions >= DOUBTS &&
         together_find(monitors, sections, class, contradictions, history, list))
