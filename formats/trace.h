@@ -49,6 +49,22 @@ enum trace_flag {
     TRACE_LEAVES = 1 << 6,     /* a member has done it; lasts until it goes on elsewhere */
 };
 
+static inline bool trace_is_call(const struct trace_record *record, enum api_object object,
+                                 enum api_op op) {
+    return api_catalog[record->api].object == object && trace_op(record) == op;
+}
+
+/* Did it take a mutex, waiting as long as it had to? */
+static inline bool trace_is_lock(const struct trace_record *record) {
+    return trace_is_call(record, ON_MUTEX, OP_LOCK) && !(record->flags & TRACE_FAILED);
+}
+
+/* Was it a wait for a condition, timed or not? */
+static inline bool trace_is_condition_wait(const struct trace_record *record) {
+    return trace_is_call(record, ON_CONDITION, OP_WAIT) ||
+           trace_is_call(record, ON_CONDITION, OP_TIMEDWAIT);
+}
+
 /* One frame of a call site. Inlined calls give several frames for one return address. */
 struct trace_frame {
     char *function;  /* symbol, or "0x1234" without symbols */

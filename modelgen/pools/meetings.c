@@ -11,14 +11,9 @@
  * them first. */
 #define MOST_OBJECTS 32
 
-static bool is_lock(const struct trace_record *record) {
-    return api_catalog[record->api].object == ON_MUTEX && trace_op(record) == OP_LOCK &&
-           !(record->flags & TRACE_FAILED);
-}
-
 bool meetings_comes_to(const struct trace_record *record, uint64_t object) {
-    bool barrier = api_catalog[record->api].object == ON_BARRIER && trace_op(record) == OP_BARRIER;
-    return record->object == object && (barrier || is_lock(record));
+    bool barrier = trace_is_call(record, ON_BARRIER, OP_BARRIER);
+    return record->object == object && (barrier || trace_is_lock(record));
 }
 
 static size_t times(const struct trace_thread *thread, size_t first, size_t last, uint64_t object) {
@@ -33,9 +28,8 @@ static bool waits_under(const struct trace_thread *thread, uint64_t mutex) {
     uint64_t locked = 0;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
-        locked = is_lock(record) ? record->object : locked;
-        if (api_catalog[record->api].object == ON_CONDITION && trace_op(record) == OP_WAIT &&
-            locked == mutex)
+        locked = trace_is_lock(record) ? record->object : locked;
+        if (trace_is_condition_wait(record) && locked == mutex)
             return true;
     }
     return false;
@@ -47,7 +41,7 @@ static bool all_meet(const struct trace *trace, const struct trace_thread *creat
     size_t n = times(creator, first, last, where->object);
     if (n < FEWEST)
         return false;
-    bool waits = !is_lock(where) || waits_under(creator, where->object);
+    bool waits = !trace_is_lock(where) || waits_under(creator, where->object);
     for (size_t m = 0; m < n_members; m++) {
         const struct trace_thread *member = &trace->threads[members[m]];
         if (times(member, 0, member->n_records, where->object) != n)
@@ -59,7 +53,7 @@ static bool all_meet(const struct trace *trace, const struct trace_thread *creat
 
 /* The last record of what was begun there: of a lock, its unlock. */
 static size_t end_of(const struct trace_thread *thread, size_t at, size_t last) {
-    for (size_t r = at + 1; is_lock(&thread->records[at]) && r < last; r++)
+    for (size_t r = at + 1; trace_is_lock(&thread->records[at]) && r < last; r++)
         if (trace_op(&thread->records[r]) == OP_UNLOCK &&
             thread->records[r].object == thread->records[at].object)
             return r;

@@ -31,13 +31,11 @@ static struct map find_monitors(const struct trace *trace) {
         const struct trace_record *held = NULL; /* locked last */
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            const struct api_info *info = &api_catalog[record->api];
-            if (info->object == ON_MUTEX && info->op == OP_LOCK)
+            if (trace_is_lock(record))
                 held = record;
-            else if (info->object == ON_MUTEX && info->op == OP_UNLOCK)
+            else if (trace_is_call(record, ON_MUTEX, OP_UNLOCK))
                 held = NULL;
-            else if (held && info->object == ON_CONDITION &&
-                     (info->op == OP_WAIT || info->op == OP_TIMEDWAIT))
+            else if (held && trace_is_condition_wait(record))
                 map_put(&monitors, key_of(held), 1);
         }
     }
@@ -49,8 +47,7 @@ static bool tells(const struct trace_record *record, const struct map *monitors)
     if (record->context == TRACE_NO_CONTEXT || info->op == OP_INIT || info->op == OP_DESTROY)
         return false;
     return info->object == ON_SEMAPHORE || info->object == ON_ITEMS ||
-           (info->object == ON_MUTEX && info->op == OP_LOCK &&
-            map_get(monitors, key_of(record), 0) > 0);
+           (trace_is_lock(record) && map_get(monitors, key_of(record), 0) > 0);
 }
 
 static int number_of(struct map *numbers, uint64_t key, int *count) {

@@ -28,20 +28,13 @@ struct passage {
 
 #define NO_RECORD SIZE_MAX
 
-static bool is_call(const struct trace_record *record, enum api_object object, enum api_op op) {
-    return api_catalog[record->api].object == object && api_catalog[record->api].op == op;
-}
-
-static bool is_lock(const struct trace_record *record) {
-    return is_call(record, ON_MUTEX, OP_LOCK) && !(record->flags & TRACE_FAILED);
-}
-
 static bool is_wait(const struct trace_record *record) {
-    return is_call(record, ON_CONDITION, OP_WAIT);
+    return trace_is_call(record, ON_CONDITION, OP_WAIT);
 }
 
 static bool is_signal(const struct trace_record *record) {
-    return is_call(record, ON_CONDITION, OP_SIGNAL) || is_call(record, ON_CONDITION, OP_BROADCAST);
+    return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||
+           trace_is_call(record, ON_CONDITION, OP_BROADCAST);
 }
 
 static struct passage passage_at(const struct trace_thread *thread, size_t lock) {
@@ -50,9 +43,9 @@ static struct passage passage_at(const struct trace_thread *thread, size_t lock)
     size_t r = lock + 1;
     for (; r < thread->n_records; r++) {
         const struct trace_record *record = &records[r];
-        if (is_call(record, ON_MUTEX, OP_UNLOCK) && record->object == records[lock].object)
+        if (trace_is_call(record, ON_MUTEX, OP_UNLOCK) && record->object == records[lock].object)
             break;
-        if (is_call(record, ON_MUTEX, OP_UNLOCK) && passage.give_up == NO_RECORD)
+        if (trace_is_call(record, ON_MUTEX, OP_UNLOCK) && passage.give_up == NO_RECORD)
             passage.give_up = r;
         else if (is_wait(record) && passage.give_up != NO_RECORD)
             passage.wait = passage.wait == NO_RECORD ? r : passage.wait;
@@ -70,7 +63,7 @@ static bool takes_again(const struct trace_thread *thread, const struct passage 
     if (passage->unlock == thread->n_records)
         return true;
     return passage->unlock + 1 < thread->n_records &&
-           is_lock(&thread->records[passage->unlock + 1]) &&
+           trace_is_lock(&thread->records[passage->unlock + 1]) &&
            thread->records[passage->unlock + 1].object == thread->records[passage->give_up].object;
 }
 
@@ -124,7 +117,7 @@ static void show_thread(struct view *view, size_t t, const struct relays *relays
     bool *dropped = memory_alloc(n_records + 1, sizeof *dropped);
     for (size_t r = 0; r < n_records; r++) {
         const struct trace_thread *thread = &view->trace.threads[t];
-        if (dropped[r] || !is_lock(&thread->records[r]) ||
+        if (dropped[r] || !trace_is_lock(&thread->records[r]) ||
             !is_relay(relays, thread->records[r].object))
             continue;
         struct passage passage = passage_at(thread, r);
@@ -143,7 +136,7 @@ void relays_as_waits(struct view *view) {
     bool any = false;
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++)
-            if (is_lock(&trace->threads[t].records[r]))
+            if (trace_is_lock(&trace->threads[t].records[r]))
                 note_passage(&relays, &trace->threads[t], r);
     for (size_t i = 0; i < relays.count; i++)
         any |= relays.items[i].waits && !relays.items[i].is_wrong;
