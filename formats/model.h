@@ -154,6 +154,9 @@ struct object {
     bool in_steps;    /* order only: numbers go their way step by step, each behind another: */
     double distance;  /* ... so many below (absent: 1), ... */
     double lead;      /* ... which must be so many steps ahead; may be negative */
+    bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
+                     * have passed as well, and their waits end with "no" */
+    double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
     int dealt_to; /* order only: a pool whose threads hold the first numbers from the start, in the
                    * order of their creation; MODEL_NONE */
     double initial_items;        /* queue only: items already there at the start of the run */
@@ -369,9 +372,11 @@ struct machine {
     double block_cpu_ns;  /* extra CPU a thread spends to go to sleep and come back */
     double wake_cpu_ns;   /* CPU that waking a thread costs if another core has to be interrupted */
     double preempt_ns;    /* how long that takes to reach a busy core; no CPU used */
-    struct dist wake_latency_ns; /* from the wake-up to running, on an idle core; no CPU used */
-    bool signals_wait;           /* who signals a condition may have to wait until those that were
-                                  * woken before have run: glibc before 2.41 */
+    struct dist wake_latency_ns;  /* from the wake-up to running, on an idle core; no CPU used */
+    double brief_idle_ns;         /* one that has idled for less has not gone to sleep yet: ... */
+    struct dist brief_latency_ns; /* ... the same there; 0 and unused where nothing differs */
+    bool signals_wait;            /* who signals a condition may have to wait until those that were
+                                   * woken before have run: glibc before 2.41 */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

@@ -184,6 +184,9 @@ static int check_machine(const struct machine *machine, struct error *error) {
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",
                          machine->pull_share);
+    if (check_amount(machine->brief_idle_ns, "brief_idle_ns", place, error) ||
+        check_dist(&machine->brief_latency_ns, "brief_latency_ns", place, error))
+        return -1;
     return check_dist(&machine->wake_latency_ns, "wake_latency_ns", place, error);
 }
 

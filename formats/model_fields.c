@@ -129,6 +129,8 @@ static const struct field object_fields[] = {
     FLAG(object, in_steps),
     NUMBER(object, distance, 0),
     NUMBER(object, lead, 0),
+    FLAG(object, in_groups),
+    NUMBER(object, led_cpu_ns, 0),
     INDEX(object, dealt_to, TARGET_POOL),
     NUMBER(object, initial_items, 0),
     NUMBER(object, items_in_all, 0),
@@ -242,7 +244,8 @@ static const struct field machine_fields[] = {
     NUMBER(machine, tick_ns, 0),       NUMBER(machine, pull_share, 1),
     NUMBER(machine, switch_cpu_ns, 0), NUMBER(machine, block_cpu_ns, 0),
     NUMBER(machine, wake_cpu_ns, 0),   NUMBER(machine, preempt_ns, 0),
-    DIST(machine, wake_latency_ns),    FLAG(machine, signals_wait),
+    DIST(machine, wake_latency_ns),    NUMBER(machine, brief_idle_ns, 0),
+    DIST(machine, brief_latency_ns),   FLAG(machine, signals_wait),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

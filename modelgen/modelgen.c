@@ -11,6 +11,7 @@
 #include "modelgen/graph/handbacks.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/monitors/doubts.h"
+#include "modelgen/monitors/groups.h"
 #include "modelgen/monitors/hand_made.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/pools/crews.h"
@@ -178,6 +179,13 @@ static void write_graph(const struct stream_input *input, const struct sample *s
 }
 
 /* Believes what it finds out, but for what is doubted. */
+/* Ends the losses. */
+static void leave_out(struct losses losses, const struct trace *trace, struct timeline *timelines) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        timeline_leave_out(&timelines[t], &losses);
+    free(losses.items);
+}
+
 static struct model *build(const struct trace *recorded, const struct facts *facts,
                            const struct sample *sample, const struct modelgen_options *options,
                            struct doubts *doubts, struct error *error) {
@@ -211,14 +219,10 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     machine_measure(recorded, model);
     explain_time(trace, timelines, model);
     const struct refills *refills = options ? options->refills : NULL;
-    struct losses losses[TIMELINE_CUTS] = {attaching_find(recorded), interrupts_find(recorded),
-                                           refills_find(recorded, refills)};
+    leave_out(attaching_find(recorded), trace, timelines);
+    leave_out(interrupts_find(recorded), trace, timelines);
+    leave_out(refills_find(recorded, refills), trace, timelines);
     note_attaching(recorded, model);
-    for (size_t i = 0; i < TIMELINE_CUTS; i++) {
-        for (size_t t = 0; t < trace->n_threads; t++)
-            timeline_leave_out(&timelines[t], &losses[i]);
-        free(losses[i].items);
-    }
     note_binding(trace, model);
     struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
@@ -232,6 +236,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
     doubts_suspect(doubts, &monitors, &sections);
+    leave_out(groups_losses(trace, &sections, &monitors), trace, timelines);
     statements_find(trace, &sections, facts, &pools, &monitors, model);
     uint32_t *places = source_places(trace);
     struct disks disks = disks_find(trace);

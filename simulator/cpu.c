@@ -49,6 +49,7 @@ void cpu_set_state(struct engine *engine, struct thread *thread, enum thread_sta
 
 static void put_idle(struct engine *engine, int core) {
     engine->cores[core].running = NULL;
+    engine->cores[core].idle_since_ns = engine->now_ns;
     engine->cores[core].idle_position = engine->n_idle;
     engine->idle_cores[engine->n_idle++] = core;
 }
@@ -77,6 +78,7 @@ void cpu_reset(struct engine *engine) {
         engine->cores[i] = (struct core){0};
         fair_reset(&engine->queues[i]);
         put_idle(engine, i);
+        engine->cores[i].idle_since_ns = -INFINITY;
     }
 }
 
@@ -223,12 +225,19 @@ static int preemptible(const struct engine *engine, int index) {
     return furthest;
 }
 
+/* From a wake-up on the idle core until the woken thread runs. */
+static double wake_latency(struct engine *engine, const struct core *core, struct thread *woken) {
+    const struct plan *plan = engine->plan;
+    bool is_brief = engine->now_ns - core->idle_since_ns < plan->brief_idle_ns;
+    return draws_one(engine, is_brief ? plan->brief_latency : plan->wake_latency, &woken->random);
+}
+
 static void run_on_idle(struct engine *engine, struct thread *thread, int index, bool slept) {
     struct core *core = &engine->cores[index];
     take_idle(engine, index);
     fair_take(engine, thread, index);
     core->running = thread;
-    double latency = slept ? draws_one(engine, engine->plan->wake_latency, &thread->random) : 0;
+    double latency = slept ? wake_latency(engine, core, thread) : 0;
     if (latency <= 0) {
         start(engine, index);
         return;

@@ -133,6 +133,7 @@ struct core {
     double done_ns;    /* when `running`'s demand is served */
     double entered_ns; /* when `running` began to run */
     double displaced;  /* -ln of the share that is left of what the cache once held */
+    double idle_since_ns; /* -INFINITY: nobody has run there yet */
     uint32_t idle_position;
     struct average load, use; /* runnable threads; whether there are any */
     int balance_failures;
@@ -180,6 +181,7 @@ struct shared {
     double in_vain;     /* tokens: attempts since it was filled */
     double taken;       /* queue: items, of those in all */
     double arrived;     /* barrier; order: collected */
+    double led;         /* order in groups: numbers below go with the one whose turn it was last */
     struct item *items; /* queue: ring */
     size_t first, n_items, capacity;
     double arrivals_left;

@@ -34,6 +34,13 @@ static bool is_led(const struct engine *engine, const struct held_number *held,
     return true;
 }
 
+/* In an order in groups: did another one take this number along, and has it passed? */
+static bool was_led(const struct engine *engine, const struct thread *thread,
+                    const struct shared *object) {
+    return engine_planned(engine, object)->in_groups && thread->waits_since_ns >= 0 &&
+           !isfinite(*number_of(engine, thread, object));
+}
+
 static bool is_turn(const struct engine *engine, const struct thread *thread,
                     const struct shared *object, double low) {
     const struct held_number *held = held_by(engine, thread, object);
@@ -47,7 +54,7 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
     struct thread *next;
     for (struct thread *thread = object->waiters[SIDE_FIRST].head; thread; thread = next) {
         next = thread->next;
-        if (is_turn(engine, thread, object, low))
+        if (is_turn(engine, thread, object, low) || was_led(engine, thread, object))
             wait_wake(engine, waker, thread);
     }
     while (object->waiters[SIDE_SECOND].head && object->arrived < low)
@@ -68,11 +75,31 @@ enum progress order_draw(struct engine *engine, struct thread *thread, struct sh
     return PROGRESS_YES;
 }
 
+/* All who have drawn a number by now and have not passed go with the thread. */
+static void lead(const struct engine *engine, struct thread *thread, struct shared *object) {
+    object->led = object->amount;
+    for (int i = 0; i < engine->plan->n_threads; i++)
+        if (&engine->threads[i] != thread &&
+            isfinite(*number_of(engine, &engine->threads[i], object)))
+            thread->debt_ns += engine_planned(engine, object)->led_cpu_ns;
+}
+
+static void pass_led(const struct engine *engine, const struct shared *object) {
+    for (int i = 0; i < engine->plan->n_threads; i++) {
+        double *number = number_of(engine, &engine->threads[i], object);
+        *number = *number < object->led ? INFINITY : *number;
+    }
+}
+
 enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
+    if (was_led(engine, thread, object))
+        return PROGRESS_NO;
     if (isfinite(*number_of(engine, thread, object)) &&
         !is_turn(engine, thread, object, lowest(engine, object)))
         return wait_for(engine, thread, object, SIDE_FIRST, PHASE_RETRY);
+    if (engine_planned(engine, object)->in_groups)
+        lead(engine, thread, object);
     return PROGRESS_YES;
 }
 
@@ -99,6 +126,8 @@ static enum progress pass(struct engine *engine, struct thread *waker, struct th
                           struct shared *object) {
     shared_touch(engine, object);
     *number_of(engine, thread, object) = INFINITY; /* and still is, in PHASE_SIGNAL */
+    if (engine_planned(engine, object)->in_groups && thread->phase != PHASE_SIGNAL)
+        pass_led(engine, object);
     if (!engine_planned(engine, object)->wakes_all) {
         wake_ready(engine, waker, object);
         return PROGRESS_YES;

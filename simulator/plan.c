@@ -335,6 +335,8 @@ static int compile_object(struct plan *plan, struct builder *builder, int i,
         .in_steps = object->in_steps,
         .distance = fmax(1, nearbyint(object->distance)),
         .lead = object->lead,
+        .in_groups = object->in_groups,
+        .led_cpu_ns = object->led_cpu_ns,
         .dealt_to = object->dealt_to,
         .condition = object->condition && !object->spins,
         .wakes_all = object->wakes_all,
@@ -470,6 +472,8 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->wake_cpu_ns = model->machine.wake_cpu_ns;
     plan->preempt_ns = model->machine.preempt_ns;
     plan->wake_latency = add_draw(builder, &model->machine.wake_latency_ns);
+    plan->brief_latency = add_draw(builder, &model->machine.brief_latency_ns);
+    plan->brief_idle_ns = model->machine.brief_idle_ns;
     plan->horizon_ns = config->horizon_ns > 0 ? config->horizon_ns : INFINITY;
     plan->warmup_ns = config->warmup_ns;
     place_pools(plan, builder);

@@ -107,6 +107,8 @@ struct plan_object {
     bool in_steps;       /* order: each number follows another: ... */
     double distance;     /* ... so many below, ... */
     double lead;         /* ... which must be so many steps ahead of it */
+    bool in_groups;      /* order: whose turn it is leads those who wait ... */
+    double led_cpu_ns;   /* ... at this cost for each */
     int dealt_to;        /* order: pool; MODEL_NONE */
     bool condition;      /* who waits sleeps on a condition variable ... */
     int condition_side;  /* ... whose state is that of these sides: its own or another's */
@@ -150,6 +152,8 @@ struct plan {
     double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
     double preempt_ns;
     int wake_latency;  /* draw */
+    int brief_latency; /* draw, of cores that have idled for less than: */
+    double brief_idle_ns;
     double horizon_ns; /* INFINITY = none */
     double warmup_ns;
     double patience_ns; /* a program that should have ended long ago never will; INFINITY = none */

@@ -68,6 +68,8 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     object->in_steps = pattern->in_steps;
     object->distance = pattern->distance;
     object->lead = pattern->lead;
+    object->in_groups = pattern->in_groups;
+    object->led_cpu_ns = pattern->led_cpu_ns;
     if (pattern->draws_when_passing)
         object->dealt_to = dealt_pool(writer, pattern);
     bool is_own = pattern->in_steps && !pattern_has_pieces(pattern);

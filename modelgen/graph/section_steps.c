@@ -57,6 +57,8 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
             step->object = object;
             if (!at_end && nodes[n].kind != NODE_DRAW)
                 step->mutex = mutex;
+            if (pattern->in_groups && nodes[n].kind == NODE_TURN)
+                step->outcome = pattern->acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
             follow_phase(writer, pattern, nodes[n].kind);
         }
     }

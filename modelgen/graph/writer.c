@@ -34,11 +34,8 @@ double writer_cpu_inside(const struct writer *writer, uint64_t start_ns, uint64_
 }
 
 double writer_blocked_inside(const struct writer *writer, const struct trace_record *record) {
-    uint64_t end = trace_end_ns(record);
-    double blocked = (double)record->duration_ns -
-                     writer_cpu_inside(writer, record->start_ns, end) -
-                     timeline_ready(&writer->in->timelines[writer->thread], record->start_ns, end);
-    return blocked > 0 ? blocked : 0;
+    return timeline_blocked(&writer->in->timelines[writer->thread], record->start_ns,
+                            trace_end_ns(record));
 }
 
 bool writer_does_tasks(const struct writer *writer) {

@@ -51,8 +51,8 @@ static bool has_alike(const struct monitors *monitors, const int *classes, int n
                       bool by_operation) {
     for (int i = 0; i < n; i++)
         if (candidates_are_alike(monitors, classes[i], class) ||
-            (by_operation && class_is_same_operation(&monitors->classes[classes[i]],
-                                                     &monitors->classes[class])))
+            (by_operation &&
+             class_is_same_operation(&monitors->classes[classes[i]], &monitors->classes[class])))
             return true;
     return false;
 }

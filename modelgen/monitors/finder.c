@@ -38,6 +38,7 @@ bool pattern_add(const struct finder *finder, struct pattern pattern) {
     struct monitors *monitors = finder->monitors;
     if (!monitors_prove(monitors, pattern.mutex, pattern.tally.waited)) {
         free(pattern.acts);
+        free(pattern.led);
         return false;
     }
     monitors->patterns =

@@ -36,7 +36,7 @@ void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bo
 bool pattern_holds(const struct pattern *pattern);
 
 /* Takes the pattern over and marks the conditions that it explains. False: too little speaks for
- * it; its acts are freed. */
+ * it; what it has is freed. */
 bool pattern_add(const struct finder *finder, struct pattern pattern);
 
 /* A number's way through. */

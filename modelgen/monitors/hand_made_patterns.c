@@ -57,6 +57,12 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
             "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
             "must be %d steps ahead or have passed",
             pattern->n_objects, pattern->distance, pattern->lead);
+    else if (pattern->in_groups)
+        hand_made_add_evidence(
+            monitor,
+            "whose turn it is does the work of all who have come by then, each of "
+            "which costs it %.0f ns of CPU time; the others find it done",
+            pattern->led_cpu_ns);
     else if (pattern->n_objects > 1)
         hand_made_add_evidence(
             monitor,

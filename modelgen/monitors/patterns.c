@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/monitors/barriers.h"
 #include "modelgen/monitors/finder.h"
+#include "modelgen/monitors/groups.h"
 #include "modelgen/monitors/progress.h"
 #include "modelgen/monitors/results.h"
 #include "modelgen/monitors/rwlocks.h"
@@ -60,7 +61,8 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
         (void)(barriers_find(finder) || rwlocks_find(finder) ||
                (has_wait(finder) && turns_find(finder, true)));
     else if (!before_guards && has_unexplained_wait(finder))
-        (void)(turns_find(finder, false) || results_find(finder) || progress_find(finder));
+        (void)(groups_find(finder) || turns_find(finder, false) || results_find(finder) ||
+               progress_find(finder));
     else if (!before_guards && !has_wait(finder))
         turns_find(finder, true);
     free(finder->history.items);
@@ -92,6 +94,11 @@ void patterns_find(const struct trace *trace, const struct sections *sections,
     }
 }
 
+static void end_pattern(struct pattern *pattern) {
+    free(pattern->acts);
+    free(pattern->led);
+}
+
 size_t pattern_first(const struct monitors *monitors, const struct pattern *pattern, size_t thread,
                      enum pattern_act act) {
     for (size_t s = monitors->first_of_thread[thread]; s < monitors->first_of_thread[thread + 1];
@@ -102,7 +109,7 @@ size_t pattern_first(const struct monitors *monitors, const struct pattern *patt
 }
 
 void patterns_drop(struct monitors *monitors, size_t index) {
-    free(monitors->patterns[index].acts);
+    end_pattern(&monitors->patterns[index]);
     monitors->n_patterns--;
     memmove(&monitors->patterns[index], &monitors->patterns[index + 1],
             (monitors->n_patterns - index) * sizeof *monitors->patterns);
@@ -112,7 +119,7 @@ void patterns_forget(struct monitors *monitors, int mutex) {
     size_t kept = 0;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].mutex == mutex)
-            free(monitors->patterns[p].acts);
+            end_pattern(&monitors->patterns[p]);
         else
             monitors->patterns[kept++] = monitors->patterns[p];
     monitors->n_patterns = kept;
@@ -120,6 +127,6 @@ void patterns_forget(struct monitors *monitors, int mutex) {
 
 void patterns_free(struct monitors *monitors) {
     for (size_t p = 0; p < monitors->n_patterns; p++)
-        free(monitors->patterns[p].acts);
+        end_pattern(&monitors->patterns[p]);
     free(monitors->patterns);
 }

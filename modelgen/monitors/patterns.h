@@ -20,6 +20,7 @@ enum pattern_act {
     ACT_DRAW = 64, /* the order of the turns is decided here */
     ACT_COLLECT = 128,
     ACT_ADVANCE = 256, /* in_steps: has made one more */
+    ACT_LED = 512,     /* in_groups: another one's turn was its own, too */
 };
 
 struct pattern {
@@ -32,7 +33,11 @@ struct pattern {
     bool in_steps;            /* hand-over: each number follows the `distance`-th before it, which
                                * must be `lead` steps ahead, see modelgen/monitors/progress.h */
     int distance, lead;
-    bool is_proposed; /* nobody ever waited: the source says what it is */
+    bool in_groups;    /* hand-over: whose turn it is leads all who have come, see
+                        * modelgen/monitors/groups.h */
+    unsigned *led;     /* ... per section: how many others it leads; NULL: not in groups */
+    double led_cpu_ns; /* ... CPU time that each of them costs the leader */
+    bool is_proposed;  /* nobody ever waited: the source says what it is */
     bool
         draws_when_passing; /* a thread has its next number when it is started and when it passed */
     const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */

@@ -14,9 +14,9 @@ void waiting_set_explained(struct monitors *monitors, const struct sections *sec
             monitors->condition_explained[o] = explained;
 }
 
-/* Of mutexes that are alike the model makes one object. That is true where they are in use one after
- * the other, and to queues from which each thread takes by a mutex of its own, as the owner of a
- * mailbox: the queue goes to whoever is idle. */
+/* Of mutexes that are alike the model makes one object. That is true where they are in use one
+ * after the other, and to queues from which each thread takes by a mutex of its own, as the owner
+ * of a mailbox: the queue goes to whoever is idle. */
 static bool are_mailboxes(const struct sections *sections, const struct search *search) {
     const struct history *history = search->history;
     int *owner = memory_alloc(history->n_instances, sizeof *owner); /* thread + 1 */

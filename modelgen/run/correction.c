@@ -79,6 +79,8 @@ void correction_apply(struct model *model, struct correction correction) {
         for (size_t e = 0; e < model->nodes[n].n_edges; e++)
             multiply(&model->nodes[n].edges[e].cpu_ns, correction.factor);
     }
+    for (size_t o = 0; o < model->n_objects; o++)
+        model->objects[o].led_cpu_ns *= correction.factor;
     model->cpu_correction *= correction.factor;
     model->cpu_spread = correction.spread;
 }

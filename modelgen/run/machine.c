@@ -29,11 +29,26 @@
 #define WAKE_LIMIT_NS 200000.0
 /* A thread that ran less than this before is not moved: its cache is warm. */
 #define HOT_NS 500000
+/* So many wake-ups of either kind, and so many standard errors, tell a core that has just become
+ * idle from one that has gone to sleep. */
+#define WAKES_OF_A_KIND 50
+#define SURE            4
 /* What a core takes when it becomes idle runs there at once. */
 #define PULL_LIMIT_NS 30000
 
 struct values {
     double *items;
+    size_t count, capacity;
+};
+
+/* A wake-up on an idle core. */
+struct idle_wake {
+    double idle_ns; /* for how long it had been; INFINITY: our program had not been there */
+    double latency_ns;
+};
+
+struct idle_wakes {
+    struct idle_wake *items;
     size_t count, capacity;
 };
 
@@ -45,12 +60,14 @@ static double median_or(struct values *values, double fallback) {
     return values->items[values->count / 2];
 }
 
-/* Latency of wake-ups on a core that the program left idle, and to which nobody else was on his
- * way: the wait for a core is the scheduler's doing, whether another one idles or not, and is
- * simulated. */
-static struct values idle_wake_latencies(const struct moments *moments) {
-    struct values latencies = {0};
+/* Wake-ups on a core that the program left idle, and to which nobody else was on his way: the wait
+ * for a core is the scheduler's doing, whether another one idles or not, and is simulated. */
+static struct idle_wakes find_idle_wakes(const struct moments *moments) {
+    struct idle_wakes wakes = {0};
     int threads[MOMENTS_CORES] = {0}; /* that run on the core or are ready to */
+    double left_ns[MOMENTS_CORES];    /* when the last of them left */
+    for (size_t i = 0; i < MOMENTS_CORES; i++)
+        left_ns[i] = -INFINITY;
     for (size_t i = 0; i < moments->count; i++) {
         const struct moment *moment = &moments->items[i];
         if (moment->cpu >= MOMENTS_CORES)
@@ -58,13 +75,81 @@ static struct values idle_wake_latencies(const struct moments *moments) {
         int *here = &threads[moment->cpu];
         if (moment->kind == MOMENT_READY && !moment->preempted && *here == 0 &&
             moment->latency_ns < WAKE_LIMIT_NS)
-            *VECTOR_ADD(&latencies) = moment->latency_ns;
-        if (moment->kind == MOMENT_OFF)
+            *VECTOR_ADD(&wakes) = (struct idle_wake){(double)moment->time_ns - left_ns[moment->cpu],
+                                                     moment->latency_ns};
+        if (moment->kind == MOMENT_OFF) {
             (*here)--;
-        else if (moment->kind == MOMENT_READY || moment->ready_ns == 0)
+            left_ns[moment->cpu] = (double)moment->time_ns;
+        } else if (moment->kind == MOMENT_READY || moment->ready_ns == 0)
             (*here)++;
     }
-    return latencies;
+    return wakes;
+}
+
+static int compare_idle(const void *a, const void *b) {
+    const struct idle_wake *x = a, *y = b;
+    return (x->idle_ns > y->idle_ns) - (x->idle_ns < y->idle_ns);
+}
+
+/* Mean and squared deviations of the latencies, from their number, sum and sum of squares. */
+struct spread {
+    double n, mean, squares;
+};
+
+static struct spread spread_of(double n, double sum, double sum_of_squares) {
+    return (struct spread){n, sum / n, fmax(0, sum_of_squares - sum * sum / n)};
+}
+
+static double squared_error(const struct spread *spread) {
+    return spread->squares / (spread->n - 1) / spread->n;
+}
+
+/* A core that has just become idle takes a thread sooner than one that sleeps, which a virtual
+ * machine even gives back to its host. Gives how many of the wakes, sorted by how long the core had
+ * been idle, are of the first kind: where the kinds differ most from each other; 0: they do not. */
+static size_t count_brief(const struct idle_wakes *wakes) {
+    double sum = 0, squares = 0, n = (double)wakes->count, least = INFINITY;
+    size_t best = 0;
+    for (size_t i = 0; i < wakes->count; i++) {
+        sum += wakes->items[i].latency_ns;
+        squares += wakes->items[i].latency_ns * wakes->items[i].latency_ns;
+    }
+    double before = 0, squares_before = 0;
+    for (size_t i = 1; i + WAKES_OF_A_KIND <= wakes->count; i++) {
+        double latency = wakes->items[i - 1].latency_ns;
+        before += latency;
+        squares_before += latency * latency;
+        if (i < WAKES_OF_A_KIND || wakes->items[i].idle_ns == wakes->items[i - 1].idle_ns)
+            continue;
+        struct spread brief = spread_of((double)i, before, squares_before);
+        struct spread rest = spread_of(n - (double)i, sum - before, squares - squares_before);
+        double error = sqrt(squared_error(&brief) + squared_error(&rest));
+        if (rest.mean - brief.mean > SURE * error && brief.squares + rest.squares < least) {
+            least = brief.squares + rest.squares;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static struct dist latencies_of(const struct idle_wake *wakes, size_t n) {
+    double *values = memory_alloc(n, sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = wakes[i].latency_ns;
+    struct dist dist = dist_from_values(values, n, DIST_LIMIT);
+    free(values);
+    return dist;
+}
+
+static void write_latencies(const struct idle_wakes *wakes, struct machine *machine) {
+    if (wakes->count > 0)
+        qsort(wakes->items, wakes->count, sizeof *wakes->items, compare_idle);
+    size_t brief = count_brief(wakes);
+    machine->wake_latency_ns = latencies_of(wakes->items + brief, wakes->count - brief);
+    if (brief == 0)
+        return;
+    machine->brief_idle_ns = wakes->items[brief].idle_ns;
+    machine->brief_latency_ns = latencies_of(wakes->items, brief);
 }
 
 /* From one thread to the next one on its core, which had been ready long before. */
@@ -193,11 +278,11 @@ void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
     struct moments moments = moments_collect(trace);
-    struct values latencies = idle_wake_latencies(&moments);
+    struct idle_wakes wakes = find_idle_wakes(&moments);
     struct values switches = switch_times(&moments);
     struct values blocks = block_costs(trace);
-    if (latencies.count >= ENOUGH) {
-        machine->wake_latency_ns = dist_from_values(latencies.items, latencies.count, DIST_LIMIT);
+    if (wakes.count >= ENOUGH) {
+        write_latencies(&wakes, machine);
     } else {
         machine->wake_latency_ns =
             (struct dist){.kind = DIST_CONSTANT, .mean = USUAL_WAKE_LATENCY_NS};
@@ -215,7 +300,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
     moments_free(&moments);
-    free(latencies.items);
+    free(wakes.items);
     free(switches.items);
     free(blocks.items);
 }

@@ -138,7 +138,8 @@ static double left_out(const struct cuts *cuts, uint64_t time_ns) {
     return cut->before_ns + cut_ns(cut, time_ns < cut->to_ns ? time_ns : cut->to_ns);
 }
 
-double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
+/* Ns on a core up to `time_ns`, whatever for. */
+static double on_core(const struct timeline *timeline, uint64_t time_ns) {
     const struct trace_thread *thread = timeline->thread;
     if (!timeline->cpu_before)
         return cpu_without_slices(timeline, time_ns);
@@ -147,7 +148,11 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
         return 0;
     const struct trace_slice *slice = &thread->slices[begun - 1];
     uint64_t until = time_ns < slice->off_ns ? time_ns : slice->off_ns;
-    double cpu_ns = timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
+    return timeline->cpu_before[begun - 1] + (double)(until - slice->on_ns);
+}
+
+double timeline_cpu(const struct timeline *timeline, uint64_t time_ns) {
+    double cpu_ns = on_core(timeline, time_ns);
     for (size_t i = 0; i < timeline->n_cuts; i++)
         cpu_ns -= left_out(&timeline->cuts[i], time_ns);
     return cpu_ns;
@@ -183,6 +188,13 @@ double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_
     return ready;
 }
 
+double timeline_blocked(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns) {
+    double blocked = (double)(to_ns - from_ns) -
+                     (on_core(timeline, to_ns) - on_core(timeline, from_ns)) -
+                     timeline_ready(timeline, from_ns, to_ns);
+    return blocked > 0 ? blocked : 0;
+}
+
 uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns) {
     for (size_t i = slices_begun(thread, to_ns); i > 0; i--) {
         const struct trace_slice *slice = &thread->slices[i - 1];
@@ -201,12 +213,7 @@ struct timeline_parts timeline_parts(const struct timeline *timeline) {
     parts.ready_ns = timeline_ready(timeline, thread->start_ns, thread->end_ns);
     for (size_t i = 0; i < thread->n_records; i++) {
         const struct trace_record *record = &thread->records[i];
-        uint64_t end = trace_end_ns(record);
-        double inside = (double)record->duration_ns -
-                        (timeline_cpu(timeline, end) - timeline_cpu(timeline, record->start_ns)) -
-                        timeline_ready(timeline, record->start_ns, end);
-        if (inside > 0)
-            parts.wait_ns += inside;
+        parts.wait_ns += timeline_blocked(timeline, record->start_ns, trace_end_ns(record));
     }
     double rest = parts.life_ns - parts.cpu_ns - parts.ready_ns - parts.wait_ns;
     parts.unexplained_ns = rest > 0 ? rest : 0;

@@ -19,7 +19,7 @@ struct cuts {
     size_t count, capacity;
 };
 
-#define TIMELINE_CUTS 3
+#define TIMELINE_CUTS 4
 
 struct timeline {
     const struct trace_thread *thread;
@@ -43,6 +43,10 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);
 /* Ns spent ready but without a core in [from, to): after a preemption, and between wake-up and
  * running where wake-ups were recorded. */
 double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
+
+/* Ns spent asleep in [from, to): neither on a core nor ready. What is left out was on a core all the
+ * same. */
+double timeline_blocked(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
 
 /* When the thread was last woken in [from, to]; 0 = that is not known. */
 uint64_t timeline_woken(const struct trace_thread *thread, uint64_t from_ns, uint64_t to_ns);
