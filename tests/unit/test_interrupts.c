@@ -56,6 +56,24 @@ static void waking_a_thread_on_an_idle_core_takes_cpu_of_its_waker(void **state)
     assert_true(all_of_it(trace) == 990 * US);
 }
 
+/* A call that lasts from 90 to 150 us without ever leaving the core. */
+static void what_is_left_out_of_a_call_is_no_wait(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
+    assert_true(waker_cpu(trace, 150 * US) - waker_cpu(trace, 90 * US) == 60 * US - COST);
+    struct losses interrupts = interrupts_find(trace);
+    struct timeline timeline = timeline_make(&trace->threads[WAKER]);
+    timeline_leave_out(&timeline, &interrupts);
+    assert_true(timeline_blocked(&timeline, 90 * US, 150 * US) == 0);
+    timeline_free(&timeline);
+    timeline = timeline_make(&trace->threads[SLEEPER]);
+    assert_true(timeline_blocked(&timeline, 0, 300 * US) == 101 * US + 100 * US);
+    timeline_free(&timeline);
+    free(interrupts.items);
+    trace_free(trace);
+}
+
 static void on_the_wakers_own_core_nothing_is_interrupted(void **state) {
     (void)state;
     struct trace *trace = new_trace();
@@ -115,6 +133,7 @@ static void without_a_known_cost_nothing_is_left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waking_a_thread_on_an_idle_core_takes_cpu_of_its_waker),
+        cmocka_unit_test(what_is_left_out_of_a_call_is_no_wait),
         cmocka_unit_test(on_the_wakers_own_core_nothing_is_interrupted),
         cmocka_unit_test(who_has_called_nothing_for_long_is_no_waker),
         cmocka_unit_test(a_busy_core_is_interrupted_for_who_takes_over_at_once),

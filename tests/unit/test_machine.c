@@ -27,7 +27,7 @@ static struct machine measure(struct trace *trace) {
     builder_finish(trace, (ROUNDS + 1) * 10 * MS);
     machine_measure(trace, model);
     struct machine machine = model->machine;
-    machine.wake_latency_ns.values = NULL;
+    machine.wake_latency_ns.values = machine.brief_latency_ns.values = NULL;
     model_free(model);
     trace_free(trace);
     return machine;
@@ -45,6 +45,31 @@ static void only_wake_ups_on_idle_cores_show_the_latency(void **state) {
     }
     struct machine machine = measure(trace);
     assert_true(machine.wake_latency_ns.mean == 10 * US);
+}
+
+/* Thread 1 comes back to core 0 after 5 or after 500 us. */
+static void cores_that_have_just_become_idle_have_a_latency_of_their_own(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(), *alike = new_trace();
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t at = (i + 1) * 5 * MS;
+        for (int differs = 0; differs <= 1; differs++) {
+            struct trace *to = differs ? trace : alike;
+            uint64_t brief = at + 100 * US + 5 * US, rest = brief + 100 * US + 500 * US;
+            uint64_t jitter = i % 3 * US;
+            builder_run(to, 1, 0, at, at + 30 * US + jitter, at + 100 * US, false);
+            builder_run(to, 1, 0, brief, brief + (differs ? 10 : 30) * US + jitter,
+                        brief + 100 * US, false);
+            builder_run(to, 1, 0, rest, rest + 30 * US + jitter, rest + 100 * US, false);
+        }
+    }
+    struct machine machine = measure(trace);
+    assert_true(machine.brief_idle_ns == 500 * US);
+    assert_true(machine.brief_latency_ns.mean == 11 * US);
+    assert_true(machine.wake_latency_ns.mean == 31 * US);
+    machine = measure(alike);
+    assert_true(machine.brief_idle_ns == 0);
+    assert_true(machine.wake_latency_ns.mean == 31 * US);
 }
 
 /* Threads 1 and 2 share core 0 while 0 leaves core 1 again and again. In every fourth round core 1
@@ -116,6 +141,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interrupts_cost_where_the_trace_shows_wake_ups),
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
+        cmocka_unit_test(cores_that_have_just_become_idle_have_a_latency_of_their_own),
         cmocka_unit_test(what_idle_cores_take_is_counted),
         cmocka_unit_test(threads_with_warm_caches_are_no_chance),
         cmocka_unit_test(the_c_library_tells_whether_signals_wait),

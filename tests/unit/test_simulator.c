@@ -908,6 +908,64 @@ static void test_a_broadcast_wakes_also_those_whose_turn_it_is_not(void **state)
     assert_close(cpu_of_three_in_order(true), 33 * MS, 1e-9); /* the third one twice */
 }
 
+/* All threads come at once: the first leads itself, the second one all others. Each turn takes 10
+ * ms, and who was led ends with 1 ms more. */
+static struct sim_result in_groups(int threads, double led_cpu_ns, bool wakes_all) {
+    struct model *model = build_model(threads);
+    int order = build_object(model, OBJECT_ORDER, 0);
+    model->objects[order].in_groups = true;
+    model->objects[order].led_cpu_ns = led_cpu_ns;
+    model->objects[order].wakes_all = wakes_all;
+    int pool = build_pool(model, threads, true);
+    int draw = build_next(model, model->pools[pool].entry, constant(0), NODE_DRAW, order);
+    int turn = build_next(model, draw, constant(0), NODE_TURN, order);
+    int pass = build_next(model, turn, constant(10 * MS), NODE_PASS, order);
+    int end = build_next(model, pass, constant(0), NODE_END, MODEL_NONE);
+    model->nodes[turn].edges[0].when = OUTCOME_YES;
+    struct edge *led = build_edge(model, turn, end);
+    led->when = OUTCOME_NO;
+    led->cpu_ns = constant(1 * MS);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    model_free(model);
+    return result;
+}
+
+static void test_whose_turn_it_is_leads_all_who_have_come(void **state) {
+    (void)state;
+    for (int wakes_all = 0; wakes_all <= 1; wakes_all++) {
+        struct sim_result result = in_groups(5, 0, wakes_all);
+        assert_close(result.run_ns.mean, 21 * MS, 1e-9); /* in turns it would be 50 */
+        assert_close(5 * result.pools[0].cpu_ns.mean, 23 * MS, 1e-9);
+        sim_result_free(&result);
+    }
+}
+
+static void test_each_who_is_led_costs_the_leader(void **state) {
+    (void)state;
+    struct sim_result result = in_groups(5, 2 * MS, false);
+    assert_close(result.run_ns.mean, 27 * MS, 1e-9);
+    sim_result_free(&result);
+}
+
+/* The thread leaves its core for less than what is brief, or for more. Nobody had been there before
+ * it. */
+static void test_a_core_that_has_just_become_idle_takes_a_thread_sooner(void **state) {
+    (void)state;
+    const double idle_ms[] = {1, 5};
+    for (int i = 0; i < 2; i++) {
+        struct model *model = build_model(1);
+        model->machine.wake_latency_ns = constant(3 * MS);
+        model->machine.brief_idle_ns = 4 * MS;
+        model->machine.brief_latency_ns = constant(2 * MS);
+        int pool = build_pool(model, 1, true);
+        int sleep = build_sleep(model, model->pools[pool].entry, constant(10 * MS),
+                                constant(idle_ms[i] * MS));
+        end_after(model, sleep, constant(10 * MS));
+        assert_close(run_ns(model, (struct sim_config){0}),
+                     (3 + 20 + idle_ms[i] + (i == 0 ? 2 : 3)) * MS, 1e-9);
+    }
+}
+
 /* Turns that the threads hold from the start are taken one after the other, without drawing. */
 static void test_numbers_that_are_dealt_need_not_be_drawn(void **state) {
     (void)state;
@@ -1745,6 +1803,9 @@ int main(void) {
         cmocka_unit_test(test_a_number_in_steps_follows_the_one_that_leads),
         cmocka_unit_test(test_a_broadcast_after_a_step_lets_only_the_next_go_on),
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
+        cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
+        cmocka_unit_test(test_each_who_is_led_costs_the_leader),
+        cmocka_unit_test(test_a_core_that_has_just_become_idle_takes_a_thread_sooner),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
         cmocka_unit_test(test_created_threads_start_then_and_join_waits_for_all),
