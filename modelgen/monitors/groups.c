@@ -270,8 +270,7 @@ struct losses groups_losses(const struct trace *trace, const struct sections *se
 bool groups_find(const struct finder *finder) {
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
-        if (class->mutex == finder->mutex && class->waits > 0 &&
-            !finder->monitors->condition_explained[class->waits_on] && find_at(finder, class))
+        if (class->mutex == finder->mutex && class->waits > 0 && find_at(finder, class))
             return true;
     }
     return false;

@@ -7,8 +7,7 @@
 #include "modelgen/monitors/finder.h"
 #include "modelgen/run/losses.h"
 
-/* Of the waits in the finder's history, all under one mutex, that nothing explains yet. True:
- * found, and added to the monitors' patterns. */
+/* In the finder's history, all under one mutex. True: found, and added to the monitors' patterns. */
 bool groups_find(const struct finder *finder);
 
 /* What leaders computed for those that they led: the simulator charges it by how many they are

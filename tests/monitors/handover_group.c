@@ -21,9 +21,9 @@ static struct commit_log {
 } commit_log = {.mu = PTHREAD_MUTEX_INITIALIZER, .tail = &commit_log.head};
 
 static uint64_t write_block(const log_waiter *first, const log_waiter *last) {
-    uint64_t block = burn(last->record, 250);
+    uint64_t block = burn(last->record, 110);
     for (const log_waiter *w = first;; w = w->next) {
-        block ^= burn(w->record, 70);
+        block ^= burn(w->record, 40);
         if (w == last)
             return block;
     }
@@ -67,11 +67,13 @@ static atomic_int next_request;
 static atomic_ullong served;
 static int requests;
 
+/* A request is logged, and that it has ended. */
 static void *serve(void *argument) {
     for (int r; (r = atomic_fetch_add(&next_request, 1)) < requests;) {
-        uint64_t answer = burn((uint64_t)r, 400);
+        uint64_t answer = burn((uint64_t)r, 20 + (unsigned)r * 7919 % 800);
         atomic_fetch_xor(&served, answer);
         log_commit(&commit_log, answer);
+        log_commit(&commit_log, ~answer);
     }
     return argument;
 }
