@@ -57,6 +57,14 @@ self_check() {
                        END { if (NR) printf "%.4f", worst; else print "-" }'
 }
 
+# The deviation from the runs without probes.
+untraced_check() {
+    grep '"what": "without probes"' "$1/model.json" |
+        grep -o '"measured": [^,]*, "simulated": [^,}]*' |
+        awk -F '[:,]' '{ e = $4 / $2 - 1; printf "%.4f", e < 0 ? -e : e }
+                       END { if (!NR) print "-" }'
+}
+
 node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c '^        {'; }
 
 # Shares of the time that threads waited for each other: exactly / alike / not modelled.
@@ -123,7 +131,7 @@ judge_model() {
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
         node_count "$data"),$predict_s,$own_mean,$own_worst,$equal_mean,$equal_worst,$(
-        waiting_shares "$data")" \
+        waiting_shares "$data"),$(untraced_check "$data")" \
         >>"$folder/result.part"
 }
 
@@ -310,20 +318,21 @@ write_recognised() {
 
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
-    local base build mean median worst check explained perturbation nodes waiting own equal
+    local base build mean median worst check untraced explained perturbation nodes waiting own equal
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
     printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | without others | at equal speed |" \
-        "self-check | explained | perturbation | nodes | waiting: exact / alike / not |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+        "self-check | without probes | explained | perturbation | nodes |" \
+        "waiting: exact / alike / not |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     while IFS=, read -r base build mean median worst check explained perturbation nodes _ own _ equal \
-        _ waiting; do
+        _ waiting untraced; do
         echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
             "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$check") |" \
-            "$(percent "$explained") | $(percent "$perturbation") | $nodes | ${waiting:--} |"
+            "$(percent "$untraced") | $(percent "$explained") | $(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
     printf '\nBy configuration (first build of each):\n\n'
     echo "| threads | cores | measured | from 2 threads | error | from 4 threads | error |"
@@ -399,6 +408,9 @@ write_document() {
         echo "and after each other run, and \"and at equal speed\" is the error against the time that the"
         echo "configuration would have taken at the speed of the recording, as its runs compare with those next"
         echo "to them (\`persik validate --reference\`): it shows how well the model tells configurations apart."
+        echo "\"Self-check\" is the model's largest deviation from the traced run that it was made of, \"without"
+        echo "probes\" that of its running time from the recording's plain runs: where the traced run happened to"
+        echo "be slower or faster than usual, only the second one tells whether the model is right."
         echo "How much of the cores the program can use hardly depends on their speed: the errors of the CPU"
         echo "utilisation show the waiting and the scheduling in the model by themselves, without the CPU time."
         echo

@@ -130,9 +130,9 @@ struct core {
     bool is_starting;  /* `running` has been woken and gets here after the wake-up latency */
     double charged_ns; /* up to when `running`'s vruntime is counted */
     double slice_end_ns;
-    double done_ns;    /* when `running`'s demand is served */
-    double entered_ns; /* when `running` began to run */
-    double displaced;  /* -ln of the share that is left of what the cache once held */
+    double done_ns;       /* when `running`'s demand is served */
+    double entered_ns;    /* when `running` began to run */
+    double displaced;     /* -ln of the share that is left of what the cache once held */
     double idle_since_ns; /* -INFINITY: nobody has run there yet */
     uint32_t idle_position;
     struct average load, use; /* runnable threads; whether there are any */

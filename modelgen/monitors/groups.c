@@ -8,10 +8,9 @@
 #include "modelgen/monitors/classes.h"
 #include "modelgen/run/timeline.h"
 
-#define FEWEST           8 /* that lead, and that are led */
-#define SURE             4 /* standard errors from nothing */
-#define NO_SECTION       SIZE_MAX
-#define is_leader(visit) ((visit)->told != NO_SECTION)
+#define FEWEST     8 /* that lead, and that are led */
+#define SURE       4 /* standard errors from nothing */
+#define NO_SECTION SIZE_MAX
 
 /* A thread comes, waits for its turn or until its work is done, and goes on. */
 struct visit {
@@ -28,6 +27,10 @@ struct visits {
     struct visit *items; /* in the order in which they came */
     size_t count, capacity;
 };
+
+static bool is_leader(const struct visit *visit) {
+    return visit->told != NO_SECTION;
+}
 
 enum moment_kind { MOMENT_TELLS, MOMENT_COMES, MOMENT_GOES_ON };
 

@@ -7,7 +7,8 @@
 #include "modelgen/monitors/finder.h"
 #include "modelgen/run/losses.h"
 
-/* In the finder's history, all under one mutex. True: found, and added to the monitors' patterns. */
+/* In the finder's history, all under one mutex. True: found, and added to the monitors' patterns.
+ */
 bool groups_find(const struct finder *finder);
 
 /* What leaders computed for those that they led: the simulator charges it by how many they are

@@ -44,8 +44,8 @@ double timeline_cpu(const struct timeline *timeline, uint64_t time_ns);
  * running where wake-ups were recorded. */
 double timeline_ready(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
 
-/* Ns spent asleep in [from, to): neither on a core nor ready. What is left out was on a core all the
- * same. */
+/* Ns spent asleep in [from, to): neither on a core nor ready. What is left out was on a core all
+ * the same. */
 double timeline_blocked(const struct timeline *timeline, uint64_t from_ns, uint64_t to_ns);
 
 /* When the thread was last woken in [from, to]; 0 = that is not known. */

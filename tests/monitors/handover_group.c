@@ -1,6 +1,6 @@
 /* A log that several threads commit to. Whoever is at the head of the queue writes all records that
- * have come by then, one block for all of them; the others sleep, each on its own condition, and find
- * their records written. */
+ * have come by then, one block for all of them; the others sleep, each on its own condition, and
+ * find their records written. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
