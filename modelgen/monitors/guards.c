@@ -179,6 +179,7 @@ static void join_guard(const struct monitors *monitors, struct guard *guard, str
     guard->waited += other->waited;
     guard->violations += other->violations;
     guard->as_one &= other->as_one;
+    guard->worked_out |= other->worked_out;
     guard_free(other);
 }
 
@@ -210,6 +211,7 @@ struct guard guard_found(const struct monitors *monitors, const struct sections 
     guard.close_class = close_class;
     guard.tries = best->tries;
     guard.as_one = search->as_one;
+    guard.worked_out = search->by_operation;
     guard.take = hypothesis_takes(monitors, best) ? (double)best->take : 1;
     guard.initial = guard.take - 1 - (double)search->best_verdict.threshold;
     for (int i = 0; i < search->n_classes; i++) {

@@ -69,6 +69,7 @@ struct guard {
     int condition;   /* that waiters wait on; -1: nobody did, they only tried, or never had to */
     bool tries;      /* the waiters do not wait, they fail */
     bool as_one;     /* mutexes that are alike are in use one after the other: as good as one */
+    bool worked_out; /* how many some call sites add at once follows from the trace alone */
     bool together;   /* with another guard that must let them go on as well */
     bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */

@@ -148,13 +148,14 @@ static bool is_mistaken(const struct monitors *monitors, int mutex) {
     return true;
 }
 
-/* By something that the traced run does not contradict? */
+/* By something that the traced run does not contradict, and that is not only one of several ways to
+ * work out its amounts? */
 static bool is_explained(const struct monitors *monitors, size_t section, int mutex) {
     if (is_mistaken(monitors, mutex))
         return false;
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (monitors->guards[g].waits[monitors->class_of[section]] &&
-            guard_is_doubtful(&monitors->guards[g]))
+            (monitors->guards[g].worked_out || guard_is_doubtful(&monitors->guards[g])))
             return false;
     return monitors_explain(monitors, section);
 }
