@@ -322,7 +322,9 @@ write_program() {
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
-    printf '%s, at commit %s, %d runs of each configuration: %s\n\n' "${about[1]}" "${about[2]}" \
+    # the first configuration was run before and after each of the others
+    printf '%s, at commit %s, %d runs of each configuration (2 threads on 2 cores: %d): %s\n\n' \
+        "${about[1]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
         "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | without others | at equal speed |" \
         "self-check | without probes | explained | perturbation | nodes |" \
