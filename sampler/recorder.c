@@ -41,9 +41,9 @@ struct recorder {
     unsigned char stack[PROCFS_STACK_BYTES]; /* of the blocked thread at hand */
 };
 
-static uint64_t now_ns(void) {
+static uint64_t read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -83,15 +83,18 @@ static void read_program(struct recorder *recorder) {
 }
 
 /* Something new may have been loaded. Not too often: there may be code of which nothing is known.
+ * What it costs is CPU time: whoever had to wait for a core meanwhile took nothing from the
+ * program.
  */
 static bool refresh_modules(struct recorder *recorder, pid_t tid) {
-    uint64_t start = now_ns();
-    if (start - recorder->refreshed_ns < REFRESH_SHARE * recorder->refresh_cost_ns)
+    uint64_t start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    if (read_clock(CLOCK_MONOTONIC) - recorder->refreshed_ns <
+        REFRESH_SHARE * recorder->refresh_cost_ns)
         return false;
     int status = modules_refresh(&recorder->recording.modules, recorder->pid, tid);
     read_program(recorder);
-    recorder->refreshed_ns = now_ns();
-    recorder->refresh_cost_ns = recorder->refreshed_ns - start;
+    recorder->refreshed_ns = read_clock(CLOCK_MONOTONIC);
+    recorder->refresh_cost_ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - start;
     return status == 0;
 }
 
@@ -175,10 +178,12 @@ static bool has_rested(const struct resting_place *place, const struct procfs_po
            place->position.program_counter == position->program_counter;
 }
 
-/* False when the thread went on while it was looked at. */
+/* False when the thread went on while it was looked at. A stack that could not be followed counts
+ * as known only when the maps were read for it: it may have been too early for that. */
 static bool find_resting_place(struct recorder *recorder, const struct procfs_thread *thread,
                                struct resting_place *place) {
     struct unwind_input input = {.tid = thread->tid, .stack = recorder->stack};
+    uint64_t start = read_clock(CLOCK_MONOTONIC);
     registers_set(&input.registers, UNW_X86_64_RSP, thread->position.stack_pointer);
     registers_set(&input.registers, UNW_X86_64_RIP, thread->position.program_counter);
     input.stack_bytes = procfs_read(thread->tid, thread->position.stack_pointer, recorder->stack,
@@ -186,7 +191,8 @@ static bool find_resting_place(struct recorder *recorder, const struct procfs_th
     int node = follow_stack(recorder, &input);
     if (!procfs_is_still(recorder->procfs, thread))
         return false;
-    *place = (struct resting_place){thread->position, true, node};
+    bool known = node != TRIE_ROOT || recorder->refreshed_ns >= start;
+    *place = (struct resting_place){thread->position, known, node};
     return true;
 }
 
