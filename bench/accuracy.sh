@@ -323,9 +323,9 @@ write_program() {
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
     # the first configuration was run before and after each of the others
-    printf '%s, at commit %s, %d runs of each configuration (2 threads on 2 cores: %d): %s\n\n' \
+    printf '%s, at commit %s, %d runs of each configuration (%d threads on %d cores: %d): %s\n\n' \
         "${about[1]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
-        "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
+        "${bases[0]}" "${cores##*,}" "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | without others | at equal speed |" \
         "self-check | without probes | explained | perturbation | nodes |" \
         "waiting: exact / alike / not |"

@@ -12,9 +12,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "cli/load.h"
@@ -183,12 +183,6 @@ static _Noreturn void become_program(char *const *argv, const cpu_set_t *cpus) {
     _exit(CHILD_CANNOT_START);
 }
 
-static uint64_t monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t timeval_ns(struct timeval time) {
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
 }
@@ -196,7 +190,7 @@ static uint64_t timeval_ns(struct timeval time) {
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
     cpu_set_t cpus = choose_cores(cores);
     uint64_t busy_ns = load_busy_ns(&cpus);
-    uint64_t start_ns = monotonic_ns();
+    uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
     pid_t child = fork();
     if (child < 0)
         return error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
@@ -208,7 +202,7 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
         if (errno != EINTR)
             return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
     *run = (struct program_run){
-        .run_ns = monotonic_ns() - start_ns,
+        .run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns,
         .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
     };
     busy_ns = load_busy_ns(&cpus) - busy_ns;

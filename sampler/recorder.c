@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "sampler/perf.h"
@@ -40,12 +40,6 @@ struct recorder {
     uint64_t refreshed_ns, refresh_cost_ns;
     unsigned char stack[PROCFS_STACK_BYTES]; /* of the blocked thread at hand */
 };
-
-static uint64_t read_clock(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- threads ---- */
 
@@ -83,18 +77,16 @@ static void read_program(struct recorder *recorder) {
 }
 
 /* Something new may have been loaded. Not too often: there may be code of which nothing is known.
- * What it costs is CPU time: whoever had to wait for a core meanwhile took nothing from the
- * program.
- */
+ * What it costs is CPU time: who had to wait for a core meanwhile took nothing from the program. */
 static bool refresh_modules(struct recorder *recorder, pid_t tid) {
-    uint64_t start = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    if (read_clock(CLOCK_MONOTONIC) - recorder->refreshed_ns <
+    uint64_t start = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (clock_now_ns(CLOCK_MONOTONIC) - recorder->refreshed_ns <
         REFRESH_SHARE * recorder->refresh_cost_ns)
         return false;
     int status = modules_refresh(&recorder->recording.modules, recorder->pid, tid);
     read_program(recorder);
-    recorder->refreshed_ns = read_clock(CLOCK_MONOTONIC);
-    recorder->refresh_cost_ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+    recorder->refreshed_ns = clock_now_ns(CLOCK_MONOTONIC);
+    recorder->refresh_cost_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
     return status == 0;
 }
 
@@ -183,7 +175,7 @@ static bool has_rested(const struct resting_place *place, const struct procfs_po
 static bool find_resting_place(struct recorder *recorder, const struct procfs_thread *thread,
                                struct resting_place *place) {
     struct unwind_input input = {.tid = thread->tid, .stack = recorder->stack};
-    uint64_t start = read_clock(CLOCK_MONOTONIC);
+    uint64_t refreshed_ns = recorder->refreshed_ns;
     registers_set(&input.registers, UNW_X86_64_RSP, thread->position.stack_pointer);
     registers_set(&input.registers, UNW_X86_64_RIP, thread->position.program_counter);
     input.stack_bytes = procfs_read(thread->tid, thread->position.stack_pointer, recorder->stack,
@@ -191,7 +183,7 @@ static bool find_resting_place(struct recorder *recorder, const struct procfs_th
     int node = follow_stack(recorder, &input);
     if (!procfs_is_still(recorder->procfs, thread))
         return false;
-    bool known = node != TRIE_ROOT || recorder->refreshed_ns >= start;
+    bool known = node != TRIE_ROOT || recorder->refreshed_ns != refreshed_ns;
     *place = (struct resting_place){thread->position, known, node};
     return true;
 }

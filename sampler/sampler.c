@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "formats/sample.h"
@@ -20,12 +21,6 @@
 #include "sampler/symbols.h"
 
 #define DEFAULT_RATE_HZ 100.0
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- while the program runs ---- */
 
@@ -40,7 +35,7 @@ static void allow_many_files(void) {
 
 /* Sleeps until `until_ns` or the program's end, whichever is first; true at its end. */
 static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_status) {
-    uint64_t now = now_ns();
+    uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
     uint64_t left = until_ns > now ? until_ns - now : 0;
     struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
     struct pollfd watched = {.fd = pidfd, .events = POLLIN}; /* an old kernel's -1 is ignored */
@@ -52,12 +47,12 @@ static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_
  * than a tenth of a core. A look counts for all periods since the last one, as running threads are
  * sampled by the kernel without delay. */
 static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct sample *sample) {
-    uint64_t start = now_ns(), woken = 0, looked = 0, rest_until = 0;
+    uint64_t start = clock_now_ns(CLOCK_MONOTONIC), woken = 0, looked = 0, rest_until = 0;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     double period_ns = 1e9 / rate_hz;
     while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(woken + 1) * period_ns),
                              &sample->exit_status)) {
-        uint64_t now = now_ns();
+        uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
         woken = (uint64_t)((double)(now - start) / period_ns);
         if (now < rest_until) {
             sampler_recorder_take(recorder, 0);
@@ -65,9 +60,9 @@ static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct s
         }
         sampler_recorder_take(recorder, woken - looked);
         looked = woken;
-        rest_until = now + 10 * (now_ns() - now);
+        rest_until = now + 10 * (clock_now_ns(CLOCK_MONOTONIC) - now);
     }
-    sample->run_ns = now_ns() - start;
+    sample->run_ns = clock_now_ns(CLOCK_MONOTONIC) - start;
     sampler_recorder_take(recorder, 0);
     if (pidfd >= 0)
         close(pidfd);

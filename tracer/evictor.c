@@ -14,9 +14,9 @@
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "tracer/cores.h"
-#include "tracer/timebase.h"
 
 #define LINE_BYTES 64
 #define HUGE_PAGE  (2u << 20) /* so that its lines spread evenly over a cache */
@@ -81,7 +81,7 @@ static void read_part(const struct evictor *evictor, size_t n) {
 /* As threads do that have the core one after the other, each with its own data. */
 static void use_caches(const struct evictor *evictor, uint64_t from_ns, uint64_t until_ns) {
     size_t turn = 0;
-    for (uint64_t now_ns = from_ns; now_ns < until_ns; now_ns = timebase_mono_ns())
+    for (uint64_t now_ns = from_ns; now_ns < until_ns; now_ns = clock_now_ns(CLOCK_MONOTONIC))
         if (now_ns >= from_ns + turn * TURN_NS)
             read_part(evictor, turn++);
 }
@@ -176,7 +176,7 @@ static void sleep_between(struct core_evictor *core, const double ns[2]) {
 static struct trace_eviction *begin(struct core_evictor *core, enum trace_eviction_kind kind,
                                     uint64_t planned_ns) {
     struct trace_eviction *eviction = VECTOR_ADD(&core->done);
-    *eviction = (struct trace_eviction){.from_ns = timebase_mono_ns(),
+    *eviction = (struct trace_eviction){.from_ns = clock_now_ns(CLOCK_MONOTONIC),
                                         .planned_ns = planned_ns,
                                         .cpu = (uint32_t)core->core,
                                         .kind = kind};
@@ -187,18 +187,18 @@ static void hold(struct core_evictor *core) {
     uint64_t planned_ns = holds_ns[gsl_rng_uniform_int(core->random, N_HOLDS)];
     struct trace_eviction *eviction = begin(core, EVICTION_HOLD, planned_ns);
     use_caches(core->evictor, eviction->from_ns, eviction->from_ns + planned_ns);
-    eviction->to_ns = timebase_mono_ns();
+    eviction->to_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
 static void prime_and_look(struct core_evictor *core) {
     struct trace_eviction *eviction = begin(core, EVICTION_PRIME, 0);
     read_part(core->evictor, 0);
     prime(core);
-    eviction->to_ns = timebase_mono_ns();
+    eviction->to_ns = clock_now_ns(CLOCK_MONOTONIC);
     sleep_between(core, look_ns);
     eviction = begin(core, EVICTION_PROBE, 0);
     eviction->survived = look_survived(core);
-    eviction->to_ns = timebase_mono_ns();
+    eviction->to_ns = clock_now_ns(CLOCK_MONOTONIC);
 }
 
 static void *evict(void *context) {

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tracer/timebase.h"
+#include "base/clock.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
 #define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
@@ -94,14 +94,14 @@ int launch_finish(struct launch *launch, struct error *error) {
     child = launch->pid;
     passed_on = 0;
     take_signals(before);
-    launch->start_mono_ns = timebase_mono_ns();
+    launch->start_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     ssize_t started = write(launch->go, "g", 1);
     int cause = 0;
     ssize_t told = read(launch->failed, &cause, sizeof cause); /* 0 bytes: the exec closed it */
     struct rusage usage = {0};
     while (wait4(launch->pid, &launch->status, 0, &usage) < 0 && errno == EINTR)
         ;
-    launch->end_mono_ns = timebase_mono_ns();
+    launch->end_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     give_signals_back(before);
     launch->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
     launch->signal = passed_on;

@@ -1,23 +1,16 @@
 #include "tracer/timebase.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/memory.h"
 
 #define READINGS 16
-
-uint64_t timebase_mono_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void timebase_sample(struct timebase *timebase) {
     struct timebase_pair best = {0};
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < READINGS; i++) {
         uint64_t before = __builtin_ia32_rdtsc();
-        uint64_t mono_ns = timebase_mono_ns();
+        uint64_t mono_ns = clock_now_ns(CLOCK_MONOTONIC);
         uint64_t elapsed = __builtin_ia32_rdtsc() - before;
         if (elapsed < least) {
             least = elapsed;

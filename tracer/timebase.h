@@ -19,8 +19,6 @@ struct timebase {
     struct timebase_pair *items;
 };
 
-uint64_t timebase_mono_ns(void);
-
 /* Reads both clocks and adds the pair. */
 void timebase_sample(struct timebase *timebase);
 

@@ -8,13 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/clock.h"
 #include "tracer/cores.h"
-#include "tracer/timebase.h"
 
 #define PAIRS    5 /* near and far by turns: the machine may change its speed meanwhile */
 #define ROUNDS   20
@@ -34,16 +33,10 @@ struct outcome {
     double cpu_ns, latency_ns;
 };
 
-static uint64_t cpu_clock_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 static void *sleep_and_note(void *context) {
     struct trial *trial = context;
     while (sem_wait(&trial->semaphore) != 0 || !trial->ends)
-        trial->woken_ns = timebase_mono_ns();
+        trial->woken_ns = clock_now_ns(CLOCK_MONOTONIC);
     return NULL;
 }
 
@@ -56,7 +49,7 @@ static void *keep_busy(void *context) {
 
 /* Awake, as a waker is whose core is warm. */
 static void compute_until(uint64_t end_ns) {
-    while (timebase_mono_ns() < end_ns)
+    while (clock_now_ns(CLOCK_MONOTONIC) < end_ns)
         continue;
 }
 
@@ -64,12 +57,12 @@ static void *wake(void *context) {
     struct trial *trial = context;
     for (int i = 0; i < ROUNDS; i++) {
         trial->woken_ns = 0;
-        compute_until(timebase_mono_ns() + PAUSE_NS);
-        uint64_t start_ns = timebase_mono_ns();
-        uint64_t cpu_ns = cpu_clock_ns();
+        compute_until(clock_now_ns(CLOCK_MONOTONIC) + PAUSE_NS);
+        uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
+        uint64_t cpu_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
         sem_post(&trial->semaphore);
-        trial->cpu_ns[i] = (double)(cpu_clock_ns() - cpu_ns);
-        while (trial->woken_ns == 0 && timebase_mono_ns() < start_ns + LIMIT_NS)
+        trial->cpu_ns[i] = (double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
+        while (trial->woken_ns == 0 && clock_now_ns(CLOCK_MONOTONIC) < start_ns + LIMIT_NS)
             sched_yield(); /* it may be on this core */
         uint64_t woken_ns = trial->woken_ns;
         trial->latency_ns[i] = woken_ns ? (double)(woken_ns - start_ns) : LIMIT_NS;

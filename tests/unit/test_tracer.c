@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "tracer/blktrace.h"
 #include "tracer/ftrace.h"
@@ -57,9 +58,9 @@ static void sampled_pairs_agree_with_the_clock(void **state) {
     struct timebase timebase = {0};
     timebase_sample(&timebase);
     usleep(20000);
-    uint64_t before_ns = timebase_mono_ns();
+    uint64_t before_ns = clock_now_ns(CLOCK_MONOTONIC);
     uint64_t ticks = __builtin_ia32_rdtsc();
-    uint64_t after_ns = timebase_mono_ns();
+    uint64_t after_ns = clock_now_ns(CLOCK_MONOTONIC);
     usleep(20000);
     timebase_sample(&timebase);
     uint64_t ns = timebase_to_ns(&timebase, ticks);
