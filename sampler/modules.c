@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "sampler/eh_frame.h"
+#include "sampler/procfs.h"
 
 /* Made tables are shown to libunwind at addresses no program can have (not canonical). */
 #define MADE_TABLES  UINT64_C(0x4000000000000000)
@@ -31,6 +32,20 @@ static void map_file(struct module *module) {
         }
     }
     close(descriptor);
+}
+
+/* The kernel's own code is in no file: what the program sees of it is copied. */
+static void copy_vdso(struct module *module, const struct mapping *mapping, pid_t tid) {
+    size_t bytes = mapping->end - mapping->start;
+    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return;
+    if (procfs_read(tid, mapping->start, copy, bytes) < bytes) {
+        munmap(copy, bytes);
+        return;
+    }
+    module->file = copy;
+    module->file_bytes = bytes;
 }
 
 static bool is_elf64(const struct module *module) {
@@ -94,7 +109,8 @@ static void find_table(struct module *module, int index) {
 }
 
 /* A file may be mapped several times (dlclose, dlopen), each time elsewhere. */
-static int add_module(struct modules *modules, const char *path, const struct mapping *mapping) {
+static int add_module(struct modules *modules, const char *path, const struct mapping *mapping,
+                      pid_t tid) {
     for (size_t i = 0; i < modules->modules.count; i++) {
         struct module *known = &modules->modules.items[i];
         if (strcmp(known->path, path) == 0 && belongs_to(known, mapping))
@@ -105,6 +121,8 @@ static int add_module(struct modules *modules, const char *path, const struct ma
     module->path = memory_strdup(path);
     if (path[0] == '/')
         map_file(module);
+    else
+        copy_vdso(module, mapping, tid);
     module->bias = find_bias(module, mapping);
     find_table(module, index);
     return index;
@@ -144,7 +162,7 @@ static void put_mapping(struct modules *modules, struct mapping mapping) {
 }
 
 /* One line of maps: "start-end rwxp offset device inode  path". */
-static void read_line(struct modules *modules, char *line) {
+static void read_line(struct modules *modules, char *line, pid_t tid) {
     struct mapping mapping = {.module = -1};
     char access[5] = "", *rest = line;
     mapping.start = strtoull(rest, &rest, 16);
@@ -160,7 +178,7 @@ static void read_line(struct modules *modules, char *line) {
     char *path = path_at ? rest + path_at : "";
     path[strcspn(path, "\n")] = '\0';
     if (path[0] == '/' || strcmp(path, "[vdso]") == 0)
-        mapping.module = add_module(modules, path, &mapping);
+        mapping.module = add_module(modules, path, &mapping, tid);
     put_mapping(modules, mapping);
 }
 
@@ -173,7 +191,7 @@ int modules_refresh(struct modules *modules, pid_t pid, pid_t tid) {
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, file) > 0)
-        read_line(modules, line);
+        read_line(modules, line, tid);
     free(line);
     fclose(file);
     return 0;

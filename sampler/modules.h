@@ -15,7 +15,7 @@
 struct module {
     char *path;                /* "[vdso]" for the kernel's */
     uint64_t bias;             /* address in the program minus address in the file (p_vaddr) */
-    const unsigned char *file; /* the file's bytes; NULL when it cannot be read */
+    const unsigned char *file; /* the file's bytes, or a copy of the vdso; NULL: not to be read */
     size_t file_bytes;
     bool has_table;            /* `table` was found */
     unw_dyn_info_t table;      /* search table of the unwind information, for libunwind */

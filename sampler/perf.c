@@ -16,8 +16,9 @@
 
 /* Deeper frames are read from the live stack: they rarely change between sample and unwinding. */
 #define STACK_DUMP_BYTES 16384u
-/* What perf_event_mlock_kb grants every user per CPU by default, less the header page. */
-#define RING_PAGES 128
+/* Of a fifth of a second, at the usual rate; what perf_event_mlock_kb grants every user per CPU by
+ * default is a quarter of it, less the header page. */
+#define RING_PAGES 512
 
 /* perf's register number -> libunwind's, in the order in which the kernel writes them. */
 static const struct {

@@ -17,12 +17,22 @@
 /* Reading the maps again may take one part in this many of the time. */
 #define REFRESH_SHARE 20
 #define ENDED         (-2) /* instead of an index */
+/* The kernel takes so many samples of a running thread for one that counts. It takes them at equal
+ * distances, and a program that does the same thing again and again may keep in step with it: then
+ * all samples show the same moment. Which one of so many counts is drawn by lot. */
+#define DRAWN_FROM 7
 
 /* Where a thread was last found blocked, so that it is unwound again only after it has moved. */
 struct resting_place {
     struct procfs_position position;
     bool known; /* `position` and `node` are set */
     int node;   /* of the trie; -1: the stack could not be followed */
+};
+
+/* Which of a thread's samples count. */
+struct lot {
+    int taken; /* of the DRAWN_FROM at hand */
+    int drawn; /* the one of them that counts */
 };
 
 struct recorder {
@@ -37,6 +47,11 @@ struct recorder {
         struct resting_place *items;
         size_t count, capacity;
     } resting; /* by thread */
+    struct {
+        struct lot *items;
+        size_t count, capacity;
+    } lots;                 /* by thread */
+    unsigned short dice[3]; /* the state of nrand48() */
     uint64_t refreshed_ns, refresh_cost_ns;
     unsigned char stack[PROCFS_STACK_BYTES]; /* of the blocked thread at hand */
 };
@@ -50,7 +65,18 @@ static int thread_index(struct recorder *recorder, pid_t tid) {
     index = (int)recorder->recording.n_threads++;
     map_put(&recorder->threads, (uint64_t)tid, index);
     VECTOR_ADD(&recorder->resting);
+    VECTOR_ADD(&recorder->lots);
     return index;
+}
+
+/* Does this sample of the thread count? */
+static bool is_drawn(struct recorder *recorder, int thread) {
+    struct lot *lot = &recorder->lots.items[thread];
+    if (lot->taken == 0)
+        lot->drawn = (int)(nrand48(recorder->dice) % DRAWN_FROM);
+    bool is_it = lot->taken == lot->drawn;
+    lot->taken = (lot->taken + 1) % DRAWN_FROM;
+    return is_it;
 }
 
 /* ---- stacks ---- */
@@ -119,6 +145,8 @@ static void take_running(struct recorder *recorder, const struct perf_record *re
         .stack_bytes = record->stack_bytes,
     };
     int thread = thread_index(recorder, record->tid);
+    if (!is_drawn(recorder, thread))
+        return;
     int node = record->registers.known ? follow_stack(recorder, &input) : TRIE_ROOT;
     count(recorder, node, thread, false, 1);
 }
@@ -132,8 +160,10 @@ static void forget_recording(struct recorder *recorder) {
     free(recording->addresses.items);
     free(recording->program);
     free(recorder->resting.items);
+    free(recorder->lots.items);
     memset(recording, 0, sizeof *recording);
     memset(&recorder->resting, 0, sizeof recorder->resting);
+    memset(&recorder->lots, 0, sizeof recorder->lots);
     recorder->address_ids = recorder->threads = MAP_EMPTY;
 }
 
@@ -217,7 +247,7 @@ void sampler_recorder_take(struct recorder *recorder, uint64_t periods) {
 /* ---- life ---- */
 
 struct recorder *sampler_recorder_create(pid_t pid, double rate_hz, struct error *error) {
-    struct perf *perf = perf_open(pid, rate_hz, error);
+    struct perf *perf = perf_open(pid, DRAWN_FROM * rate_hz, error);
     if (!perf)
         return NULL;
     struct recorder *recorder = memory_alloc(1, sizeof *recorder);

@@ -45,12 +45,15 @@ static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_
 
 /* Blocked threads are looked at once per period, unless there are so many that this would take more
  * than a tenth of a core. A look counts for all periods since the last one, as running threads are
- * sampled by the kernel without delay. */
+ * sampled by the kernel without delay. When in its period is drawn by lot: a program that does the
+ * same thing again and again may keep in step with equal distances. */
 static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct sample *sample) {
     uint64_t start = clock_now_ns(CLOCK_MONOTONIC), woken = 0, looked = 0, rest_until = 0;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     double period_ns = 1e9 / rate_hz;
-    while (!wait_for_program(pid, pidfd, start + (uint64_t)((double)(woken + 1) * period_ns),
+    unsigned short dice[3] = {0};
+    while (!wait_for_program(pid, pidfd,
+                             start + (uint64_t)(((double)(woken + 1) + erand48(dice)) * period_ns),
                              &sample->exit_status)) {
         uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
         woken = (uint64_t)((double)(now - start) / period_ns);

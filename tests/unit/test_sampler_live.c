@@ -191,6 +191,20 @@ static void no_system_call_is_interrupted(void **state) {
     free(binary);
 }
 
+/* 125 samples of each are due, most of them in the vdso. Samples at equal distances would all be of
+ * one of them. */
+static void a_program_in_step_with_the_samples_is_seen_as_it_is(void **state) {
+    (void)state;
+    char *binary = compile("sampled_steps", "-O2");
+    struct sample *sample = sample_program((char *[]){binary, NULL});
+    assert_int_equal(sample->exit_status, 0);
+    assert_true(sample->failed_unwinds * 20 < sample->samples);
+    assert_true(count_in(sample, "main", "step_left", false) + missing > 75);
+    assert_true(count_in(sample, "main", "step_right", false) + missing > 75);
+    sample_free(sample);
+    free(binary);
+}
+
 static void a_program_that_is_killed_leaves_its_samples(void **state) {
     (void)state;
     struct sample *sample =
@@ -250,6 +264,7 @@ int main(void) {
         cmocka_unit_test(code_loaded_at_run_time_is_found),
         cmocka_unit_test(lines_and_files_are_known),
         cmocka_unit_test(no_system_call_is_interrupted),
+        cmocka_unit_test(a_program_in_step_with_the_samples_is_seen_as_it_is),
         cmocka_unit_test(a_program_that_is_killed_leaves_its_samples),
         cmocka_unit_test(a_signal_to_the_sampler_ends_the_program),
         cmocka_unit_test(a_wrapper_that_execs_leaves_no_trace),
