@@ -90,7 +90,7 @@ record() {
             return 1
         }
         is_undisturbed "$data" && return
-        say "$name: probes seem to cost more than a tenth: disturbed by something else (try $try of 3)"
+        say "$name: disturbed by something else (try $try of 3)"
     done
 }
 

@@ -16,7 +16,7 @@ sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 # shellcheck disable=SC2034
 real_programs=(zstd pbzip2 xz lbzip2 squashfs graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
-disturbed=0.1               # cost of the probes, as a share of the running time
+disturbed=0.05              # cost of the probes, as a share of the running time
 
 say() { echo "$(basename "$0"): $*" >&2; }
 fail() {
@@ -174,10 +174,11 @@ model_number() {
 }
 
 # Not with so much for the probes: then something else took the machine while one of the runs was
-# made. is_undisturbed FOLDER, with a model.
+# made. Nor when persik itself tells of others. is_undisturbed FOLDER, with a model.
 is_undisturbed() {
     local cost
     cost=$(model_number "$1" perturbation)
+    ! grep -q 'of the CPU time: \(other processes\|the virtual machine\)' "$1/model.json" || return 1
     [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
 }
 

@@ -197,30 +197,40 @@ static double median_away(const struct excesses *excesses, size_t plan, double *
 }
 
 /* Within the horizon a thread brings back all but a part, by the rule of formats/refill.h, whose
- * pace is the last point's true cost. */
-static void complete(struct refill *refill) {
+ * pace is the last point's true cost. Gives the share that is seen. */
+static double complete(struct refill *refill) {
     double seen_ns = refill->points[refill->n_points - 1].cpu_ns, share = 1;
     for (int i = 0; i < MAX_ROUNDS && seen_ns > 0; i++)
         share = -expm1(-FRAGMENTS_HORIZON_NS * share / seen_ns);
+    share = fmax(share, LEAST_SEEN);
     for (size_t i = 0; i < refill->n_points; i++)
-        refill->points[i].cpu_ns /= fmax(share, LEAST_SEEN);
+        refill->points[i].cpu_ns /= share;
+    return share;
 }
 
-/* Who is moved to another core finds what is its own nowhere near, and what it shares with the
- * thread that runs there in that core's cache: evictions take both, threads that do the same take
- * the first. */
-static void leave_out_shared(struct refill *refill, const struct costs *costs, double away_ns) {
-    double whole_ns =
-        refill_whole_ns((struct refill_curve){refill->n_points, refill->points}, away_ns);
-    double shared_ns = whole_ns - costs->mean_ns[COST_MOVED];
-    if (shared_ns <= 0)
-        return;
-    double errors = shared_ns / sqrt(costs->variance[COST_MOVED]);
-    double own = 1 - fmin(shared_ns / whole_ns, 1) / (1 + pow(DOUBTED / errors, 2));
-    for (size_t i = 0; i < refill->n_points; i++)
-        refill->points[i].cpu_ns *= own;
-    if (refill->points[refill->n_points - 1].cpu_ns <= 0)
-        refill->n_points = 0;
+/* The share that is a thread's own of what it has in the cache. Evictions take all of it, threads
+ * that do the same leave what they share. Who is moved to another core finds what is its own
+ * nowhere near, and the rest in that core's cache; and who comes back after another one's turn
+ * misses only what is its own, as far as that one displaced it. */
+static double own_share(const struct refill *refill, const struct costs *costs, const bool *used,
+                        const double *away_ns, double seen) {
+    const size_t kinds[] = {COST_MOVED, COST_TURN};
+    const struct refill_curve curve = {refill->n_points, refill->points};
+    double own = 0, weights = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t kind = kinds[k];
+        if (!used[kind] || costs->variance[kind] <= 0)
+            continue;
+        double taken = kind == COST_TURN ? -expm1(-refill->displaces_per_ns * away_ns[kind]) : 1;
+        double whole_ns = taken * seen * refill_whole_ns(curve, away_ns[kind]);
+        own += whole_ns * costs->mean_ns[kind] / costs->variance[kind];
+        weights += whole_ns * whole_ns / costs->variance[kind];
+    }
+    double shared = weights > 0 ? 1 - own / weights : 0;
+    if (shared <= 0)
+        return 1;
+    double errors = shared * sqrt(weights);
+    return 1 - fmin(shared, 1) / (1 + pow(DOUBTED / errors, 2));
 }
 
 /* Leaves the refill without points where nothing can be told. */
@@ -249,9 +259,12 @@ static void estimate(const struct excesses *excesses, struct refill *refill) {
         return;
     }
     make_monotonous(refill, weights);
-    complete(refill);
-    if (used[COST_MOVED])
-        leave_out_shared(refill, &costs, away_ns[COST_MOVED]);
+    double seen = complete(refill);
+    double own = own_share(refill, &costs, used, away_ns, seen);
+    for (size_t i = 0; i < refill->n_points; i++)
+        refill->points[i].cpu_ns *= own;
+    if (refill->points[refill->n_points - 1].cpu_ns <= 0)
+        refill->n_points = 0;
 }
 
 /* ---- all of it ---- */

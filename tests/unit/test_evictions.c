@@ -138,9 +138,21 @@ static void leave(struct sharing *all) {
     builder_run(all->trace, all->running, 0, 0, all->on_ns, all->now_ns, true);
 }
 
+static void note(struct sharing *all, enum trace_eviction_kind kind, uint64_t from_ns,
+                 double survived) {
+    bool holds = kind == EVICTION_HOLD;
+    all->trace->evictions[all->trace->n_evictions++] =
+        (struct trace_eviction){.from_ns = from_ns,
+                                .to_ns = from_ns + (holds ? 4 * MS : 0),
+                                .planned_ns = holds ? 4 * MS : 0,
+                                .survived = survived,
+                                .kind = kind};
+}
+
 /* Turns of 4 ms, which cost `turn_cost_ns`. In every third to fifth the core is taken for
- * 4 ms, which costs the worker that has the turn and the one that waits `cost_ns`. */
-static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns) {
+ * 4 ms, which costs the worker that has the turn and the one that waits `cost_ns`. Of lines put
+ * there before, an e-th is left after `lines_ns`; 0: nobody looks. */
+static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns, uint64_t lines_ns) {
     struct story random = {.random = 1};
     struct sharing all = {.trace = builder_new(1), .running = WORKER};
     builder_thread(all.trace, "main", -1);
@@ -156,14 +168,13 @@ static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns) {
         if (turn == next) {
             next += 3 + any(&random, 3);
             leave(&all);
-            all.trace->evictions[all.trace->n_evictions++] =
-                (struct trace_eviction){.from_ns = all.now_ns,
-                                        .to_ns = all.now_ns + 4 * MS,
-                                        .planned_ns = 4 * MS,
-                                        .kind = EVICTION_HOLD};
+            note(&all, EVICTION_HOLD, all.now_ns, 0);
             all.on_ns = all.now_ns += 4 * MS;
             all.left_ns[WORKER] += seen_ns(cost_ns, cost_ns);
             all.left_ns[OTHER] += seen_ns(cost_ns, cost_ns);
+        } else if (lines_ns && turn % 16 == 0) {
+            note(&all, EVICTION_PRIME, all.on_ns + MS, 0);
+            note(&all, EVICTION_PROBE, all.on_ns + 2 * MS, exp(-(double)MS / (double)lines_ns));
         }
         share(&all, &random, 4 * MS - before_ns);
         leave(&all);
@@ -221,7 +232,7 @@ static void being_away_longer_does_not_cost_less(void **state) {
  * cost less. */
 static void who_waits_for_the_core_pays_for_evictions_too(void **state) {
     (void)state;
-    struct refill refill = measure(shared_run(600 * US, 100 * US));
+    struct refill refill = measure(shared_run(600 * US, 100 * US, 0));
     assert_int_equal(refill.n_points, 1);
     assert_true(fabs(refill.points[0].cpu_ns - 600 * US) < 100 * US);
 }
@@ -233,6 +244,17 @@ static void what_threads_share_they_keep_for_each_other(void **state) {
     assert_int_equal(refill.n_points, 2);
     assert_true(fabs(refill.points[0].cpu_ns - 600 * US) < 200 * US);
     assert_true(fabs(refill.points[1].cpu_ns - 600 * US) < 200 * US);
+}
+
+/* Who takes turns with its like, which displaces all that is its own, misses that and nothing else.
+ */
+static void what_threads_share_their_turns_leave(void **state) {
+    (void)state;
+    struct refill refill = measure(shared_run(1200 * US, seen_ns(300 * US, 1200 * US), 500 * US));
+    assert_int_equal(refill.n_points, 1);
+    assert_true(fabs(refill.points[0].cpu_ns - 300 * US) < 100 * US);
+    refill = measure(shared_run(1200 * US, seen_ns(1200 * US, 1200 * US), 500 * US));
+    assert_true(fabs(refill.points[0].cpu_ns - 1200 * US) < 150 * US);
 }
 
 static void several_runs_are_taken_together(void **state) {
@@ -340,6 +362,7 @@ int main(void) {
         cmocka_unit_test(being_away_longer_does_not_cost_less),
         cmocka_unit_test(who_waits_for_the_core_pays_for_evictions_too),
         cmocka_unit_test(what_threads_share_they_keep_for_each_other),
+        cmocka_unit_test(what_threads_share_their_turns_leave),
         cmocka_unit_test(several_runs_are_taken_together),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
         cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
