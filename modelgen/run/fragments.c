@@ -77,6 +77,23 @@ static size_t plan_of(const struct fragments *work, const struct trace_eviction 
     return p < work->n_plans ? p : COST_OTHER;
 }
 
+/* Did threads that do the same have the core for most of the time until the thread came back? */
+static bool is_turn_of_its_like(const struct fragments *work, size_t t,
+                                const struct trace_slice *slice, const struct trace_slice *back) {
+    double theirs_ns = 0;
+    for (size_t other = 0; other < work->trace->n_threads; other++) {
+        const struct trace_thread *thread = &work->trace->threads[other];
+        if (other == t || work->roles[other] != work->roles[t])
+            continue;
+        for (size_t s = timeline_slice_after(thread, slice->off_ns);
+             s < thread->n_slices && thread->slices[s].on_ns < back->on_ns; s++)
+            if (thread->slices[s].cpu == slice->cpu)
+                theirs_ns += fmin((double)thread->slices[s].off_ns, (double)back->on_ns) -
+                             fmax((double)thread->slices[s].on_ns, (double)slice->off_ns);
+    }
+    return theirs_ns > (double)(back->on_ns - slice->off_ns) / 2;
+}
+
 static void find_disturbances(struct fragments *work, size_t t, const struct timeline *timeline) {
     const struct trace_thread *thread = &work->trace->threads[t];
     size_t fragment = t ? work->thread_end[t - 1] : 0, end = work->thread_end[t];
@@ -86,6 +103,8 @@ static void find_disturbances(struct fragments *work, size_t t, const struct tim
         size_t plan = plan_of(work, eviction, slice, slice + 1);
         if (plan == N_COSTS)
             continue;
+        if (plan == COST_TURN && !is_turn_of_its_like(work, t, slice, slice + 1))
+            plan = COST_OTHER;
         double at_ns = timeline_cpu(timeline, slice->off_ns);
         while (fragment < end && work->fragments.items[fragment].to_ns <= at_ns)
             fragment++;
@@ -101,12 +120,11 @@ static void find_disturbances(struct fragments *work, size_t t, const struct tim
     }
 }
 
-static void find_fragments(struct fragments *work, size_t t, uint64_t role,
-                           const struct timeline *timeline) {
+static void find_fragments(struct fragments *work, size_t t, const struct timeline *timeline) {
     const struct trace_thread *thread = &work->trace->threads[t];
     for (size_t r = 0; r + 1 < thread->n_records; r++) {
         const struct trace_record *before = &thread->records[r], *after = before + 1;
-        uint64_t key = map_mix(map_mix(map_mix(role, before->context), before->api),
+        uint64_t key = map_mix(map_mix(map_mix(work->roles[t], before->context), before->api),
                                (uint64_t)after->context << 16 | after->api);
         int kind = map_get(&work->kind_ids, key, -1);
         if (kind < 0) {
@@ -207,10 +225,13 @@ struct fragments fragments_divide(const struct trace *trace) {
     struct fragments work = {.trace = trace};
     work.thread_end = memory_alloc(trace->n_threads, sizeof *work.thread_end);
     work.first_disturbance = memory_alloc(trace->n_threads + 1, sizeof *work.first_disturbance);
+    work.roles = memory_alloc(trace->n_threads, sizeof *work.roles);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        work.roles[t] = fragments_role(trace, t);
     find_plans(&work);
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
-        find_fragments(&work, t, fragments_role(trace, t), &timeline);
+        find_fragments(&work, t, &timeline);
         work.first_disturbance[t] = work.disturbances.count;
         find_disturbances(&work, t, &timeline);
         timeline_free(&timeline);
@@ -230,6 +251,7 @@ void fragments_free(struct fragments *work) {
     free(work->done);
     free(work->fragments.items);
     free(work->disturbances.items);
+    free(work->roles);
     free(work->thread_end);
     free(work->first_disturbance);
     map_free(&work->kind_ids);

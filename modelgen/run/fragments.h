@@ -37,8 +37,8 @@ struct fragment_kind {
 };
 
 /* What may cost something: evictions of each plan, those whose victim went on on another core,
- * those that fell into a time when the thread had left the core anyway, turns of others without
- * one, short ones, and what is not to be counted on. */
+ * those that fell into a time when the thread had left the core anyway, turns of threads that do
+ * the same without one, short turns of any, and what is not to be counted on. */
 enum { COST_MOVED = EVICTION_PLANS, COST_WAITED, COST_TURN, COST_SHORT, COST_OTHER, N_COSTS };
 
 struct disturbance {
@@ -62,6 +62,7 @@ struct fragment_done {
 
 struct fragments {
     const struct trace *trace;
+    uint64_t *roles; /* per thread */
     size_t n_plans;
     uint64_t planned_ns[EVICTION_PLANS];
     struct {
