@@ -1,5 +1,7 @@
-/* Two counters in one predicate: who assembles needs two lids and a box at once, and the store takes
- * only so many parts of both kinds together. No counter alone tells who waits.
+/* Two counters in one predicate: who assembles needs two lids and a box at once, and the store
+ * takes only so many parts of both kinds together. Parts come by the crate, all of one kind, and
+ * lids are ahead of boxes after a crate of them, and boxes of lids after the next: so no counter
+ * alone tells who waits. Deliveries are slow and fast by turns, so that both sides have to wait.
  *
  * usage: assembly ASSEMBLERS PRODUCTS */
 #include <pthread.h>
@@ -7,7 +9,9 @@
 
 #include "../monitors/support.h"
 
-#define PLACES 12
+#define PLACES 20
+#define LIDS   2 /* of a product, which has one box */
+#define CRATE  4 /* products' worth of one kind */
 
 struct store {
     pthread_mutex_t mutex;
@@ -20,6 +24,7 @@ static struct store store = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .parts = PTHREAD_COND_INITIALIZER,
     .room = PTHREAD_COND_INITIALIZER,
+    .boxes = CRATE / 2,
 };
 
 static void add_lid(struct store *s) {
@@ -42,11 +47,11 @@ static void add_box(struct store *s) {
 
 static bool take_parts(struct store *s) {
     pthread_mutex_lock(&s->mutex);
-    while ((s->lids < 2 || s->boxes < 1) && !s->closed)
+    while ((s->lids < LIDS || s->boxes < 1) && !s->closed)
         pthread_cond_wait(&s->parts, &s->mutex);
-    bool any = s->lids >= 2 && s->boxes >= 1;
+    bool any = s->lids >= LIDS && s->boxes >= 1;
     if (any) {
-        s->lids -= 2;
+        s->lids -= LIDS;
         s->boxes -= 1;
         pthread_cond_signal(&s->room);
     }
@@ -74,12 +79,16 @@ int main(int argc, char **argv) {
     uint64_t sum = 0;
     for (int i = 0; i < threads; i++)
         pthread_create(&assemblers[i], NULL, assemble, &sums[i]);
-    for (int i = 0; i < products; i++) {
-        sum += burn((uint64_t)i, 200);
-        add_lid(&store);
-        add_lid(&store);
-        sum += burn((uint64_t)i, 250);
-        add_box(&store);
+    for (int crate = 0; crate < products / CRATE; crate++) {
+        int us = crate / 8 % 2 ? 30 : 300;
+        for (int i = 0; i < LIDS * CRATE; i++) {
+            sum += burn((uint64_t)i, us);
+            add_lid(&store);
+        }
+        for (int i = 0; i < CRATE; i++) {
+            sum += burn((uint64_t)i, us);
+            add_box(&store);
+        }
     }
     close_store(&store);
     for (int i = 0; i < threads; i++) {
