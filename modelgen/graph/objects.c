@@ -299,26 +299,15 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
     return false;
 }
 
-static bool is_context_in(const struct writer *writer, uint32_t index,
-                          const struct facts_place *place) {
-    if (index == TRACE_NO_CONTEXT)
-        return false;
-    const struct trace_context *context = &writer->in->trace->contexts[index];
-    for (size_t f = 0; f < context->n_frames; f++)
-        if (context->frames[f].line == place->line &&
-            strcmp(context->frames[f].function, place->function) == 0)
-            return true;
-    return false;
-}
-
 /* Is the guard's object made by the call at `place`? Of several under one mutex, each with a
  * condition, each is made with its own. */
 static bool is_made_at(const struct writer *writer, const struct guard *guard,
                        const struct facts_place *place) {
     const struct sync_object *objects = writer->in->sections->objects;
-    return is_context_in(writer, objects[guard->mutex].context, place) ||
+    const struct trace *trace = writer->in->trace;
+    return source_passes(trace, objects[guard->mutex].context, place) ||
            (guard->condition >= 0 &&
-            is_context_in(writer, objects[guard->condition].context, place));
+            source_passes(trace, objects[guard->condition].context, place));
 }
 
 /* The choices that are said of this very object, then those of any; of what fits, that which

@@ -9,6 +9,7 @@
 #include "modelgen/monitors/hand_made_guards.h"
 #include "modelgen/monitors/hand_made_patterns.h"
 #include "modelgen/monitors/hypotheses.h"
+#include "modelgen/scaling/source.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
 /* Confidence in what the source alone says: of what the trace could not confirm ... */
@@ -137,10 +138,22 @@ static void write_proposed_operations(const struct stream_input *input,
         group_write_operations(input->monitors, group->items, monitor);
 }
 
+/* Of objects that are made by different calls, each with an amount of its own, this one's. */
+static const struct facts_amount *own_amount(const struct stream_input *input,
+                                             const struct proposed *proposed) {
+    const struct facts_amount *amount = &proposed->proposal->amount;
+    uint32_t made = input->sections->objects[proposed->mutex].context;
+    for (size_t c = 0; c < amount->n_choices; c++)
+        if (amount->choices[c].place.file &&
+            source_passes(input->trace, made, &amount->choices[c].place))
+            return &amount->choices[c].amount;
+    return amount;
+}
+
 /* Unless the pattern had one. */
-static void write_proposed_amount(const struct stream_input *input,
-                                  const struct facts_monitor *proposal, const struct group *group,
-                                  const struct model *model, struct hand_made *monitor) {
+static void write_proposed_amount(const struct stream_input *input, const struct proposed *proposed,
+                                  const struct group *group, const struct model *model,
+                                  struct hand_made *monitor) {
     if (monitor->amount.base != 0 || monitor->amount.n_terms > 0)
         return;
     if (group->n_rooms)
@@ -148,8 +161,8 @@ static void write_proposed_amount(const struct stream_input *input,
     else if (group->items &&
              (monitor->kind == HAND_MADE_SEMAPHORE || monitor->kind == HAND_MADE_TOKEN_POOL))
         group_write_amount(group->items, model, monitor);
-    else if (is_what_the_source_says(monitor, proposal))
-        monitor->amount = draft_said(&proposal->amount, input->pools);
+    else if (is_what_the_source_says(monitor, proposed->proposal))
+        monitor->amount = draft_said(own_amount(input, proposed), input->pools);
 }
 
 /* How well it is modelled, why, and how sure that is. */
@@ -200,7 +213,7 @@ void hand_made_write_proposed(const struct stream_input *input, const struct pro
         hand_made_add_part(&monitor, proposed->statements->object);
     write_verdict(input, proposed, &monitor);
     write_proposed_operations(input, proposed, &group, &monitor);
-    write_proposed_amount(input, proposed->proposal, &group, model, &monitor);
+    write_proposed_amount(input, proposed, &group, model, &monitor);
     write_trust(input, proposed, &group, &monitor);
     free(group.rooms);
     hand_made_add(model, monitor);

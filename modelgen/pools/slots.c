@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/run/sections.h"
+#include "modelgen/scaling/source.h"
 
 /* Commands that were carried out and waited for, until all of it is believed. */
 #define CONVINCING 8
@@ -103,22 +104,14 @@ static bool may_be_slot(const struct visitors *visitors, int thread, int creator
     return false;
 }
 
-static bool is_made_at(const struct trace_context *calls, const struct facts_place *place) {
-    for (size_t f = 0; f < calls->n_frames; f++)
-        if (calls->frames[f].line == place->line &&
-            strcmp(calls->frames[f].function, place->function) == 0)
-            return true;
-    return false;
-}
-
 /* Does the source say that whoever locks there comes to a barrier? */
 static bool comes_to_barrier(const struct trace *trace, const struct facts *facts,
                              const struct section *section) {
     uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
-    for (size_t m = 0; facts && context != TRACE_NO_CONTEXT && m < facts->n_monitors; m++)
+    for (size_t m = 0; facts && m < facts->n_monitors; m++)
         for (size_t i = 0; i < facts->monitors[m].n_operations; i++)
             if (facts->monitors[m].kind == MONITOR_BARRIER &&
-                is_made_at(&trace->contexts[context], &facts->monitors[m].operations[i].place))
+                source_passes(trace, context, &facts->monitors[m].operations[i].place))
                 return true;
     return false;
 }

@@ -34,6 +34,17 @@ static bool is_in_one_line(const struct facts_loop *loop) {
     return loop->waits && loop->first_line == loop->last_line;
 }
 
+bool source_passes(const struct trace *trace, uint32_t context, const struct facts_place *place) {
+    if (context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (calls->frames[f].line == place->line &&
+            strcmp(calls->frames[f].function, place->function) == 0)
+            return true;
+    return false;
+}
+
 bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,
                          const struct facts_loop *loop) {
     const struct trace_context *calls = &trace->contexts[context];

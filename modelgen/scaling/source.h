@@ -18,6 +18,9 @@ int source_calls_from_loop(const struct trace *trace, uint32_t context,
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);
 
+/* Is the call at `place` one of those that lead to the context, or its own? */
+bool source_passes(const struct trace *trace, uint32_t context, const struct facts_place *place);
+
 /* Is the call of this context, which is in the loop, made no more than once in each round, as there
  * is no other loop around it further in? */
 bool source_once_a_round(const struct trace *trace, const struct facts *facts, uint32_t context,

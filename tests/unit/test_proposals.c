@@ -341,6 +341,38 @@ static void what_the_source_decides_is_no_surer_than_the_source(void **state) {
     trace_free(trace);
 }
 
+/* Two queues of one type are made by calls that differ in how much room they ask for. */
+static void each_object_has_the_amount_it_was_made_with(void **state) {
+    (void)state;
+    static struct facts_choice choices[] = {
+        {.amount = {.text = "8", .offset = 8, .constant = true},
+         .place = {"t.c", "open_large", 50, 1}},
+        {.amount = {.text = "3", .offset = 3, .constant = true},
+         .place = {"t.c", "open_small", 60, 1}},
+    };
+    struct facts_monitor queue = pool[0];
+    queue.amount = (struct facts_amount){.text = "size", .n_choices = 2, .choices = choices};
+    struct trace *trace = new_trace();
+    builder_record(trace, 0, "pthread_mutex_init", 10, 0, MUTEX,
+                   builder_context(trace, "queue_init", 70, "open_small", 60), 0);
+    for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
+        section(trace, 1, "work", 20, at + 100, NOBODY, FULL, at + 205);
+        section(trace, 0, "post", 10, at + 200, FULL, NOBODY, 0);
+    }
+    finished(trace, 12000);
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = &queue};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_THREAD_POOL);
+    assert_true(model->monitors[0].amount.base == 3);
+    assert_int_equal(model->monitors[0].amount.n_terms, 0);
+    model_free(model);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_source_tells_what_comes_before_a_wait_where_the_trace_does_not),
@@ -350,6 +382,7 @@ int main(void) {
         cmocka_unit_test(a_barrier_that_nobody_waited_at_is_none),
         cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
         cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
+        cmocka_unit_test(each_object_has_the_amount_it_was_made_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
