@@ -400,7 +400,10 @@ write_document() {
         echo "threads {$(threads_of "${sample_programs[0]}")} (real programs:"
         echo "{$(threads_of "${real_programs[0]}")}) x cores {$cores}, against the prediction of a"
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
-        echo "built three times from independent recordings, made between the rounds; all are shown."
+        echo "built three times from independent recordings, made between the rounds; all are shown. A"
+        echo "recording during which, as persik itself says, others had the cores, or whose probes seem to cost"
+        echo "or to gain more than $(percent $disturbed), is made again, at most twice; how well its model predicts is no"
+        echo "reason to."
         echo
         echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
         echo "of their configuration. \"Others had\": the share of the cores that other processes and the"

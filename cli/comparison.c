@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,16 +107,43 @@ struct errors {
     struct error_summary raw, own, equal_speed;
     double foreign_share; /* of the cores, on average */
     double slowdown;      /* of the machine since the recording; 0: not known */
+    double run_spread;    /* of single runs; 0: not known */
+    size_t fewest_runs;   /* of a configuration */
 };
+
+/* Standard deviation of single runs, relative to the median of their configuration: one for all, as
+ * each alone has few. 0: none was run twice. */
+static double spread_of_runs(const struct comparison *comparisons, size_t n) {
+    double squares = 0, freedom = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct measurement *measurement = comparisons[i].measurement;
+        double median_ns = measurement_run_ns(measurement).median;
+        for (size_t r = 0; r < measurement->count; r++)
+            squares += pow((double)measurement->items[r].run_ns / median_ns - 1, 2);
+        freedom += (double)measurement->count - 1;
+    }
+    return freedom > 0 ? sqrt(squares / freedom) : 0;
+}
+
+/* Standard error of the median of so many runs. */
+static double error_of_median(double run_spread, size_t n_runs) {
+    const double efficiency =
+        2 / M_PI; /* of the median of many normal values, against their mean */
+    return run_spread / sqrt((double)n_runs * (n_runs > 2 ? efficiency : 1));
+}
 
 static struct errors summarize(const struct comparison *comparisons, size_t n) {
     struct errors errors = {
         .raw = comparison_summary(comparisons, n, comparison_error),
         .own = comparison_summary(comparisons, n, comparison_own_error),
         .equal_speed = comparison_summary(comparisons, n, comparison_equal_speed_error),
+        .run_spread = spread_of_runs(comparisons, n),
+        .fewest_runs = SIZE_MAX,
     };
     for (size_t i = 0; i < n; i++) {
         const struct comparison *comparison = &comparisons[i];
+        if (comparison->measurement->count < errors.fewest_runs)
+            errors.fewest_runs = comparison->measurement->count;
         errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
         if (comparison->equal_speed_ns > 0)
             errors.slowdown += measurement_run_ns(comparison->measurement).median /
@@ -136,6 +164,8 @@ static void print_json(const struct table *table, const char *program, const str
                              "absolute_own_error", summary_json(errors->own));
     if (errors->slowdown > 0)
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
+    if (errors->run_spread > 0)
+        json_object_set_new(json, "run_spread", json_real(errors->run_spread));
     table_print_json(json, out);
 }
 
@@ -148,6 +178,12 @@ static void print_text(const struct table *table, const struct errors *errors, F
     table_print_text(table, out);
     fputc('\n', out);
     print_summary("absolute error", errors->raw, out);
+    if (errors->run_spread > 0)
+        fprintf(out,
+                "Single runs of one configuration differ by %.1f %% (standard deviation): the "
+                "median of %zu is known within %.1f %%.\n",
+                100 * errors->run_spread, errors->fewest_runs,
+                100 * error_of_median(errors->run_spread, errors->fewest_runs));
     if (errors->foreign_share >= FOREIGN_NOTE) {
         print_summary("without what others had", errors->own, out);
         fprintf(out,

@@ -387,6 +387,15 @@ check_pipeline() {
     { head -n 1 runs.csv && grep '^1,1,' runs.csv; } >other.csv
     refuses 1 "recorded with 2 threads of" validate -i whole --reuse paired.csv --reference 3
     refuses 1 "holds no runs with threads 2" validate -i whole --reuse other.csv --reference 2
+    { head -n 1 runs.csv && printf '%s,1,%s,%s,9,0\n' 1 1 100000000 1 2 110000000 2 1 200000000 2 2 200000000; } >known.csv
+    run validate -i whole --reuse known.csv
+    [ $status -eq 0 ] &&
+        grep -q 'differ by 4.8 % (standard deviation): the median of 2 is known within 3.4 %' out
+    report $? "validate says how well it knows the times itself"
+    { head -n 1 known.csv && grep ',1,1,' known.csv; } >once.csv
+    run validate -i whole --reuse once.csv
+    [ $status -eq 0 ] && ! grep -q 'differ by' out
+    report $? "and nothing of it where nothing was run twice"
     run validate -i whole --reuse runs.csv --format svg
     [ $status -eq 0 ] && grep -q '<svg' out
     report $? "validate draws"
