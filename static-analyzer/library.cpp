@@ -253,18 +253,23 @@ std::optional<Expr> Library::container_call(const std::string &name, const CXXMe
         {assign("=", element_of(count, type), std::move(item)), assign("+=", count, constant(1))});
 }
 
+/* Whoever gets nothing converts the operands himself: of others than these none may be converted
+ * here, or each link of `cout << a << b << ...` doubles the work. */
 std::optional<Expr> Library::operator_call(const CXXOperatorCallExpr *call) {
+    OverloadedOperatorKind op = call->getOperator();
+    if (op != OO_Equal && op != OO_Subscript && op != OO_Call)
+        return std::nullopt;
     TypeKind type = type_kind(call->getType());
     Expr object = convert(call->getArg(0));
-    if (call->getOperator() == OO_Equal && object.kind == ExprKind::Variable)
+    if (op != OO_Call && object.kind != ExprKind::Variable)
+        return std::nullopt;
+    if (op == OO_Equal)
         return assign("=", object, convert(call->getArg(1)));
-    if (call->getOperator() == OO_Subscript && object.kind == ExprKind::Variable) {
+    if (op == OO_Subscript) {
         Expr element = element_of(object, type);
         element.children.push_back(convert(call->getArg(1)));
         return element;
     }
-    if (call->getOperator() != OO_Call)
-        return std::nullopt;
     std::vector<Expr> children = {std::move(object)}; /* a std::function */
     for (unsigned i = 1; i < call->getNumArgs(); i++)
         children.push_back(convert(call->getArg(i)));

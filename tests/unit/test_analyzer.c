@@ -435,15 +435,21 @@ static void objects_are_told_apart_by_who_moves_what(void **state) {
     facts_free(facts);
 }
 
-/* From the sampled function on: what calls are made in a condition that declares a variable, or in
- * front of a condition, count. */
-static void classes_of_the_library_are_known(void **state) {
-    (void)state;
+/* From the sampled function main on. */
+static struct facts *analyse_from_main(const char *name) {
     char *list = write_file("sampled", "main\n");
-    char *arguments = memory_format("--functions %s %s/classes.cpp", list, sources);
+    char *arguments = memory_format("--functions %s %s/%s", list, sources, name);
     struct facts *facts = analyse(arguments);
     free(arguments);
     free(list);
+    return facts;
+}
+
+/* What calls are made in a condition that declares a variable, or in front of a condition, count.
+ */
+static void classes_of_the_library_are_known(void **state) {
+    (void)state;
+    struct facts *facts = analyse_from_main("classes.cpp");
     check_monitor(facts, "class Channel.mutex", MONITOR_BOUNDED_QUEUE);
     check_role(facts, "class Channel.mutex", FACTS_PUT, "send");
     check_role(facts, "class Channel.mutex", FACTS_GET, "receive");
@@ -457,6 +463,14 @@ static void classes_of_the_library_are_known(void **state) {
     for (size_t i = 0; i < facts->n_loops; i++)
         over_ranges += strncmp(facts->loops[i].why, "each of ", strlen("each of ")) == 0;
     assert_int_equal(over_ranges, 1);
+    facts_free(facts);
+}
+
+/* Twice the work for each link would take longer than anybody waits. */
+static void each_operand_in_a_long_chain_is_read_once(void **state) {
+    (void)state;
+    struct facts *facts = analyse_from_main("chains.cpp");
+    check_marks("chains.cpp", facts, 2);
     facts_free(facts);
 }
 
@@ -928,6 +942,7 @@ int main(void) {
         cmocka_unit_test(large_functions_are_no_formulas),
         cmocka_unit_test(objects_are_told_apart_by_who_moves_what),
         cmocka_unit_test(classes_of_the_library_are_known),
+        cmocka_unit_test(each_operand_in_a_long_chain_is_read_once),
         cmocka_unit_test(threads_of_the_library_are_created_like_others),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
