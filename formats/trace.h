@@ -65,6 +65,11 @@ static inline bool trace_is_condition_wait(const struct trace_record *record) {
            trace_is_call(record, ON_CONDITION, OP_TIMEDWAIT);
 }
 
+/* Lets others run for a while: who does so again and again waits for something by polling. */
+static inline bool trace_is_nap(const struct trace_record *record) {
+    return trace_op(record) == OP_YIELD || trace_op(record) == OP_SLEEP;
+}
+
 /* One frame of a call site. Inlined calls give several frames for one return address. */
 struct trace_frame {
     char *function;  /* symbol, or "0x1234" without symbols */

@@ -119,10 +119,6 @@ static bool gives_up(const struct finder *finder, int object) {
 
 /* ---- runs of attempts ---- */
 
-static bool lets_others_run(const struct trace_record *record) {
-    return trace_op(record) == OP_YIELD || trace_op(record) == OP_SLEEP;
-}
-
 /* The next attempt of the same kind on the same object with nothing before it but a nap; the
  * thread's number of records when there is none. With naps (or yields) the wait takes no core from
  * others: it is taken for a sleep. */
@@ -132,7 +128,7 @@ static size_t next_attempt(const struct trace_thread *thread, size_t record, boo
         const struct trace_record *next = &thread->records[r];
         if (next->api == first->api && next->object == first->object)
             return r;
-        if (!lets_others_run(next))
+        if (!trace_is_nap(next))
             break;
         *polite = true;
     }

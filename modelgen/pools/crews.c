@@ -8,6 +8,7 @@
 #include "modelgen/pools/meetings.h"
 #include "modelgen/pools/pieces.h"
 #include "modelgen/run/timeline.h"
+#include "modelgen/run/wrappers.h"
 
 /* So many of the threads' calls are made below the function that is their work: the last ones of
  * some functions are jumps, which hide who made them. */
@@ -37,9 +38,13 @@ static bool is_about_threads(const struct trace_record *record) {
            trace_op(record) == OP_TRYJOIN;
 }
 
+/* Threads of C++'s library begin in it: what they do begins with what the program handed over. */
 static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
                                                     size_t depth) {
-    return depth < calls->n_frames ? &calls->frames[calls->n_frames - 1 - depth] : NULL;
+    size_t own = calls->n_frames;
+    while (own > 0 && wrappers_is_of_standard_library(&calls->frames[own - 1]))
+        own--;
+    return depth < own ? &calls->frames[own - 1 - depth] : NULL;
 }
 
 /* ---- who is created together ---- */

@@ -13,6 +13,11 @@
  * the pool's CPU on, that is said. */
 #define OUTSIDE_SHARE 0.05
 
+/* Calls made so often in one way are made in a loop; the share of them that lies in loops which the
+ * source shows, for it to have been understood. */
+#define REPEATED    8
+#define LOOPS_KNOWN 0.5
+
 /* That a command for each thread is a part of a total: else more threads would do more work. */
 #define COMMANDS_CONFIDENCE 0.8
 
@@ -254,6 +259,36 @@ static bool has_source(const struct trace *trace, const struct facts *facts,
            is_analysed(facts, &trace->contexts[pool->creation_context]);
 }
 
+static bool is_in_loop(const struct trace *trace, const struct facts *facts, uint32_t context) {
+    for (size_t l = 0; l < facts->n_loops; l++)
+        if (source_context_in_loop(trace, context, &facts->loops[l]))
+            return true;
+    return false;
+}
+
+/* Does the source show the loops in which the pool's threads make their calls? Where these are not
+ * seen, as they are reached through virtual functions, it does not show either what ends them. */
+static bool are_loops_known(const struct trace *trace, const struct facts *facts,
+                            const struct thread_pool *pool) {
+    double repeated = 0, known = 0;
+    size_t *times = memory_alloc(trace->n_contexts, sizeof *times);
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++)
+            if (thread->records[r].context != TRACE_NO_CONTEXT &&
+                !trace_is_nap(&thread->records[r]))
+                times[thread->records[r].context]++;
+    }
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        if (times[c] < REPEATED * pool->n_threads)
+            continue;
+        repeated += (double)times[c];
+        known += is_in_loop(trace, facts, (uint32_t)c) ? (double)times[c] : 0;
+    }
+    free(times);
+    return known >= LOOPS_KNOWN * repeated;
+}
+
 /* How sure a remainder makes: with two threads, one round more is soon had by chance. */
 static double remainder_confidence(const struct thread_pool *pool) {
     return pool->size > 2 ? 0.9 : 0.7;
@@ -291,10 +326,11 @@ static void decide_outside(struct model *model, int p, const struct rounds_cpu *
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
 
+/* `without`: what of the source is missing. */
 static void decide_from_trace(const struct trace *trace, const struct timeline *timelines,
                               const struct thread_pool *from,
-                              const struct partition_evidence *evidence, struct model *model,
-                              int p) {
+                              const struct partition_evidence *evidence, const char *without,
+                              struct model *model, int p) {
     struct pool *pool = &model->pools[p];
     repartition(model, p, PARTITION_FIXED);
     if (evidence->remainder && !evidence->uneven) {
@@ -305,9 +341,8 @@ static void decide_from_trace(const struct trace *trace, const struct timeline *
         }
         set_rule(
             pool, PARTITION_FIXED, remainder_confidence(from),
-            memory_format("%s (no source, but %.0f rounds are shared out as evenly as they can "
-                          "be)",
-                          rule_texts[PARTITION_FIXED], evidence->total));
+            memory_format("%s (no %s, but %.0f rounds are shared out as evenly as they can be)",
+                          rule_texts[PARTITION_FIXED], without, evidence->total));
         return;
     }
     char *seen =
@@ -315,8 +350,8 @@ static void decide_from_trace(const struct trace *trace, const struct timeline *
             ? memory_format("%.0f rounds in each of %d threads, of a total or each "
                             "thread's own",
                             evidence->total / pool->profiled_threads, pool->profiled_threads)
-            : memory_strdup("one run without source cannot tell a total from each "
-                            "thread's own");
+            : memory_format("one run without %s cannot tell a total from each thread's own",
+                            without);
     set_rule(pool, PARTITION_UNKNOWN, 0.5,
              memory_format("unknown: give --partition %s=shared|fixed|perthread (%s; taken as "
                            "fixed)",
@@ -346,7 +381,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
     struct contents found = find_contents(model, p);
     bool told = from->team || has_source(trace, facts, from);
     if (!told && !found.supply && !commanded) {
-        decide_from_trace(trace, timelines, from, evidence, model, p);
+        decide_from_trace(trace, timelines, from, evidence, "source", model, p);
         return;
     }
     int taker = found.share ? MODEL_NONE : who_takes_so_many(model, p);
@@ -362,6 +397,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
                           : found.part                ? PARTITION_MIXED
                           : found.share               ? PARTITION_FIXED
                                                       : PARTITION_PERTHREAD;
+    if (rule == PARTITION_PERTHREAD && !from->team && !commanded &&
+        !are_loops_known(trace, facts, from)) {
+        decide_from_trace(trace, timelines, from, evidence, "the source of its loops", model, p);
+        return;
+    }
     const char *text = rule_texts[rule];
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";

@@ -102,6 +102,31 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     trace_free(trace);
 }
 
+/* All calls are made at one place of work(), which the library's own function calls in the thread.
+ */
+static void a_creator_that_does_what_it_handed_to_the_library_is_one_of_them(void **state) {
+    (void)state;
+    enum { MAIN, THREAD };
+    struct trace *trace = helping_main("other", LIFE);
+    uint32_t inside = calls(trace, "take", 2, "work", "0x1234"), own;
+    struct trace_frame *outermost = &trace->contexts[inside].frames[2];
+    free(outermost->file);
+    free(outermost->module);
+    outermost->file = NULL;
+    outermost->module = memory_strdup("libstdc++.so.6");
+    own = calls(trace, "take", 2, "work", "main");
+    for (size_t r = 0; r < trace->threads[THREAD].n_records; r++)
+        trace->threads[THREAD].records[r].context = inside;
+    for (size_t r = 1; r <= trace->threads[THREAD].n_records; r++)
+        trace->threads[MAIN].records[r].context = own;
+    struct crews crews = unfold(trace, NULL);
+    assert_non_null(crews.made);
+    assert_int_equal(crews.trace->n_threads, 3);
+    assert_int_equal(crews.trace->threads[2].n_records, 4);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
 static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("produce", LIFE);
@@ -333,6 +358,7 @@ static void what_is_not_given_back_once_for_each_item_stays_a_choice(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
+        cmocka_unit_test(a_creator_that_does_what_it_handed_to_the_library_is_one_of_them),
         cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),

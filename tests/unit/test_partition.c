@@ -218,6 +218,20 @@ static void rows_of_a_plain_loop_are_each_threads_own(void **state) {
     model_free(model);
 }
 
+/* The source was read and shows a loop, but not that around the rows, as behind a virtual function.
+ */
+static void rows_of_a_loop_that_the_source_does_not_show_are_unknown(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_FIXED, REST_NONE);
+    loop.function = "elsewhere";
+    struct model *model = row_model((int[]){12, 12}, 2, &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "unknown: give --partition worker="));
+    ASSERT_ROWS(model, 1, 24);
+    ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
 /* Each thread's first row needs no decision: 23 rows are 21 decisions of two threads, 15 of eight.
  */
 static void a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads(void **state) {
@@ -730,6 +744,7 @@ int main(void) {
         cmocka_unit_test(the_last_thread_takes_its_rest_for_any_number_of_threads),
         cmocka_unit_test(rows_shared_out_evenly_are_whole),
         cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
+        cmocka_unit_test(rows_of_a_loop_that_the_source_does_not_show_are_unknown),
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
