@@ -337,6 +337,7 @@ static void read_creation(struct reader *reader, const struct place *place, cons
     creation->follows_threads = json_object_get(object, "factor") != NULL;
     creation->constant = !creation->follows_threads && json_object_get(object, "offset") != NULL;
     creation->per_thread = read_flag(reader, place, object, "per_thread");
+    creation->one_thread = read_text(reader, place, object, "one_thread", false);
     creation->divides_work =
         json_object_get(object, "divides_work") && read_flag(reader, place, object, "divides_work");
     if (json_object_get(object, "counts"))
@@ -612,6 +613,7 @@ static void free_creation(struct facts_creation *creation) {
     free_place(&creation->place);
     free(creation->name);
     free(creation->amount);
+    free(creation->one_thread);
     for (size_t i = 0; i < creation->n_counts; i++) {
         struct facts_count *count = &creation->counts[i];
         for (size_t c = 0; c < count->n_calls; c++)

@@ -105,6 +105,8 @@ struct facts_creation {
     bool per_thread;      /* one for each thread: in a loop over them, on demand up to their
                            * number, or by halving it ... */
     bool divides_work;    /* ... and each gets a part of its creator's work with it */
+    char *one_thread; /* "threads > 1 in main": with one thread the program goes another way than
+                       * to this; NULL: nothing of the kind is seen */
     /* Of such a loop, where the calls that lead to it differ in how many that is: those of which it
      * is known. */
     size_t n_counts;

@@ -1,6 +1,7 @@
 /* Fragments (calls to catalog functions), and where objects and threads come to life. */
 #include <algorithm>
 
+#include "static-analyzer/branches.h"
 #include "static-analyzer/findings.h"
 
 namespace persik {
@@ -24,7 +25,7 @@ class CreationFinder {
   public:
     CreationFinder(const Program &program, const Taint &taint, const Bounds &bounds)
         : program(program), taint(taint), bounds(bounds), counts(program, taint),
-          creators(single_creators(program, {})) {
+          branches(program, taint), creators(single_creators(program, {})) {
         find_per_thread_functions();
     }
 
@@ -38,7 +39,7 @@ class CreationFinder {
         if (catalog_start_argument(site.api) >= 0) {
             creation.divides_work = taint.divides_work(*site.call);
             if (creation.per_thread)
-                creation.counts = counts.of(f, site);
+                describe_thread(f, site, creation);
             find_threads(creation, site, findings);
             return;
         }
@@ -62,7 +63,7 @@ class CreationFinder {
         creation.object = ON_THREAD;
         creation.per_thread = is_per_thread(f, site);
         if (creation.per_thread)
-            creation.counts = counts.of(f, site);
+            describe_thread(f, site, creation);
         if (routine)
             creation.name = routine->text;
         if (routine || creation.per_thread)
@@ -74,8 +75,14 @@ class CreationFinder {
     const Taint &taint;
     const Bounds &bounds;
     const ThreadCounts counts;
+    const Branches branches;
     const std::set<int> creators;
     std::set<int> per_thread; /* functions that are only called once per thread */
+
+    void describe_thread(size_t f, const CallSite &site, Creation &creation) const {
+        creation.counts = counts.of(f, site);
+        creation.one_thread = branches.on_the_way_to(f, site);
+    }
 
     static const Expr *only_function(const Expr &call) {
         const Expr *found = nullptr;

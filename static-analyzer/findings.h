@@ -62,6 +62,7 @@ struct Creation {
     std::string name;
     Amount amount;
     bool per_thread = false, divides_work = false;
+    std::string one_thread; /* the condition that decides it for one thread; empty: none */
     std::vector<ThreadCount> counts;
 };
 

@@ -132,6 +132,8 @@ json_t *to_json(const Creation &creation) {
                   "per_thread", creation.per_thread);
     if (creation.divides_work)
         json_object_set_new(object, "divides_work", json_true());
+    if (!creation.one_thread.empty())
+        json_object_set_new(object, "one_thread", json_string(creation.one_thread.c_str()));
     if (!creation.counts.empty())
         json_object_set_new(object, "counts", list(creation.counts));
     const Amount &amount = creation.amount;

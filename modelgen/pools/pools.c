@@ -239,6 +239,7 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     pool->most = pool->scales ? told->most : 0;
     pool->least = pool->scales ? told->least : 0;
     pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
+    pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
                 : told->creation   ? "created in a loop over the thread count"
                                    : "as many threads as the busiest pool";

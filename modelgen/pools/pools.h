@@ -22,6 +22,7 @@ struct thread_pool {
     bool with_creator;       /* one of the threads is their creator's part (teams.h, crews.h) */
     bool scales;             /* follows --threads ... */
     bool divides_work;       /* each thread gets a part of its creator's work */
+    const char *one_thread;  /* by what the program goes another way with one thread; NULL */
     int most, least;         /* ... within these bounds; 0: none */
     const char *why;         /* how we know that it scales, or not */
     char *fixed;             /* owned; its number as the source has it, whatever --threads says;

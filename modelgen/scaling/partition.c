@@ -370,6 +370,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
                  from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
+    if (from->one_thread && from->size > 1)
+        draft_note(model,
+                   "%s: with one thread the program goes another way (%s), which was not recorded: "
+                   "predictions for one thread are for the recorded one",
+                   pool->name, from->one_thread);
     if (from->divides_work || (from->team && from->team->splits))
         repartition(model, p, PARTITION_FIXED);
     if (facts) {

@@ -479,6 +479,26 @@ static void threads_of_the_library_are_created_like_others(void **state) {
     check_program("threads.cpp", "local:Crew.size", 11);
 }
 
+/* NULL: no other way is seen from one thread to several. */
+static const char *other_way_to(const struct facts *facts, const char *routine) {
+    for (size_t i = 0; i < facts->n_creations; i++)
+        if (facts->creations[i].object == ON_THREAD && facts->creations[i].per_thread &&
+            strcmp(facts->creations[i].name, routine) == 0)
+            return facts->creations[i].one_thread;
+    fail_msg("%s is not created", routine);
+    return NULL;
+}
+
+static void ways_that_one_thread_does_not_go_are_known(void **state) {
+    (void)state;
+    struct facts *facts = analyse_program("one_thread.c");
+    assert_string_equal(other_way_to(facts, "guarded"), "global:threads > 1 in run_guarded");
+    assert_string_equal(other_way_to(facts, "left_before"), "global:threads == 1 in run_or_leave");
+    assert_string_equal(other_way_to(facts, "called_if"), "(global:threads - 1) > 0 in main");
+    assert_null(other_way_to(facts, "always"));
+    facts_free(facts);
+}
+
 static void lookalikes_are_no_objects(void **state) {
     (void)state;
     struct facts *facts = analyse_program("protocols.c");
@@ -944,6 +964,7 @@ int main(void) {
         cmocka_unit_test(classes_of_the_library_are_known),
         cmocka_unit_test(each_operand_in_a_long_chain_is_read_once),
         cmocka_unit_test(threads_of_the_library_are_created_like_others),
+        cmocka_unit_test(ways_that_one_thread_does_not_go_are_known),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),
         cmocka_unit_test(what_stands_before_all_waits_of_its_section_is_early),

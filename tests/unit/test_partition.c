@@ -136,11 +136,13 @@ static struct facts_loop row_loop(enum facts_bound bound, enum rest rest) {
 
 /* With the source, when there is a loop. Frees the trace. */
 static bool creation_is_seen = true;
+static char *other_way; /* of one thread */
 static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
     char *file = "t.c";
     struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
                                       .object = ON_THREAD,
-                                      .per_thread = true};
+                                      .per_thread = true,
+                                      .one_thread = other_way};
     struct facts facts = {.version = FACTS_VERSION,
                           .n_loops = 1,
                           .loops = loop,
@@ -216,6 +218,21 @@ static void rows_of_a_plain_loop_are_each_threads_own(void **state) {
     ASSERT_ROWS(model, 1, 12);
     ASSERT_ROWS(model, 8, 12);
     model_free(model);
+}
+
+static void that_one_thread_goes_another_way_is_said(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_FIXED, REST_NONE);
+    for (int told = 0; told <= 1; told++) {
+        other_way = told ? "threads > 1 in main" : NULL;
+        struct model *model = row_model((int[]){12, 12}, 2, &loop);
+        size_t notes = 0;
+        for (size_t i = 0; i < model->n_notes; i++)
+            notes += strstr(model->notes[i], "another way (threads > 1 in main)") != NULL;
+        assert_int_equal(notes, told);
+        model_free(model);
+    }
+    other_way = NULL;
 }
 
 /* The source was read and shows a loop, but not that around the rows, as behind a virtual function.
@@ -604,7 +621,8 @@ static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
     loops[1].last_line = 300;
     struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
                                       .object = ON_THREAD,
-                                      .per_thread = true};
+                                      .per_thread = true,
+                                      .one_thread = other_way};
     struct facts facts = {.version = FACTS_VERSION,
                           .n_loops = 2,
                           .loops = loops,
@@ -744,6 +762,7 @@ int main(void) {
         cmocka_unit_test(the_last_thread_takes_its_rest_for_any_number_of_threads),
         cmocka_unit_test(rows_shared_out_evenly_are_whole),
         cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
+        cmocka_unit_test(that_one_thread_goes_another_way_is_said),
         cmocka_unit_test(rows_of_a_loop_that_the_source_does_not_show_are_unknown),
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),

@@ -1,0 +1,33 @@
+/* Where a program goes another way with one thread than with several: `if (threads > 1)`. */
+#ifndef PERSIK_STATIC_ANALYZER_BRANCHES_H
+#define PERSIK_STATIC_ANALYZER_BRANCHES_H
+
+#include <string>
+
+#include "static-analyzer/program.h"
+#include "static-analyzer/taint.h"
+
+namespace persik {
+
+class Branches {
+  public:
+    Branches(const Program &program, const Taint &taint) : program(program), taint(taint) {
+    }
+
+    /* The condition, with its function, under which the call in function `f` is made or not made,
+     * of those that all ways to it pass; also one under which a function is left in front of it.
+     * Empty: none is seen. */
+    std::string on_the_way_to(size_t f, const CallSite &site) const;
+
+  private:
+    const Program &program;
+    const Taint &taint;
+
+    bool tells_one_from_more(const Expr &condition, size_t f) const;
+    const Expr *condition_in(size_t f, const CallSite &site) const;
+    const CallSite *only_call(size_t of, size_t &caller) const;
+};
+
+} // namespace persik
+
+#endif
