@@ -104,13 +104,29 @@ static const struct sample_pool *find_pool(const struct sample *sample, const ch
     return NULL;
 }
 
-/* Half a second of CPU time is 250 samples of the computing thread. */
-static void check_threads(const struct sample *sample, const char *computing) {
+/* Half a second of CPU time is 250 samples of the computing thread, give or take some. */
+enum { LEAST_COMPUTED = 200, MOST_COMPUTED = 300, ATTEMPTS = 3 };
+
+/* A host may also take cores without telling, but not each time: what is sampled then counts. */
+static struct sample *sample_undisturbed(char *const *args, const char *computing) {
+    for (int i = 1;; i++) {
+        struct sample *sample = sample_program(args);
+        if (i == ATTEMPTS ||
+            count_in(sample, "computer_run", computing, false) + missing >= LEAST_COMPUTED)
+            return sample;
+        sample_free(sample);
+    }
+}
+
+/* Its caller frees what it checked. */
+static struct sample *check_threads(char *const *args, const char *computing) {
+    struct sample *sample = sample_undisturbed(args, computing);
     assert_int_equal(sample->exit_status, 0);
     assert_int_equal(sample->n_threads, 3);
     assert_int_equal(sample->n_pools, 3);
     uint64_t computed = count_in(sample, "computer_run", computing, false);
-    assert_in_range(computed + (missing < 150 ? missing : 150), 200, 300 + missing);
+    assert_in_range(computed + (missing < 150 ? missing : 150), LEAST_COMPUTED,
+                    MOST_COMPUTED + missing);
     assert_true(computed * 10 > find_pool(sample, "computer_run")->running * 9);
     assert_true(count_in(sample, "sleeper_run", "sleep_here", true) > 100);
     assert_true(count_in(sample, "main", "main", true) > 100);
@@ -118,13 +134,12 @@ static void check_threads(const struct sample *sample, const char *computing) {
     assert_true(find_pool(sample, "computer_run")->blocked < 20);
     assert_int_equal(find_pool(sample, "main")->threads[0], 0);
     assert_true(sample->failed_unwinds * 20 < sample->samples);
+    return sample;
 }
 
 static void check_build(const char *flags) {
     char *binary = compile("sampled_threads", flags);
-    struct sample *sample = sample_program((char *[]){binary, NULL});
-    check_threads(sample, "compute_here");
-    sample_free(sample);
+    sample_free(check_threads((char *[]){binary, NULL}, "compute_here"));
     free(binary);
 }
 
@@ -152,9 +167,7 @@ static void code_loaded_at_run_time_is_found(void **state) {
     (void)state;
     char *binary = compile("sampled_threads", "-O2");
     char *plugin = compile("sampled_plugin", "-O2 -shared -fPIC");
-    struct sample *sample = sample_program((char *[]){binary, plugin, NULL});
-    check_threads(sample, "plugin_compute");
-    sample_free(sample);
+    sample_free(check_threads((char *[]){binary, plugin, NULL}, "plugin_compute"));
     free(binary);
     free(plugin);
 }
@@ -231,9 +244,9 @@ static void a_signal_to_the_sampler_ends_the_program(void **state) {
 static void a_wrapper_that_execs_leaves_no_trace(void **state) {
     (void)state;
     char *binary = compile("sampled_threads", "-O2");
-    struct sample *sample = sample_program((char *[]){
-        "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec \"$0\"", binary, NULL});
-    check_threads(sample, "compute_here");
+    char *const args[] = {
+        "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exec \"$0\"", binary, NULL};
+    struct sample *sample = check_threads(args, "compute_here");
     for (size_t i = 0; i < sample->n_nodes; i++)
         assert_string_not_equal(sample->nodes[i].module, "dash");
     sample_free(sample);
