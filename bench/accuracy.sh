@@ -353,6 +353,8 @@ write_program() {
     echo
 }
 
+newest_date() { date -u -d "@$(find "$1" -name measured.csv -printf '%T@\n' | sort -n | tail -n 1)" +%Y-%m-%d; }
+
 write_partition() {
     [ -d "$work/partition" ] || {
         old_section "Work shared out beforehand"
@@ -361,8 +363,8 @@ write_partition() {
     echo "## Work shared out beforehand"
     echo
     echo "\`samples/partition\`: rows shared out among the threads in five ways, measured and predicted"
-    echo "by \`bench/partition.sh\` on 2 cores; the same recordings also as if the source had not been"
-    echo "there."
+    echo "by \`bench/partition.sh\`; the same recordings also as if the source had not been there."
+    echo "Measured on $(newest_date "$work/partition") on $(machine), at commit $(commit)."
     echo
     "$root/bench/partition.sh" --kept
 }
@@ -402,8 +404,8 @@ write_document() {
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
         echo "built three times from independent recordings, made between the rounds; all are shown. A"
         echo "recording during which, as persik itself says, others had the cores, or whose probes seem to cost"
-        echo "or to gain more than $(percent $disturbed), is made again, at most twice; how well its model predicts is no"
-        echo "reason to."
+        echo "or to gain more than $(percent $disturbed) (10 % in measurements from before 2026-11-25), is made again, at"
+        echo "most twice; how well its model predicts is no reason to."
         echo
         echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
         echo "of their configuration. \"Others had\": the share of the cores that other processes and the"
@@ -427,8 +429,9 @@ write_document() {
             if is_measured "$name"; then write_program "$name"; else old_section "$name"; fi
         done
         write_memcached
+        echo
         write_partition
-    } >"$document.part"
+    } | cat -s >"$document.part"
     mv "$document.part" "$document"
     cat "$document"
 }
