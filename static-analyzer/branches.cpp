@@ -2,27 +2,13 @@
 
 #include <optional>
 
+#include "static-analyzer/spawns.h"
+
 namespace persik {
 
 namespace {
 
 const int max_calls = 8; /* up the way */
-
-std::optional<bool> compare(const std::string &op, double a, double b) {
-    if (op == "<")
-        return a < b;
-    if (op == "<=")
-        return a <= b;
-    if (op == ">")
-        return a > b;
-    if (op == ">=")
-        return a >= b;
-    if (op == "==")
-        return a == b;
-    if (op == "!=")
-        return a != b;
-    return std::nullopt;
-}
 
 } // namespace
 
@@ -31,58 +17,36 @@ std::optional<bool> compare(const std::string &op, double a, double b) {
 bool Branches::tells_one_from_more(const Expr &condition, size_t f) const {
     bool tells = false;
     expr_walk(condition, [&](const Expr &e) {
-        if (e.kind != ExprKind::Operator || e.children.size() != 2)
+        if (!is_comparison(e))
             return;
         for (size_t side = 0; side < 2 && !tells; side++) {
             Value count = taint.evaluate(e.children[side], (int)f, nullptr);
             std::optional<double> limit = taint.constant(e.children[1 - side]);
             if (!(count.all & TAINT_COUNT) || !count.linear_known || !limit)
                 continue;
-            std::optional<bool> holds[3];
+            bool holds[3];
             for (int threads = 1; threads <= 3; threads++) {
                 double value = count.linear.factor * threads + count.linear.offset;
-                holds[threads - 1] =
-                    side == 0 ? compare(e.text, value, *limit) : compare(e.text, *limit, value);
+                holds[threads - 1] = side == 0 ? comparison_holds(e.text, value, *limit)
+                                               : comparison_holds(e.text, *limit, value);
             }
-            tells = holds[0] && holds[0] != holds[1] && holds[1] == holds[2];
+            tells = holds[0] != holds[1] && holds[1] == holds[2];
         }
     });
     return tells;
 }
 
-const Expr *Branches::condition_in(size_t f, const CallSite &site) const {
-    for (const Expr *condition : site.at.guards)
-        if (tells_one_from_more(*condition, f))
-            return condition;
-    for (const Return &back : program.flows[f].returns)
-        if (back.at.order < site.at.order && !back.at.guards.empty() &&
-            tells_one_from_more(*back.at.guards.back(), f))
-            return back.at.guards.back();
-    return nullptr;
-}
-
-/* The one place where the function is called; null: there are none, or several. */
-const CallSite *Branches::only_call(size_t of, size_t &caller) const {
-    const CallSite *only = nullptr;
-    for (size_t f = 1; f < program.flows.size(); f++)
-        for (const CallSite &site : program.flows[f].calls)
-            for (int callee : site.callees) {
-                if (!program.flows[f].reached || (size_t)callee != of)
-                    continue;
-                if (only)
-                    return nullptr;
-                only = &site;
-                caller = f;
-            }
-    return only;
-}
-
 std::string Branches::on_the_way_to(size_t f, const CallSite &site) const {
-    const CallSite *at = &site;
-    for (int calls = 0; at && calls < max_calls; calls++) {
-        if (const Expr *condition = condition_in(f, *at))
-            return expr_display(*condition) + " in " + key_display(program.functions[f].key);
-        at = only_call(f, f);
+    Caller at = {f, &site};
+    for (int calls = 0; calls < max_calls; calls++) {
+        for (const Expr *condition : conditions_of(program, at.function, *at.site))
+            if (tells_one_from_more(*condition, at.function))
+                return expr_display(*condition) + " in " +
+                       key_display(program.functions[at.function].key);
+        auto known = callers.find(at.function);
+        if (known == callers.end() || known->second.size() != 1)
+            break; /* there is no call, or there are several ways */
+        at = known->second[0];
     }
     return "";
 }

@@ -11,7 +11,8 @@ namespace persik {
 
 class Branches {
   public:
-    Branches(const Program &program, const Taint &taint) : program(program), taint(taint) {
+    Branches(const Program &program, const Taint &taint)
+        : program(program), taint(taint), callers(find_callers(program)) {
     }
 
     /* The condition, with its function, under which the call in function `f` is made or not made,
@@ -22,10 +23,9 @@ class Branches {
   private:
     const Program &program;
     const Taint &taint;
+    const Callers callers;
 
     bool tells_one_from_more(const Expr &condition, size_t f) const;
-    const Expr *condition_in(size_t f, const CallSite &site) const;
-    const CallSite *only_call(size_t of, size_t &caller) const;
 };
 
 } // namespace persik

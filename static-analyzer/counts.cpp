@@ -386,15 +386,10 @@ bool Extent::operator==(const Extent &other) const {
 }
 
 ThreadCounts::ThreadCounts(const Program &program, const Taint &taint)
-    : program(program), taint(taint) {
-    for (size_t f = 1; f < program.flows.size(); f++) {
-        if (!program.flows[f].reached)
-            continue;
-        note_tests(program.functions[f].body);
-        for (const CallSite &site : program.flows[f].calls)
-            for (int callee : site.callees)
-                callers[(size_t)callee].push_back({f, &site});
-    }
+    : program(program), taint(taint), callers(find_callers(program)) {
+    for (size_t f = 1; f < program.flows.size(); f++)
+        if (program.flows[f].reached)
+            note_tests(program.functions[f].body);
 }
 
 void ThreadCounts::note_tests(const Stmt &stmt) {

@@ -49,11 +49,7 @@ class ThreadCounts {
      * Empty where that is as many as the thread count says, by whatever calls, or not known. */
     std::vector<ThreadCount> of(size_t f, const CallSite &site) const;
 
-    /* A call, and the function that makes it. */
-    struct Step {
-        size_t function;
-        const CallSite *site;
-    };
+    using Step = Caller;
     using Way = std::vector<Step>; /* the creation, the call of its function, and so on */
 
   private:
@@ -64,7 +60,7 @@ class ThreadCounts {
 
     const Program &program;
     const Taint &taint;
-    std::map<size_t, std::vector<Step>> callers;
+    const Callers callers;
     std::unordered_map<const Expr *, const Expr *> tests; /* of if (test) assignment; */
 
     void note_tests(const Stmt &stmt);

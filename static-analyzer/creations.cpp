@@ -112,19 +112,14 @@ class CreationFinder {
 
     /* A function that is only called by such functions is one too. */
     void find_per_thread_functions() {
-        std::map<int, std::vector<std::pair<size_t, const CallSite *>>> calls;
-        for (size_t f = 1; f < program.flows.size(); f++)
-            if (program.flows[f].reached)
-                for (const CallSite &site : program.flows[f].calls)
-                    for (int callee : site.callees)
-                        calls[callee].push_back({f, &site});
+        const Callers callers = find_callers(program);
         for (bool changed = true; changed;) {
             changed = false;
-            for (const auto &[callee, sites] : calls)
-                if (std::all_of(sites.begin(), sites.end(), [&](const auto &caller) {
-                        return is_per_thread(caller.first, *caller.second);
+            for (const auto &[callee, calls] : callers)
+                if (std::all_of(calls.begin(), calls.end(), [&](const Caller &caller) {
+                        return is_per_thread(caller.function, *caller.site);
                     }))
-                    changed |= per_thread.insert(callee).second;
+                    changed |= per_thread.insert((int)callee).second;
         }
     }
 

@@ -195,8 +195,7 @@ class Simplifier {
     Expr reduce(const Expr &expr) {
         if (expr.kind != ExprKind::Operator)
             return expr;
-        static const std::set<std::string> comparisons = {"==", "!=", "<", "<=", ">", ">="};
-        if (expr.children.size() == 2 && comparisons.count(expr.text)) {
+        if (is_comparison(expr)) {
             for (size_t side = 0; side < 2; side++) {
                 const Expr &choice = expr.children[side];
                 if (choice.kind != ExprKind::Operator || choice.text != "?:" ||
@@ -209,16 +208,10 @@ class Simplifier {
             }
             const Expr &a = expr.children[0], &b = expr.children[1];
             if (a.kind == ExprKind::Constant && b.kind == ExprKind::Constant) {
-                bool holds = expr.text == "=="   ? a.value == b.value
-                             : expr.text == "!=" ? a.value != b.value
-                             : expr.text == "<"  ? a.value < b.value
-                             : expr.text == "<=" ? a.value <= b.value
-                             : expr.text == ">"  ? a.value > b.value
-                                                 : a.value >= b.value;
                 Expr value;
                 value.kind = ExprKind::Constant;
                 value.type = TypeKind::Integer;
-                value.value = holds;
+                value.value = comparison_holds(expr.text, a.value, b.value);
                 return value;
             }
         }

@@ -293,6 +293,31 @@ std::set<std::string> expr_variables(const Expr &expr) {
     return keys;
 }
 
+bool is_comparison(const Expr &expr) {
+    static const std::set<std::string> comparisons = {"<", ">", "<=", ">=", "==", "!="};
+    return expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
+           comparisons.count(expr.text) > 0;
+}
+
+bool comparison_holds(const std::string &op, double a, double b) {
+    return op == "=="   ? a == b
+           : op == "!=" ? a != b
+           : op == "<"  ? a < b
+           : op == "<=" ? a <= b
+           : op == ">"  ? a > b
+                        : a >= b;
+}
+
+Callers find_callers(const Program &program) {
+    Callers callers;
+    for (size_t f = 1; f < program.flows.size(); f++)
+        if (program.flows[f].reached)
+            for (const CallSite &site : program.flows[f].calls)
+                for (int callee : site.callees)
+                    callers[(size_t)callee].push_back({f, &site});
+    return callers;
+}
+
 bool moves_on(const Assignment &assignment) {
     const Expr &target = *assignment.target;
     return target.kind == ExprKind::Variable &&

@@ -97,6 +97,16 @@ int catalog_start_argument(int api);
  * takes all if none of them is there. */
 Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots);
 
+/* A call, and the function that makes it. */
+struct Caller {
+    size_t function;
+    const CallSite *site;
+};
+
+/* By function: the calls that may reach it, of all functions that are reached themselves. */
+using Callers = std::map<size_t, std::vector<Caller>>;
+Callers find_callers(const Program &program);
+
 /* True if all that the function does is to return a value that can be written as one expression
  * (formula.cpp). */
 bool is_formula(const Function &function);
@@ -110,6 +120,12 @@ bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key);
 bool expr_reads(const Expr &expr, const std::string &key);
 bool is_variable(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
+
+/* One of < <= > >= == != between two operands. */
+bool is_comparison(const Expr &expr);
+
+/* What such an operator says of two numbers. */
+bool comparison_holds(const std::string &op, double a, double b);
 
 /* Does it make a variable something of what it was before, like x += 1 and x = x->next? */
 bool moves_on(const Assignment &assignment);

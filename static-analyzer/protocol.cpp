@@ -411,7 +411,7 @@ bool Protocol::stores(const CriticalSection &section) const {
     });
 }
 
-static bool is_comparison(const Expr &expr) {
+static bool is_truth_value(const Expr &expr) {
     static const std::set<std::string> operators = {"==", "!=", "<",  "<=", ">",
                                                     ">=", "&&", "||", "!"};
     return expr.kind == ExprKind::Operator && operators.count(expr.text);
@@ -420,7 +420,7 @@ static bool is_comparison(const Expr &expr) {
 bool Protocol::reads(const CriticalSection &section) const {
     for (const Event &event : section.events) {
         if (event.kind != EventKind::Update || is_state(event.target.text) ||
-            is_comparison(event.value))
+            is_truth_value(event.value))
             continue;
         std::set<std::string> read = expr_variables(event.value);
         if (std::any_of(read.begin(), read.end(), is_state))

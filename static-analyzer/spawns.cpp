@@ -6,12 +6,6 @@ namespace persik {
 
 namespace {
 
-bool is_comparison(const Expr &expr) {
-    static const std::set<std::string> comparisons = {"<", ">", "<=", ">=", "==", "!="};
-    return expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
-           comparisons.count(expr.text) > 0;
-}
-
 bool creates_thread(const CallSite &site) {
     return catalog_start_argument(site.api) >= 0;
 }
@@ -86,23 +80,12 @@ class SpawnFinder {
                creators.count(site.callees[0]);
     }
 
-    /* The conditions under which `site` is reached, also those in front of it in its own
-     * expression, and those under which a return lies in front of it. */
-    std::vector<const Expr *> conditions(size_t f, const CallSite &site) const {
-        std::vector<const Expr *> all = site.at.guards;
-        add_conjuncts(program.functions[f].body, *site.call, all);
-        for (const Return &back : program.flows[f].returns)
-            if (back.at.order < site.at.order && !back.at.guards.empty())
-                all.push_back(back.at.guards.back());
-        return all;
-    }
-
     /* ---- on demand ---- */
 
     /* if (running < limit) { create(...); running++; } */
     const Expr *on_demand(size_t f, const CallSite &site) const {
         const Expr *limit = nullptr;
-        for (const Expr *condition : conditions(f, site))
+        for (const Expr *condition : conditions_of(program, f, site))
             expr_walk(*condition, [&](const Expr &e) {
                 for (size_t side = 0; !limit && is_comparison(e) && side < 2; side++)
                     if (is_counter(e.children[side], *condition, f, site))
@@ -177,7 +160,7 @@ class SpawnFinder {
 
     bool ends_at_one(size_t f, const CallSite &site, const std::string &parameter) const {
         bool found = false;
-        for (const Expr *condition : conditions(f, site))
+        for (const Expr *condition : conditions_of(program, f, site))
             expr_walk(*condition, [&](const Expr &e) {
                 for (size_t side = 0; is_comparison(e) && side < 2; side++) {
                     const Expr &end = e.children[1 - side];
@@ -315,6 +298,15 @@ const Expr *only_variable(const Expr &expr) {
         found = below ? below : found;
     }
     return found;
+}
+
+std::vector<const Expr *> conditions_of(const Program &program, size_t f, const CallSite &site) {
+    std::vector<const Expr *> all = site.at.guards;
+    add_conjuncts(program.functions[f].body, *site.call, all);
+    for (const Return &back : program.flows[f].returns)
+        if (back.at.order < site.at.order && !back.at.guards.empty())
+            all.push_back(back.at.guards.back());
+    return all;
 }
 
 std::vector<Spawn> find_spawns(const Program &program) {

@@ -23,6 +23,10 @@ std::vector<Spawn> find_spawns(const Program &program);
  * condition, but for a test right at the creation, nor by what `spawns` has. */
 std::set<int> single_creators(const Program &program, const std::vector<Spawn> &spawns);
 
+/* The conditions under which the call `site` in function `f` is reached, also those in front of it
+ * in its own expression, and those under which a return lies in front of it. */
+std::vector<const Expr *> conditions_of(const Program &program, size_t f, const CallSite &site);
+
 /* The only variable, or constant with a name, of an expression like n or n - 1; null if there is
  * none or are several. */
 const Expr *only_variable(const Expr &expr);

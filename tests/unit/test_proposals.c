@@ -38,6 +38,16 @@ static struct trace *finished(struct trace *trace, uint64_t end_ns) {
     return trace;
 }
 
+static struct model *model_of(struct trace *trace, size_t n_monitors,
+                              struct facts_monitor *monitors) {
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = n_monitors, .monitors = monitors};
+    struct modelgen_options options = {0};
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
+    assert_non_null(model);
+    return model;
+}
+
 /* ---- the order within a section ---- */
 
 /* The worker hands in what is empty, and waits for what is full, in one section. By turns, main
@@ -225,11 +235,7 @@ static void statements_are_of_their_own_object_only(void **state) {
         section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
     }
     finished(trace, 12000);
-    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 3, .monitors = queue_and_gate};
-    struct modelgen_options options = {0};
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
-    assert_non_null(model);
+    struct model *model = model_of(trace, 3, queue_and_gate);
     assert_int_equal(model->n_monitors, 2);
     for (size_t i = 0; i < 2; i++) {
         const struct hand_made *monitor = &model->monitors[i];
@@ -262,11 +268,7 @@ static void a_barrier_that_nobody_waited_at_is_none(void **state) {
         section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
     }
     finished(trace, 12000);
-    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = monitors};
-    struct modelgen_options options = {0};
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
-    assert_non_null(model);
+    struct model *model = model_of(trace, 2, monitors);
     assert_int_equal(model->n_monitors, 1);
     assert_int_equal(model->monitors[0].kind, HAND_MADE_UNBOUNDED_QUEUE);
     model_free(model);
@@ -329,11 +331,7 @@ static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(
 static void what_the_source_decides_is_no_surer_than_the_source(void **state) {
     (void)state;
     struct trace *trace = busy_pool(false);
-    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
-    struct modelgen_options options = {0};
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
-    assert_non_null(model);
+    struct model *model = model_of(trace, 1, pool);
     assert_int_equal(model->n_monitors, 1);
     assert_int_equal(model->monitors[0].kind, HAND_MADE_THREAD_POOL);
     assert_true(model->monitors[0].confidence <= 0.5);
@@ -360,11 +358,7 @@ static void each_object_has_the_amount_it_was_made_with(void **state) {
         section(trace, 0, "post", 10, at + 200, FULL, NOBODY, 0);
     }
     finished(trace, 12000);
-    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = &queue};
-    struct modelgen_options options = {0};
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
-    assert_non_null(model);
+    struct model *model = model_of(trace, 1, &queue);
     assert_int_equal(model->n_monitors, 1);
     assert_int_equal(model->monitors[0].kind, HAND_MADE_THREAD_POOL);
     assert_true(model->monitors[0].amount.base == 3);
