@@ -163,9 +163,9 @@ static struct table *monitor_table(const struct model *model) {
         table_new(monitor_columns, sizeof monitor_columns / sizeof *monitor_columns);
     for (size_t i = 0; i < model->n_monitors; i++) {
         const struct hand_made *monitor = &model->monitors[i];
-        bool has_amount = monitor->amount.base != 0 || monitor->amount.n_terms > 0;
-        char *amount =
-            has_amount ? explanation_of_amount(model, &monitor->amount) : memory_strdup("");
+        char *amount = linear_is_known(&monitor->amount)
+                           ? explanation_of_amount(model, &monitor->amount)
+                           : memory_strdup("");
         char *operations = explanation_of_operations(monitor);
         table_add_text(table, monitor->name);
         table_add_text(table, hand_made_kind_name(monitor->kind));

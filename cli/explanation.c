@@ -99,7 +99,7 @@ static void print_monitor(const struct model *model, const struct hand_made *mon
     char *operations = explanation_of_operations(monitor);
     printf("%s\n", monitor->name);
     printf("is a        %s", hand_made_kind_name(monitor->kind));
-    if (monitor->amount.base != 0 || monitor->amount.n_terms > 0) {
+    if (linear_is_known(&monitor->amount)) {
         char *amount = explanation_of_amount(model, &monitor->amount);
         printf(" of %s", amount);
         free(amount);

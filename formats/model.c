@@ -24,6 +24,10 @@ double linear_value(const struct linear *linear, const int *pool_threads) {
     return value;
 }
 
+bool linear_is_known(const struct linear *linear) {
+    return !isnan(linear->base);
+}
+
 double dist_mean(const struct dist *dist) {
     switch (dist->kind) {
     case DIST_NONE:

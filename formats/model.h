@@ -11,6 +11,7 @@
 #ifndef PERSIK_FORMATS_MODEL_H
 #define PERSIK_FORMATS_MODEL_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,9 @@ struct linear {
     size_t n_terms;
     struct linear_term *terms; /* owned */
 };
+
+/* Its base is no number. */
+#define LINEAR_UNKNOWN ((struct linear){.base = NAN})
 
 /* How a demand or a count measured with T0 threads in `pool` changes with T threads:
  * value * ((1 - share - growth) + share * T0 / T + growth * T / T0). All 0 = per thread
@@ -224,7 +228,7 @@ struct hand_made_part {
 struct hand_made {
     char *name;
     enum hand_made_kind kind;
-    struct linear amount; /* capacity, initial count or parties; 0: none, or not known */
+    struct linear amount; /* capacity, initial count or parties; LINEAR_UNKNOWN: or there is none */
     size_t n_made_of, n_operations, n_evidence, n_rejected;
     struct hand_made_part *made_of; /* model objects; none when all of it is left out */
     struct hand_made_operation *operations;
@@ -414,6 +418,9 @@ int model_bounded(int threads, int least, int most);
 
 /* Evaluates at the given pool sizes (one per model pool). Cannot fail. */
 double linear_value(const struct linear *linear, const int *pool_threads);
+
+/* False: it is LINEAR_UNKNOWN. */
+bool linear_is_known(const struct linear *linear);
 
 /* Mean of the distribution; 0 for DIST_NONE. */
 double dist_mean(const struct dist *dist);

@@ -567,7 +567,9 @@ static int check_monitor(const struct model *model, size_t i, struct error *erro
     if (check_amount(monitor->replayed, "replayed", place, error) ||
         check_amount(monitor->violations, "violations", place, error))
         return -1;
-    return check_linear(model, &monitor->amount, "amount", place, error);
+    return linear_is_known(&monitor->amount)
+               ? check_linear(model, &monitor->amount, "amount", place, error)
+               : 0;
 }
 
 static int check_waiting(const struct model *model, size_t i, struct error *error) {

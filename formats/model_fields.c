@@ -45,6 +45,8 @@ const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
     { AT(owner, member), .type = FIELD_DIST }
 #define LINEAR(owner, member)                                                                      \
     { AT(owner, member), .type = FIELD_LINEAR }
+#define LINEAR_IF_KNOWN(owner, member)                                                             \
+    { AT(owner, member), .type = FIELD_LINEAR, .fallback = NAN }
 #define INDEX(owner, member, target)                                                               \
     { AT(owner, member), .type = FIELD_INDEX, .fallback = MODEL_NONE, .refers = (target) }
 #define RECORD(owner, member, shape)                                                               \
@@ -159,7 +161,7 @@ static const struct record operation_record = SHAPE(hand_made_operation, operati
 static const struct field monitor_fields[] = {
     NEEDED(hand_made, name, FIELD_TEXT),
     NAME(hand_made, kind, model_monitor_kinds),
-    LINEAR(hand_made, amount),
+    LINEAR_IF_KNOWN(hand_made, amount),
     LIST(hand_made, made_of, part_record),
     LIST(hand_made, operations, operation_record),
     NUMBER(hand_made, replayed, 0),

@@ -31,7 +31,7 @@ struct record;
 struct field {
     const char *key;
     size_t offset;
-    double fallback; /* NUMBER, INT, NAME, INDEX: the value of an absent key */
+    double fallback; /* NUMBER, INT, NAME, INDEX, LINEAR: the value of an absent key */
     const char *const *names;
     const struct record *record;
     size_t count_offset;

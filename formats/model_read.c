@@ -229,7 +229,9 @@ static void set_absent(const struct record *record, char *base) {
         const struct field *field = &record->fields[i];
         void *into = base + field->offset;
         int whole = isnan(field->fallback) ? 0 : (int)field->fallback;
-        if (field->type == FIELD_NUMBER)
+        if (field->type == FIELD_LINEAR)
+            *(struct linear *)into = (struct linear){.base = field->fallback};
+        else if (field->type == FIELD_NUMBER)
             memcpy(into, &field->fallback, sizeof field->fallback);
         else if (field->type == FIELD_INT || field->type == FIELD_INDEX ||
                  field->type == FIELD_NAME)

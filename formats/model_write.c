@@ -73,8 +73,11 @@ static json_t *write_linear(const struct model *model, const struct linear *line
     return json;
 }
 
-static bool is_zero(const struct linear *linear) {
-    return linear->base == 0 && linear->n_terms == 0;
+/* Does the absence of the key say the same? */
+static bool is_absent(const struct linear *linear, double fallback) {
+    if (!linear_is_known(linear))
+        return isnan(fallback);
+    return linear->base == fallback && linear->n_terms == 0;
 }
 
 static json_t *write_list(const struct model *model, const struct field *field, const char *base) {
@@ -133,7 +136,7 @@ static json_t *write_value(const struct model *model, const struct field *field,
     case FIELD_DIST:
         return write_dist(from);
     case FIELD_LINEAR:
-        if (!field->required && is_zero(from))
+        if (!field->required && is_absent(from, field->fallback))
             return NULL;
         return write_linear(model, from);
     case FIELD_RECORD:

@@ -127,7 +127,7 @@ struct linear draft_said(const struct facts_amount *amount, const struct thread_
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
         if (pools_follows(pools, p))
             return draft_per_thread(amount->offset, (int)p, amount->factor);
-    return draft_constant(amount->constant ? amount->offset : 0);
+    return amount->constant ? draft_constant(amount->offset) : LINEAR_UNKNOWN;
 }
 
 struct linear draft_per_thread(double base, int pool, double factor) {

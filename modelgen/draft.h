@@ -34,7 +34,7 @@ void draft_note(struct model *model, const char *format, ...) __attribute__((for
 /* A number that does not depend on the configuration. */
 struct linear draft_constant(double value);
 /* What the source says of an amount; where that follows the threads, those of the first pool that
- * pools_follows(). 0: nothing is said. */
+ * pools_follows(). LINEAR_UNKNOWN: nothing is said. */
 struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools);
 /* base + factor * threads of pool. */
 struct linear draft_per_thread(double base, int pool, double factor);

@@ -77,6 +77,13 @@ static void write_section(const struct statements *statements, size_t index,
     }
 }
 
+/* Variables that the source does not set begin as 0. */
+static struct linear initial_value(const struct writer *writer,
+                                   const struct facts_variable *variable) {
+    struct linear said = draft_said(&variable->initial, writer->in->pools);
+    return linear_is_known(&said) ? said : draft_constant(0);
+}
+
 int objects_statements(struct writer *writer, struct statements *statements) {
     if (statements->object != MODEL_NONE)
         return statements->object;
@@ -91,7 +98,7 @@ int objects_statements(struct writer *writer, struct statements *statements) {
     for (size_t v = 0; v < proposal->n_variables; v++)
         object->variables[v] = (struct monitor_variable){
             .name = memory_strdup(proposal->variables[v].name),
-            .initial = draft_said(&proposal->variables[v].initial, writer->in->pools),
+            .initial = initial_value(writer, &proposal->variables[v]),
             .per_thread = proposal->variables[v].local};
     object->sections = memory_alloc(proposal->n_sections, sizeof *object->sections);
     for (size_t s = 0; s < proposal->n_sections; s++)

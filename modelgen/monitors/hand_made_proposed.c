@@ -154,7 +154,7 @@ static const struct facts_amount *own_amount(const struct stream_input *input,
 static void write_proposed_amount(const struct stream_input *input, const struct proposed *proposed,
                                   const struct group *group, const struct model *model,
                                   struct hand_made *monitor) {
-    if (monitor->amount.base != 0 || monitor->amount.n_terms > 0)
+    if (linear_is_known(&monitor->amount))
         return;
     if (group->n_rooms)
         group_write_amount(group->rooms[0], model, monitor);
@@ -201,7 +201,7 @@ void hand_made_write_proposed(const struct stream_input *input, const struct pro
                               struct model *model) {
     struct group group = group_of(input, proposed);
     assert(group.items || proposed->guards.count == 0);
-    struct hand_made monitor = {.kind = kind_of_proposed(input, proposed, &group)};
+    struct hand_made monitor = {.kind = kind_of_proposed(input, proposed, &group), .amount = LINEAR_UNKNOWN};
     monitor.name = hand_made_name(input, proposed->mutex, proposed->proposal, monitor.kind);
     if (proposed->pattern)
         hand_made_write_replayed(input, proposed->pattern, model, true, &monitor);

@@ -236,6 +236,23 @@ static void test_saving_what_was_loaded_gives_the_same_bytes(void **state) {
     model_free(back);
 }
 
+/* A queue may have room for nothing: its items go from hand to hand. */
+static void test_an_amount_of_none_is_no_unknown_amount(void **state) {
+    (void)state;
+    const struct linear amounts[] = {{.base = 0}, LINEAR_UNKNOWN};
+    for (size_t i = 0; i < 2; i++) {
+        struct model *model = build_rich_model();
+        model->monitors[0].amount = amounts[i];
+        assert_saves(model, file_in_folder("a.json"));
+        struct model *back = assert_loads(file_in_folder("a.json"));
+        assert_int_equal(linear_is_known(&back->monitors[0].amount), linear_is_known(&amounts[i]));
+        if (linear_is_known(&amounts[i]))
+            assert_float_equal(back->monitors[0].amount.base, 0, 0);
+        model_free(model);
+        model_free(back);
+    }
+}
+
 static void test_unknown_perturbation_stays_unknown(void **state) {
     (void)state;
     struct model *model = build_rich_model();
@@ -637,6 +654,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_saved_model_comes_back_as_it_was),
         cmocka_unit_test(test_saving_what_was_loaded_gives_the_same_bytes),
+        cmocka_unit_test(test_an_amount_of_none_is_no_unknown_amount),
         cmocka_unit_test(test_unknown_perturbation_stays_unknown),
         cmocka_unit_test(test_the_file_names_what_its_indices_mean),
         cmocka_unit_test(test_a_saved_model_is_private_and_leaves_no_other_file),
