@@ -8,7 +8,8 @@
 void cpu_reset(struct engine *engine);
 
 /* The running thread needs `demand_ns` of CPU before it goes on. True: it must wait for that and
- * will get its turn. False: there is nothing to serve. */
+ * will get its turn. False: it goes on, since nothing is to be served or nothing else happens until
+ * that is done; then the clock has moved. */
 bool cpu_compute(struct engine *engine, struct thread *thread, double demand_ns);
 
 /* The running thread stops needing a core until cpu_wake(). */

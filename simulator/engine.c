@@ -338,7 +338,7 @@ static void end_statistics(struct engine *engine) {
         shared_touch(engine, &engine->objects[i]);
 }
 
-static void advance(struct engine *engine, double to_ns) {
+void engine_advance(struct engine *engine, double to_ns) {
     if (to_ns > engine->now_ns) {
         engine->now_ns = to_ns;
         engine->events_at_advance = engine->events;
@@ -347,6 +347,7 @@ static void advance(struct engine *engine, double to_ns) {
 
 /* Runs until all is over, or the clock would pass `until_ns`. True: over. */
 static bool run_until(struct engine *engine, double until_ns) {
+    engine->until_ns = fmin(until_ns, engine->plan->patience_ns);
     while (!engine->failure[0]) {
         if (engine->alive_at_start == 0)
             return true; /* the process exits, whatever other threads are doing */
@@ -368,11 +369,11 @@ static bool run_until(struct engine *engine, double until_ns) {
             break;
         }
         heap_remove(&engine->clock, next.id);
-        advance(engine, next.key);
+        engine_advance(engine, next.key);
         handle_event(engine, (int)next.id);
     }
     if (!engine->failure[0])
-        advance(engine, until_ns);
+        engine_advance(engine, until_ns);
     return false;
 }
 

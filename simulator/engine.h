@@ -210,6 +210,7 @@ struct awake_pool {
 struct engine {
     const struct plan *plan;
     double now_ns;
+    double until_ns;          /* the clock may not pass this */
     double events;            /* node visits and clock events */
     double events_at_advance; /* `events` when the clock last moved */
     struct heap clock;        /* ids: threads, then cores, then objects, then the tick */
@@ -266,6 +267,9 @@ int engine_run(struct engine *engine, uint64_t seed, uint64_t replication);
 
 /* The thread goes on at this instant, after those that already wait for that. */
 void engine_take_turn(struct engine *engine, struct thread *thread);
+
+/* Moves the clock on, to a moment that is not before now. */
+void engine_advance(struct engine *engine, double to_ns);
 
 /* Everything waits and nothing will happen: lets the one that waits longest go on. */
 void engine_break_stall(struct engine *engine);
