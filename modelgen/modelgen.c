@@ -19,6 +19,7 @@
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/attaching.h"
 #include "modelgen/run/correction.h"
+#include "modelgen/run/holds.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
 #include "modelgen/run/pipes.h"
@@ -178,7 +179,6 @@ static void write_graph(const struct stream_input *input, const struct sample *s
     streams_free(&streams, input->trace->n_threads);
 }
 
-/* Believes what it finds out, but for what is doubted. */
 /* Ends the losses. */
 static void leave_out(struct losses losses, const struct trace *trace, struct timeline *timelines) {
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -186,6 +186,7 @@ static void leave_out(struct losses losses, const struct trace *trace, struct ti
     free(losses.items);
 }
 
+/* Believes what it finds out, but for what is doubted. */
 static struct model *build(const struct trace *recorded, const struct facts *facts,
                            const struct sample *sample, const struct modelgen_options *options,
                            struct doubts *doubts, struct error *error) {
@@ -200,6 +201,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     pipes_as_queues(&view);
     signals_as_permits(&view);
     relays_as_waits(&view);
+    holds_part(&view);
     slots_as_commands(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);
     struct crews crews = crews_unfold(&teams, sample);

@@ -43,6 +43,24 @@ void view_drop(struct view *view, size_t thread, const bool *dropped) {
     view->trace.threads[thread].n_records = kept;
 }
 
+void view_insert(struct view *view, size_t thread, const struct view_insertion *added, size_t n) {
+    if (n == 0)
+        return;
+    struct trace_thread *shown = view_thread(view, thread);
+    struct trace_record *before = shown->records;
+    struct trace_record *records = memory_alloc(shown->n_records + n, sizeof *records);
+    size_t done = 0, count = 0;
+    for (size_t r = 0; r < shown->n_records; r++) {
+        records[count++] = before[r];
+        while (done < n && added[done].after == r)
+            records[count++] = added[done++].record;
+    }
+    if (before != view->recorded->threads[thread].records)
+        free(before);
+    shown->records = records;
+    shown->n_records = count;
+}
+
 void view_free(struct view *view) {
     const struct trace *recorded = view->recorded;
     if (view->trace.threads == recorded->threads)

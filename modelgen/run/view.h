@@ -31,6 +31,16 @@ struct trace_record *view_record(struct view *view, size_t thread, size_t record
  * now on: view_record() must not be called for it again. */
 void view_drop(struct view *view, size_t thread, const bool *dropped);
 
+/* A call that is shown though it was not recorded. */
+struct view_insertion {
+    size_t after; /* number of a record of the thread */
+    struct trace_record record;
+};
+
+/* Shows the thread with these, which are in the order of the records that they follow. Records'
+ * numbers are others from now on. */
+void view_insert(struct view *view, size_t thread, const struct view_insertion *added, size_t n);
+
 void view_free(struct view *view);
 
 #endif
