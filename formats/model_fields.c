@@ -131,6 +131,7 @@ static const struct field object_fields[] = {
     FLAG(object, in_steps),
     NUMBER(object, distance, 0),
     NUMBER(object, lead, 0),
+    FLAG(object, in_rounds),
     FLAG(object, in_groups),
     NUMBER(object, led_cpu_ns, 0),
     INDEX(object, dealt_to, TARGET_POOL),

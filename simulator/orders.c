@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* `amount` is the next number to be drawn, `arrived` the next one to be collected. */
+/* `amount` is the next number to be drawn, `arrived` the next one to be collected. In an order in
+ * rounds `arrived` is the number of passes, and a thread's number that of its turns. */
 
 static struct held_number *held_by(const struct engine *engine, const struct thread *thread,
                                    const struct shared *object) {
@@ -61,6 +62,30 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
         wait_wake(engine, waker, object->waiters[SIDE_SECOND].head);
 }
 
+/* A thread that has not had its first turn has no number yet. */
+static double turns_had(const struct engine *engine, const struct thread *thread,
+                        const struct shared *object) {
+    double number = *number_of(engine, thread, object);
+    return isfinite(number) ? number : 0;
+}
+
+static enum progress take_round(struct engine *engine, struct thread *thread,
+                                struct shared *object) {
+    double had = turns_had(engine, thread, object);
+    if (had >= object->arrived)
+        return wait_for(engine, thread, object, SIDE_FIRST, PHASE_RETRY);
+    *number_of(engine, thread, object) = had + 1;
+    return PROGRESS_YES;
+}
+
+static enum progress open_round(struct engine *engine, struct thread *thread,
+                                struct shared *object) {
+    shared_touch(engine, object);
+    if (thread->phase != PHASE_SIGNAL)
+        object->arrived++;
+    return wait_wake_all(engine, thread, object, SIDE_FIRST);
+}
+
 void order_reset(struct engine *engine, struct shared *object) {
     int pool = engine_planned(engine, object)->dealt_to;
     for (int i = 0; pool != MODEL_NONE && i < engine->plan->n_threads; i++)
@@ -93,6 +118,8 @@ static void pass_led(const struct engine *engine, const struct shared *object) {
 
 enum progress order_turn(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
+    if (engine_planned(engine, object)->in_rounds)
+        return take_round(engine, thread, object);
     if (was_led(engine, thread, object))
         return PROGRESS_NO;
     if (isfinite(*number_of(engine, thread, object)) &&
@@ -137,6 +164,8 @@ static enum progress pass(struct engine *engine, struct thread *waker, struct th
 }
 
 enum progress order_pass(struct engine *engine, struct thread *thread, struct shared *object) {
+    if (engine_planned(engine, object)->in_rounds)
+        return open_round(engine, thread, object);
     return pass(engine, thread, thread, object);
 }
 

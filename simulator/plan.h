@@ -107,6 +107,7 @@ struct plan_object {
     bool in_steps;       /* order: each number follows another: ... */
     double distance;     /* ... so many below, ... */
     double lead;         /* ... which must be so many steps ahead of it */
+    bool in_rounds;      /* order: a thread's n-th turn comes with the n-th pass */
     bool in_groups;      /* order: whose turn it is leads those who wait ... */
     double led_cpu_ns;   /* ... at this cost for each */
     int dealt_to;        /* order: pool; MODEL_NONE */

@@ -11,7 +11,7 @@ corpus=$root/tests/monitors
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands pool_hooks pool_relay
     unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
-    semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
+    completion_race completion_conductor semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
     none_overwriting_ring none_histogram none_filled_list"
 
 model_of() {
@@ -40,7 +40,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 20))"
+echo "1..$(($# + 23))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -121,6 +121,17 @@ report $? "barrier_creator: its creator is one of its threads"
 jq -e '[.nodes[].edges[]? | select(.taker == "leader")] | length > 0' \
     "$scratch/barrier_creator/model.json" >"$scratch/log" 2>&1
 report $? "barrier_creator: what one does alone is not done by all"
+
+# Who starts a race holds the mutex through two waits; who conducts gives the sign for the next bar to
+# all, and who is early does not play another one's.
+jq -e '[.monitors[].kind] | index("event") and ([.[] | select(. == "completion")] | length == 2)' \
+    "$scratch/completion_race/model.json" >"$scratch/log" 2>&1
+report $? "a mutex held through waits for two things is three objects"
+never_stalls completion_conductor && jq -e 'any(.objects[]; .in_rounds)' \
+    "$scratch/completion_conductor/model.json" >"$scratch/log" 2>&1
+report $? "each bar is for every player"
+follows completion_conductor "each thread does the same work"
+report $? "the conductor waits for as many as there are players"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"

@@ -68,6 +68,7 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     object->in_steps = pattern->in_steps;
     object->distance = pattern->distance;
     object->lead = pattern->lead;
+    object->in_rounds = pattern->in_rounds;
     object->in_groups = pattern->in_groups;
     object->led_cpu_ns = pattern->led_cpu_ns;
     if (pattern->draws_when_passing)

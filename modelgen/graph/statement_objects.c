@@ -96,10 +96,10 @@ int objects_statements(struct writer *writer, struct statements *statements) {
     object->n_variables = proposal->n_variables;
     object->variables = memory_alloc(proposal->n_variables, sizeof *object->variables);
     for (size_t v = 0; v < proposal->n_variables; v++)
-        object->variables[v] = (struct monitor_variable){
-            .name = memory_strdup(proposal->variables[v].name),
-            .initial = initial_value(writer, &proposal->variables[v]),
-            .per_thread = proposal->variables[v].local};
+        object->variables[v] =
+            (struct monitor_variable){.name = memory_strdup(proposal->variables[v].name),
+                                      .initial = initial_value(writer, &proposal->variables[v]),
+                                      .per_thread = proposal->variables[v].local};
     object->sections = memory_alloc(proposal->n_sections, sizeof *object->sections);
     for (size_t s = 0; s < proposal->n_sections; s++)
         write_section(statements, s, object);

@@ -57,6 +57,9 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
             "%zu of them, each with a mutex of its own; number n follows number n - %d, which "
             "must be %d steps ahead or have passed",
             pattern->n_objects, pattern->distance, pattern->lead);
+    else if (pattern->in_rounds)
+        hand_made_add_evidence(
+            monitor, "each signal lets every thread go on once: the n-th one for its n-th time");
     else if (pattern->in_groups)
         hand_made_add_evidence(
             monitor,
@@ -78,7 +81,8 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
 
 void hand_made_write_pattern(const struct stream_input *input, const struct pattern *pattern,
                              struct model *model) {
-    struct hand_made monitor = {.kind = pattern->kind, .amount = LINEAR_UNKNOWN, .how = MODELLED_EXACTLY};
+    struct hand_made monitor = {
+        .kind = pattern->kind, .amount = LINEAR_UNKNOWN, .how = MODELLED_EXACTLY};
     monitor.name = hand_made_name(input, pattern->mutex, NULL, monitor.kind);
     hand_made_write_acts(input, pattern, &monitor);
     hand_made_write_replayed(input, pattern, model, false, &monitor);

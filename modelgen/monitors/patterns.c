@@ -9,6 +9,7 @@
 #include "modelgen/monitors/groups.h"
 #include "modelgen/monitors/progress.h"
 #include "modelgen/monitors/results.h"
+#include "modelgen/monitors/rounds.h"
 #include "modelgen/monitors/rwlocks.h"
 #include "modelgen/monitors/turns.h"
 
@@ -59,7 +60,8 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
     finder->history = in_order(finder->sections, finder->mutex, -1);
     if (before_guards && finder->history.count > 0)
         (void)(barriers_find(finder) || rwlocks_find(finder) ||
-               (has_wait(finder) && (groups_find(finder) || turns_find(finder, true))));
+               (has_wait(finder) &&
+                (groups_find(finder) || turns_find(finder, true) || rounds_find(finder))));
     else if (!before_guards && has_unexplained_wait(finder))
         (void)(turns_find(finder, false) || results_find(finder) || progress_find(finder));
     else if (!before_guards && !has_wait(finder))

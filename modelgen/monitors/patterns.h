@@ -24,15 +24,17 @@ enum pattern_act {
 };
 
 struct pattern {
-    enum hand_made_kind kind; /* BARRIER, RWLOCK, HAND_OVER, or EVENT: results fetched in order */
-    int mutex;                /* one of them, when there are several */
-    size_t n_objects;         /* mutexes */
-    unsigned short *acts;     /* per section: of enum pattern_act */
-    int parties;              /* barrier */
-    bool writers_first;       /* rwlock */
-    bool in_steps;            /* hand-over: each number follows the `distance`-th before it, which
-                               * must be `lead` steps ahead, see modelgen/monitors/progress.h */
+    enum hand_made_kind
+        kind;  /* BARRIER, RWLOCK, HAND_OVER, or EVENT: results fetched in order, or rounds */
+    int mutex; /* one of them, when there are several */
+    size_t n_objects;     /* mutexes */
+    unsigned short *acts; /* per section: of enum pattern_act */
+    int parties;          /* barrier */
+    bool writers_first;   /* rwlock */
+    bool in_steps;        /* hand-over: each number follows the `distance`-th before it, which
+                           * must be `lead` steps ahead, see modelgen/monitors/progress.h */
     int distance, lead;
+    bool in_rounds;    /* event: a thread's n-th turn comes with the n-th pass */
     bool in_groups;    /* hand-over: whose turn it is leads all who have come, see
                         * modelgen/monitors/groups.h */
     unsigned *led;     /* ... per section: how many others it leads; NULL: not in groups */

@@ -179,6 +179,19 @@ static bool counters_fit(const struct search *search) {
     return most <= (double)search->table.offset;
 }
 
+/* Does class number `i` take what the waiters wait for, though it waits for something else under
+ * the same condition? That is one more thing to believe. */
+static bool takes_as_another(const struct search *search, int i) {
+    const struct section_class *classes = search->monitors->classes;
+    if (search->current.weight[i] >= 0 ||
+        classes[search->classes[i]].entry == search->current.waiter_entry)
+        return false;
+    for (int w = 0; w < search->n_classes; w++)
+        if (classes[search->classes[w]].entry == search->current.waiter_entry)
+            return candidates_are_alike(search->monitors, search->classes[w], search->classes[i]);
+    return false;
+}
+
 /* Judges the chosen weights, then the same with the waiter taking a whole batch, or with a batch
  * being added at once. */
 static void judge_weights(struct search *search) {
@@ -192,6 +205,7 @@ static void judge_weights(struct search *search) {
                 current->weight[j] != 0 &&
                 class_is_same_operation(&classes[search->classes[j]], &classes[search->classes[i]]);
         complexity += current->weight[i] != 0 && !counted;
+        complexity += !search->tied && takes_as_another(search, i);
         producers += current->weight[i] > 0;
     }
     if (producers == 0)
@@ -271,6 +285,44 @@ static void enumerate(struct search *search, int at) {
     *weight = 0;
 }
 
+/* Whether the class does at another place what the waiters do, if what is `alike` counts as that.
+ */
+static bool waits_elsewhere(const struct search *search, int class_index, bool alike) {
+    const struct monitors *monitors = search->monitors;
+    const struct section_class *class = &monitors->classes[class_index];
+    for (int i = 0; i < search->n_classes; i++) {
+        int waiter = search->classes[i];
+        if (monitors->classes[waiter].entry == search->best.waiter_entry)
+            return class->entry != search->best.waiter_entry &&
+                   (alike ? candidates_are_alike(monitors, waiter, class_index)
+                          : class_is_same_operation(class, &monitors->classes[waiter]));
+    }
+    return false;
+}
+
+/* The same operation, called at another place, waits for the same: does what was found say when it
+ * does there as well? */
+static bool holds_elsewhere(const struct search *search, bool alike) {
+    const struct history *history = search->history;
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    double wrong = verdict_wrong(&search->best_verdict);
+    double all = search->best_verdict.waits + search->best_verdict.passes;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        int slot = slot_of(search, event->class_index);
+        if (event_changes(event, slot >= 0 && search->best.early[slot])) {
+            counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
+        } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
+                   waits_elsewhere(search, event->class_index, alike)) {
+            bool lacks = counters[event->instance] <= search->best_verdict.threshold;
+            all++;
+            wrong += lacks != (event->kind == EVENT_WAITS);
+        }
+    }
+    free(counters);
+    return violations_are_few(wrong, all);
+}
+
 /* Do enough of the waits follow the counter, to think of it as more than an accident? */
 static bool tells_much(const struct verdict *verdict) {
     return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
@@ -284,10 +336,15 @@ static bool search_weights(struct search *search) {
     bool good = search->found && verdict_is_acceptable(&search->best_verdict);
     if (search->by_operation) /* amounts of its own for each call site make much fit by accident */
         return good && tells_much(&search->best_verdict);
-    if (search->tied && search->any_alike && !good && !search->partial && !search->excused) {
-        search->tied = false;
+    /* Two waits in one function may be for different things after all. */
+    bool are_apart = search->tied && search->any_alike && !(good && holds_elsewhere(search, true));
+    if (are_apart && !search->partial && !search->excused) {
+        struct search together = *search;
+        search->tied = search->found = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
         enumerate(search, 0);
+        if (good && !(search->found && verdict_is_acceptable(&search->best_verdict)))
+            *search = together;
     }
     if (search->partial)
         return search->found && tells_much(&search->best_verdict);
@@ -373,31 +430,6 @@ static bool search_run(struct search *search, const struct history *history, int
     return good;
 }
 
-/* The same operation, called at another place, waits for the same: does what was found say when it
- * does there as well? */
-static bool holds_elsewhere(const struct search *search, const struct history *history,
-                            const struct section_class *class) {
-    const struct monitors *monitors = search->monitors;
-    long *counters = memory_alloc(history->n_instances, sizeof *counters);
-    double wrong = verdict_wrong(&search->best_verdict);
-    double all = search->best_verdict.waits + search->best_verdict.passes;
-    for (size_t i = 0; i < history->count; i++) {
-        const struct event *event = &history->items[i];
-        const struct section_class *other = &monitors->classes[event->class_index];
-        int slot = slot_of(search, event->class_index);
-        if (event_changes(event, slot >= 0 && search->best.early[slot])) {
-            counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
-        } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
-                   other->entry != class->entry && class_is_same_operation(other, class)) {
-            bool lacks = counters[event->instance] <= search->best_verdict.threshold;
-            all++;
-            wrong += lacks != (event->kind == EVENT_WAITS);
-        }
-    }
-    free(counters);
-    return violations_are_few(wrong, all);
-}
-
 bool search_holds_as_one(const struct search *search, const struct sections *sections) {
     const struct history *history = search->history;
     long counter = 0;
@@ -450,14 +482,14 @@ bool search_waits(struct search *search, const struct history *history,
         best = *search;
     }
     *search = best;
-    good = good && holds_elsewhere(search, history, class);
+    good = good && holds_elsewhere(search, false);
     if (good && search->uniform)
         return true;
     /* before it is believed that a section's signals tell what it does */
     best.by_operation = true;
     best.waiter = class;
     if (!search_run(&best, history, class->mutex, class->entry, class->waits_on, -1, false) ||
-        !holds_elsewhere(&best, history, class))
+        !holds_elsewhere(&best, false))
         return good;
     *search = best;
     *close_class = -1;

@@ -21,6 +21,10 @@
 /* That a command for each thread is a part of a total: else more threads would do more work. */
 #define COMMANDS_CONFIDENCE 0.8
 
+static bool is_scaled(const struct scaling *scaling) {
+    return scaling->share > 0 || scaling->growth > 0;
+}
+
 /* Does the pool take from the object in a loop of so many rounds, however many threads there are?
  * One that goes round until the object is closed takes whatever there is. */
 static bool takes_so_many(const struct pool_graph *graph, int pool, int object) {
@@ -29,8 +33,8 @@ static bool takes_so_many(const struct pool_graph *graph, int pool, int object) 
         if (!pool_graph_takes(&model->nodes[n], object) ||
             !draft_node_in_pool(&model->nodes[n], &model->pools[pool]))
             continue;
-        bool counted = false;
-        for (size_t m = 0; m < graph->n; m++)
+        bool counted = false; /* but not where it takes one from each thread */
+        for (size_t m = 0; m < graph->n && !is_scaled(&model->nodes[n].count_scaling); m++)
             counted |= pool_graph_same_loop(graph->reaches, graph->n, n, m) &&
                        model->nodes[m].stays.kind != DIST_NONE &&
                        model->nodes[m].stays_scaling.pool == MODEL_NONE;
@@ -181,10 +185,6 @@ static void own_items(struct pool_graph *graph) {
 }
 
 /* ---- commands, one for each thread ---- */
-
-static bool is_scaled(const struct scaling *scaling) {
-    return scaling->share > 0 || scaling->growth > 0;
-}
 
 /* Does the number of rounds of a loop around the node follow the threads, or what is there to be
  * taken? */

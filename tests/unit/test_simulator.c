@@ -947,6 +947,30 @@ static void test_each_who_is_led_costs_the_leader(void **state) {
     sim_result_free(&result);
 }
 
+/* Rounds are opened at 5, 10 and 15 ms; what a thread does in each takes it 10 ms. By tokens two
+ * threads would have had three rounds together. */
+static void test_each_round_is_for_every_thread(void **state) {
+    (void)state;
+    struct model *model = build_model(3);
+    int order = build_object(model, OBJECT_ORDER, 0);
+    model->objects[order].in_rounds = true;
+    int openers = build_pool(model, 1, true), pool = build_pool(model, 2, true);
+    int opened = model->pools[openers].entry, done = model->pools[pool].entry;
+    struct dist work = constant(0);
+    for (int round = 0; round < 3; round++) {
+        opened = build_next(model, opened, constant(5 * MS), NODE_PASS, order);
+        done = build_next(model, done, work, NODE_TURN, order);
+        work = constant(10 * MS);
+    }
+    end_after(model, opened, constant(0));
+    end_after(model, done, work);
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_close(result.run_ns.mean, 35 * MS, 1e-9);
+    assert_close(result.pools[pool].cpu_ns.mean, 30 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 /* The thread leaves its core for less than what is brief, or for more. Nobody had been there before
  * it. */
 static void test_a_core_that_has_just_become_idle_takes_a_thread_sooner(void **state) {
@@ -1805,6 +1829,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
         cmocka_unit_test(test_each_who_is_led_costs_the_leader),
+        cmocka_unit_test(test_each_round_is_for_every_thread),
         cmocka_unit_test(test_a_core_that_has_just_become_idle_takes_a_thread_sooner),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
         cmocka_unit_test(test_a_signal_is_kept_until_one_wait_uses_it),
