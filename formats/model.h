@@ -158,8 +158,8 @@ struct object {
     bool in_steps;    /* order only: numbers go their way step by step, each behind another: */
     double distance;  /* ... so many below (absent: 1), ... */
     double lead;      /* ... which must be so many steps ahead; may be negative */
-    bool in_rounds; /* order only: a thread's n-th turn comes with the n-th pass, and no number is
-                     * drawn */
+    bool in_rounds;   /* order only: a thread's n-th turn comes with the n-th pass, and no number is
+                       * drawn */
     bool in_groups; /* order only: whose turn it is leads all who wait by then: when it passes, they
                      * have passed as well, and their waits end with "no" */
     double led_cpu_ns; /* ... the CPU time that each of them costs the leader after its turn came */
