@@ -157,10 +157,35 @@ void Taint::find_creation_loops() {
             bool creates = is_thread_creation(site) ||
                            std::any_of(site.callees.begin(), site.callees.end(),
                                        [&](int callee) { return creators.count(callee) > 0; });
-            if (creates && site.at.loop >= 0 && !spawns_threads(*site.call))
+            if (creates && site.at.loop >= 0 && !spawns_threads(*site.call) &&
+                !only_when_due((int)f, site))
                 add_creation_loop((int)f, site.at.loop);
         }
     }
+}
+
+/* while (position < end) { position++; if (position > next) { create(...); next += step; } }: not
+ * each round makes a thread. */
+bool Taint::only_when_due(int f, const CallSite &site) const {
+    const Flow &flow = program.flows[(size_t)f];
+    const Loop &loop = flow.loops[(size_t)site.at.loop];
+    std::string index;
+    find_limit(flow, loop, index);
+    auto moves_in_loop = [&](const std::string &key) {
+        return std::any_of(
+            flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
+                return a.target->text == key && moves_on(a) && loop_contains(loop, a.at);
+            });
+    };
+    bool inside = loop.stmt->exprs.empty();
+    for (const Expr *guard : site.at.guards) {
+        if (inside)
+            for (const std::string &key : expr_variables(*guard))
+                if (key != index && moves_in_loop(key))
+                    return true;
+        inside = inside || guard == &loop.stmt->exprs[0];
+    }
+    return false;
 }
 
 void Taint::add_creation_loop(int f, int l) {

@@ -131,6 +131,7 @@ class Taint {
     void find_creation_loops();
     void add_creation_loop(int f, int loop);
     void collect_copies();
+    bool only_when_due(int f, const CallSite &site) const;
     void seed_counts();
     void propagate();
     void find_team_loops();

@@ -24,6 +24,10 @@ static void *help(void *arg) {
     return arg;
 }
 
+static void *sum(void *arg) {
+    return arg;
+}
+
 static pthread_t launch(void *(*routine)(void *), void *arg) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, routine, arg) != 0) //= spawned one help
@@ -45,6 +49,18 @@ static void skip(int bytes) {
     while (bytes > settings.left) {
         bytes -= settings.left;
         refill(bytes == 0);
+    }
+}
+
+/* Now and then there is a sum to be made: as many threads as the text is long count for nothing. */
+static void search(int length) {
+    int position = 0, summed = 0;
+    while (position < length) {
+        position++;
+        if (position > summed) {
+            summed += 4096;
+            launch(sum, NULL); //= spawned one sum
+        }
     }
 }
 
@@ -84,6 +100,7 @@ int main(int argc, char **argv) {
     settings.workers = argc > 1 ? atoi(argv[1]) : 2;
     helpers.limit = settings.workers;
     skip(argc);
+    search(argc * 10000);
     read_blocks(100);
     for (int i = 0; i < 100; i++)
         need_helper(&helpers);

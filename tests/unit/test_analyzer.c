@@ -324,7 +324,7 @@ static void a_constant_may_stand_in_for_the_thread_count(void **state) {
 
 static void threads_created_on_demand_follow_their_limit(void **state) {
     (void)state;
-    check_program("on_demand.c", "global:settings.workers", 6);
+    check_program("on_demand.c", "global:settings.workers", 7);
 }
 
 static void threads_that_halve_their_number_follow_the_first(void **state) {
