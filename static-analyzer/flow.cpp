@@ -300,6 +300,8 @@ bool flow_build(Program &program) {
     std::vector<Flow> flows(program.functions.size());
     bool changed = false;
     for (size_t f = 0; f < flows.size(); f++) {
+        flows[f].assignments.reserve(program.flows[f].assignments.size()); /* as the last time */
+        flows[f].calls.reserve(program.flows[f].calls.size());
         Walker(program, program.functions[f], flows[f]).walk_function();
         changed |= flows[f].acquires != program.flows[f].acquires ||
                    flows[f].releases != program.flows[f].releases;

@@ -6,6 +6,7 @@
  * one. Or it repeats an attempt: a call that works on the program's own atomic variables and says
  * whether it came to anything; then it may do whatever it likes with what came of it. */
 #include <algorithm>
+#include <unordered_map>
 
 #include "static-analyzer/findings.h"
 
@@ -33,10 +34,30 @@ bool is_plain(const Expr &expr) {
     return expr.kind == ExprKind::Variable && expr.children.empty();
 }
 
+/* An assignment, and the function that it is in. */
+struct Change {
+    size_t function;
+    const Assignment *assignment;
+};
+
+/* By what is changed, in the order of the functions: of a large program's assignments few are to
+ * the variable at hand. */
+using Changes = std::unordered_map<std::string, std::vector<Change>>;
+
+Changes find_changes(const Program &program) {
+    Changes changes;
+    for (size_t f = 1; f < program.flows.size(); f++)
+        for (const Assignment &a : program.flows[f].assignments)
+            if (!key_is_local(a.target->text))
+                changes[a.target->text].push_back({f, &a});
+    return changes;
+}
+
 class Reader {
   public:
-    Reader(const Program &program, size_t f, int l)
-        : program(program), f(f), l(l), flow(program.flows[f]), loop(flow.loops[(size_t)l]) {
+    Reader(const Program &program, const Changes &changes, size_t f, int l)
+        : program(program), changes(changes), f(f), l(l), flow(program.flows[f]),
+          loop(flow.loops[(size_t)l]) {
     }
 
     bool read(Spin &spin) {
@@ -63,6 +84,7 @@ class Reader {
 
   private:
     const Program &program;
+    const Changes &changes;
     size_t f;
     int l;
     const Flow &flow;
@@ -248,14 +270,16 @@ class Reader {
 
     bool note_variable(const std::string &key, Spin &spin) const {
         bool also_here = false;
-        for (size_t other = 1; other < program.flows.size(); other++)
-            for (const Assignment &a : program.flows[other].assignments) {
-                if (a.target->text != key || is_made_by(program.functions[other], key) ||
-                    (other == f && is_inside(a.at) && !leaves(a.at)))
-                    continue;
-                spin.changed_by.insert(program.functions[other].key);
-                also_here |= other == f;
-            }
+        auto known = changes.find(key);
+        if (known == changes.end())
+            return false;
+        for (const auto &[other, a] : known->second) {
+            if (is_made_by(program.functions[other], key) ||
+                (other == f && is_inside(a->at) && !leaves(a->at)))
+                continue;
+            spin.changed_by.insert(program.functions[other].key);
+            also_here |= other == f;
+        }
         if (spin.changed_by.empty())
             return false;
         spin.variable = key;
@@ -306,10 +330,11 @@ class Reader {
 } // namespace
 
 void find_spins(const Program &program, Findings &findings) {
+    Changes changes = find_changes(program);
     for (size_t f = 1; f < program.flows.size(); f++)
         for (size_t l = 0; program.flows[f].reached && l < program.flows[f].loops.size(); l++) {
             Spin spin;
-            if (Reader(program, f, (int)l).read(spin))
+            if (Reader(program, changes, f, (int)l).read(spin))
                 findings.spins.push_back(spin);
         }
 }
