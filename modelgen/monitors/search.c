@@ -285,19 +285,21 @@ static void enumerate(struct search *search, int at) {
     *weight = 0;
 }
 
-/* Whether the class does at another place what the waiters do, if what is `alike` counts as that.
- */
-static bool waits_elsewhere(const struct search *search, int class_index, bool alike) {
+/* Which classes do at another place what the waiters do, if what is `alike` counts as that; the
+ * caller frees. */
+static bool *find_elsewhere(const struct search *search, bool alike) {
     const struct monitors *monitors = search->monitors;
-    const struct section_class *class = &monitors->classes[class_index];
-    for (int i = 0; i < search->n_classes; i++) {
-        int waiter = search->classes[i];
-        if (monitors->classes[waiter].entry == search->best.waiter_entry)
-            return class->entry != search->best.waiter_entry &&
-                   (alike ? candidates_are_alike(monitors, waiter, class_index)
-                          : class_is_same_operation(class, &monitors->classes[waiter]));
-    }
-    return false;
+    bool *elsewhere = memory_alloc(monitors->n_classes, sizeof *elsewhere);
+    int waiter = 0;
+    while (monitors->classes[search->classes[waiter]].entry != search->best.waiter_entry &&
+           waiter + 1 < search->n_classes)
+        waiter++;
+    const struct section_class *site = &monitors->classes[search->classes[waiter]];
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        elsewhere[c] = monitors->classes[c].entry != site->entry &&
+                       (alike ? candidates_are_alike(monitors, search->classes[waiter], (int)c)
+                              : class_is_same_operation(&monitors->classes[c], site));
+    return elsewhere;
 }
 
 /* The same operation, called at another place, waits for the same: does what was found say when it
@@ -305,6 +307,7 @@ static bool waits_elsewhere(const struct search *search, int class_index, bool a
 static bool holds_elsewhere(const struct search *search, bool alike) {
     const struct history *history = search->history;
     long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    bool *elsewhere = find_elsewhere(search, alike);
     double wrong = verdict_wrong(&search->best_verdict);
     double all = search->best_verdict.waits + search->best_verdict.passes;
     for (size_t i = 0; i < history->count; i++) {
@@ -313,12 +316,13 @@ static bool holds_elsewhere(const struct search *search, bool alike) {
         if (event_changes(event, slot >= 0 && search->best.early[slot])) {
             counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
         } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
-                   waits_elsewhere(search, event->class_index, alike)) {
+                   elsewhere[event->class_index]) {
             bool lacks = counters[event->instance] <= search->best_verdict.threshold;
             all++;
             wrong += lacks != (event->kind == EVENT_WAITS);
         }
     }
+    free(elsewhere);
     free(counters);
     return violations_are_few(wrong, all);
 }

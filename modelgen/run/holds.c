@@ -38,12 +38,14 @@ static bool takes(const struct trace_record *record) {
 }
 
 static void give_back(struct holds *holds, uint64_t mutex) {
-    for (int i = holds->count - 1; i >= 0; i--)
-        if (holds->thread->records[holds->items[i].lock].object == mutex) {
-            holds->count--;
-            for (; i < holds->count; i++)
-                holds->items[i] = holds->items[i + 1];
-        }
+    int at = holds->count - 1;
+    while (at >= 0 && holds->thread->records[holds->items[at].lock].object != mutex)
+        at--;
+    if (at < 0)
+        return;
+    holds->count--;
+    for (; at < holds->count; at++)
+        holds->items[at] = holds->items[at + 1];
 }
 
 /* Reads on. The hold that a wait or a signal belongs to; NULL for other records. */
@@ -85,15 +87,25 @@ struct insertions {
     size_t count, capacity;
 };
 
-/* How the mutex is given back, wherever that is; NULL: it never is. */
-static const struct trace_record *find_unlock(const struct trace *trace, uint64_t mutex) {
+/* How each mutex is given back, wherever that was first. */
+struct unlocks {
+    const struct trace_record **items;
+    size_t count, capacity;
+    struct map of_mutex; /* address -> index */
+};
+
+static struct unlocks find_unlocks(const struct trace *trace) {
+    struct unlocks unlocks = {.of_mutex = MAP_EMPTY};
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (record->object == mutex && trace_is_call(record, ON_MUTEX, OP_UNLOCK))
-                return record;
+            if (!trace_is_call(record, ON_MUTEX, OP_UNLOCK) ||
+                map_get(&unlocks.of_mutex, record->object, -1) >= 0)
+                continue;
+            map_put(&unlocks.of_mutex, record->object, (int)unlocks.count);
+            *VECTOR_ADD(&unlocks) = record;
         }
-    return NULL;
+    return unlocks;
 }
 
 /* The call, as if it had been made right behind the signal. */
@@ -107,7 +119,8 @@ static struct view_insertion behind(size_t index, const struct trace_record *sig
     return (struct view_insertion){index, record};
 }
 
-static void part_holds(struct view *view, size_t thread, const struct map *partings) {
+static void part_holds(struct view *view, size_t thread, const struct map *partings,
+                       const struct unlocks *unlocks) {
     struct insertions added = {0};
     struct holds holds = {.thread = &view->trace.threads[thread]};
     for (size_t r = 0; r < holds.thread->n_records; r++) {
@@ -116,10 +129,10 @@ static void part_holds(struct view *view, size_t thread, const struct map *parti
         if (!hold || !is_signal(record) || map_get(partings, record->context, -1) < 0)
             continue;
         const struct trace_record *lock = &holds.thread->records[hold->lock];
-        const struct trace_record *unlock = find_unlock(&view->trace, lock->object);
-        if (!unlock)
-            continue;
-        *VECTOR_ADD(&added) = behind(r, record, unlock);
+        int unlock = map_get(&unlocks->of_mutex, lock->object, -1);
+        if (unlock < 0)
+            continue; /* it never is: nobody else had it */
+        *VECTOR_ADD(&added) = behind(r, record, unlocks->items[unlock]);
         *VECTOR_ADD(&added) = behind(r, record, lock);
     }
     view_insert(view, thread, added.items, added.count);
@@ -130,7 +143,12 @@ void holds_part(struct view *view) {
     struct map partings = MAP_EMPTY;
     for (size_t t = 0; t < view->trace.n_threads; t++)
         find_partings(&view->trace.threads[t], &partings);
-    for (size_t t = 0; t < view->trace.n_threads && partings.count > 0; t++)
-        part_holds(view, t, &partings);
+    if (partings.count > 0) {
+        struct unlocks unlocks = find_unlocks(view->recorded);
+        for (size_t t = 0; t < view->trace.n_threads; t++)
+            part_holds(view, t, &partings, &unlocks);
+        map_free(&unlocks.of_mutex);
+        free(unlocks.items);
+    }
     map_free(&partings);
 }
