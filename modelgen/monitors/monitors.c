@@ -282,6 +282,7 @@ void monitors_free(struct monitors *monitors) {
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);
     free(monitors->unproposed);
+    free(monitors->own_numbers);
     free(monitors->classes);
     free(monitors->class_of);
     free(monitors->condition_explained);

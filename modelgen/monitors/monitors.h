@@ -99,8 +99,9 @@ struct monitors {
     size_t n_guards;
     struct guard *guards;
     const struct facts_monitor *
-        *proposal_of; /* per sync object: what the source takes a mutex for */
-    bool *unproposed; /* ... its source was read and proposes nothing */
+        *proposal_of;  /* per sync object: what the source takes a mutex for */
+    bool *unproposed;  /* ... its source was read and proposes nothing */
+    bool *own_numbers; /* ... somebody waits until it has come to a number of the thread's own */
     size_t n_patterns;
     struct pattern *patterns;
     size_t n_statements;

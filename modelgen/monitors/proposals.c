@@ -71,10 +71,19 @@ static int class_of_whole(const struct sections *sections, int object) {
     return sections->objects[sections->objects[object].whole].class_id;
 }
 
+/* Does somebody wait until what all see has come to a number of the thread's own? */
+static bool waits_for_own_number(const struct facts_monitor *proposal) {
+    bool own = false;
+    for (size_t v = 0; v < proposal->n_variables; v++)
+        own |= proposal->variables[v].local;
+    return own && proposal->kind == MONITOR_EVENT;
+}
+
 void proposals_find(const struct trace *trace, const struct sections *sections,
                     const struct facts *facts, struct monitors *monitors) {
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof(struct facts_monitor *));
     monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
+    monitors->own_numbers = memory_alloc(sections->n_objects, sizeof(bool));
     double *matches = memory_alloc(sections->n_objects, sizeof *matches);
     double *best = memory_alloc(sections->n_objects, sizeof *best);
     for (size_t m = 0; facts && m < facts->n_monitors; m++) {
@@ -87,6 +96,7 @@ void proposals_find(const struct trace *trace, const struct sections *sections,
         for (size_t o = 0; o < sections->n_objects; o++) {
             bool may_be =
                 global < 0 || class_of_whole(sections, (int)o) == class_of_whole(sections, global);
+            monitors->own_numbers[o] |= may_be && matches[o] > 0 && waits_for_own_number(proposal);
             if (!may_be || matches[o] <= best[o])
                 continue;
             monitors->proposal_of[o] = proposal;

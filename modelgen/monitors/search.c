@@ -327,6 +327,12 @@ static bool holds_elsewhere(const struct search *search, bool alike) {
     return violations_are_few(wrong, all);
 }
 
+/* Does what was found need something that is owed before anybody has taken anything? */
+static bool owes_at_start(const struct search *search) {
+    return hypothesis_takes(search->monitors, &search->best) &&
+           search->best_verdict.threshold > search->best.take - 1;
+}
+
 /* Do enough of the waits follow the counter, to think of it as more than an accident? */
 static bool tells_much(const struct verdict *verdict) {
     return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
@@ -341,7 +347,8 @@ static bool search_weights(struct search *search) {
     if (search->by_operation) /* amounts of its own for each call site make much fit by accident */
         return good && tells_much(&search->best_verdict);
     /* Two waits in one function may be for different things after all. */
-    bool are_apart = search->tied && search->any_alike && !(good && holds_elsewhere(search, true));
+    bool are_apart = search->tied && search->any_alike &&
+                     !(good && !owes_at_start(search) && holds_elsewhere(search, true));
     if (are_apart && !search->partial && !search->excused) {
         struct search together = *search;
         search->tied = search->found = false;

@@ -55,9 +55,9 @@ static struct trace *new_trace(uint64_t late_ns, bool taken) {
     return trace;
 }
 
-static size_t count_rounds(struct trace *trace) {
+static size_t count_rounds(struct trace *trace, const struct facts *facts) {
     struct sections sections = sections_find(trace, no_pools);
-    struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
+    struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     size_t found = 0;
     for (size_t p = 0; p < monitors.n_patterns; p++) {
         const struct pattern *pattern = &monitors.patterns[p];
@@ -74,24 +74,43 @@ static size_t count_rounds(struct trace *trace) {
 
 static void who_is_early_does_not_take_the_others_round(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(400, false)), 1);
+    assert_int_equal(count_rounds(new_trace(400, false), NULL), 1);
 }
 
 /* Then a counter says the same, and may say more. */
 static void where_nobody_was_early_there_are_no_rounds(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(20, false)), 0);
+    assert_int_equal(count_rounds(new_trace(20, false), NULL), 0);
+}
+
+/* while (bar < next), where `next` is the thread's own: the source knows better. */
+static void who_waits_for_a_number_of_its_own_waits_for_rounds(void **state) {
+    (void)state;
+    struct facts_variable next = {.name = "local:play.next", .local = true};
+    struct facts_operation wait = {FACTS_WAIT, {.file = "play.c", .function = "play", .line = 20}};
+    struct facts_monitor event = {.kind = MONITOR_EVENT,
+                                  .name = "global:hall",
+                                  .n_operations = 1,
+                                  .operations = &wait,
+                                  .n_variables = 1,
+                                  .variables = &next};
+    const struct facts facts = {.n_monitors = 1, .monitors = &event};
+    assert_int_equal(count_rounds(new_trace(20, false), &facts), 1);
+    assert_int_equal(count_rounds(new_trace(20, true), &facts), 0);
+    next.local = false;
+    assert_int_equal(count_rounds(new_trace(20, false), &facts), 0);
 }
 
 static void who_goes_on_twice_by_one_opening_contradicts(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(400, true)), 0);
+    assert_int_equal(count_rounds(new_trace(400, true), NULL), 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_early_does_not_take_the_others_round),
         cmocka_unit_test(where_nobody_was_early_there_are_no_rounds),
+        cmocka_unit_test(who_waits_for_a_number_of_its_own_waits_for_rounds),
         cmocka_unit_test(who_goes_on_twice_by_one_opening_contradicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
