@@ -132,7 +132,7 @@ static void part_holds(struct view *view, size_t thread, const struct map *parti
         const struct trace_record *lock = &holds.thread->records[hold->lock];
         int unlock = map_get(&unlocks->of_mutex, lock->object, -1);
         if (unlock < 0)
-            continue; /* it never is: nobody else had it */
+            continue;           /* it never is: nobody else had it */
         assert(unlocks->items); /* the map knows only what is in the list */
         *VECTOR_ADD(&added) = behind(r, record, unlocks->items[unlock]);
         *VECTOR_ADD(&added) = behind(r, record, lock);
