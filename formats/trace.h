@@ -65,6 +65,12 @@ static inline bool trace_is_condition_wait(const struct trace_record *record) {
            trace_is_call(record, ON_CONDITION, OP_TIMEDWAIT);
 }
 
+/* Did it tell one or all who wait for a condition? */
+static inline bool trace_is_condition_signal(const struct trace_record *record) {
+    return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||
+           trace_is_call(record, ON_CONDITION, OP_BROADCAST);
+}
+
 /* Lets others run for a while: who does so again and again waits for something by polling. */
 static inline bool trace_is_nap(const struct trace_record *record) {
     return trace_op(record) == OP_YIELD || trace_op(record) == OP_SLEEP;

@@ -74,7 +74,7 @@ struct wake_record {
 /* Of an order, until it has passed. */
 struct held_number {
     double number; /* INFINITY: none */
-    double steps;  /* that it has made, in an order in steps */
+    double steps;  /* that it has made, in an order in steps; in rounds: turns it has had */
 };
 
 struct thread {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* `amount` is the next number to be drawn, `arrived` the next one to be collected. In an order in
- * rounds `arrived` is the number of passes, and a thread's number that of its turns. */
+ * rounds `arrived` is the number of passes, and a thread's steps are its turns. */
 
 static struct held_number *held_by(const struct engine *engine, const struct thread *thread,
                                    const struct shared *object) {
@@ -62,19 +62,12 @@ static void wake_ready(struct engine *engine, struct thread *waker, struct share
         wait_wake(engine, waker, object->waiters[SIDE_SECOND].head);
 }
 
-/* A thread that has not had its first turn has no number yet. */
-static double turns_had(const struct engine *engine, const struct thread *thread,
-                        const struct shared *object) {
-    double number = *number_of(engine, thread, object);
-    return isfinite(number) ? number : 0;
-}
-
 static enum progress take_round(struct engine *engine, struct thread *thread,
                                 struct shared *object) {
-    double had = turns_had(engine, thread, object);
-    if (had >= object->arrived)
+    struct held_number *held = held_by(engine, thread, object);
+    if (held->steps >= object->arrived)
         return wait_for(engine, thread, object, SIDE_FIRST, PHASE_RETRY);
-    *number_of(engine, thread, object) = had + 1;
+    held->steps++;
     return PROGRESS_YES;
 }
 

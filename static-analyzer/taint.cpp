@@ -15,10 +15,6 @@ bool is_thread_creation(const CallSite &site) {
     return catalog_start_argument(site.api) >= 0;
 }
 
-bool is_comparison(const std::string &op) {
-    return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "!=" || op == "==";
-}
-
 /* A constant that has a name is a variable that a new build sets. */
 std::string key_of(const Expr &expr) {
     return expr.kind == ExprKind::Constant ? constant_prefix + expr.text : expr.text;
@@ -40,7 +36,7 @@ const Expr *find_limit(const Flow &flow, const Loop &loop, std::string &index) {
     if (loop.stmt->exprs.empty())
         return limit;
     expr_walk(loop.stmt->exprs[0], [&](const Expr &e) {
-        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
+        if (!is_comparison(e))
             return;
         for (size_t side = 0; side < 2; side++) {
             const Expr *variable = only_variable(e.children[side]);
@@ -61,6 +57,27 @@ bool is_counted(const Flow &flow, const Loop &loop, const std::string &index) {
         return is_variable(*a.target, index) && loop_contains(loop, a.at) &&
                (a.op == "+=" || a.op == "-=") && a.value->kind != ExprKind::Constant;
     });
+}
+
+/* while (position < end) { position++; if (position > next) { create(...); next += step; } }: not
+ * each round makes a thread. */
+bool is_only_when_due(const Flow &flow, const Loop &loop, const std::string &index,
+                      const CallSite &site) {
+    auto moves_in_loop = [&](const std::string &key) {
+        return std::any_of(
+            flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
+                return a.target->text == key && moves_on(a) && loop_contains(loop, a.at);
+            });
+    };
+    bool inside = false;
+    for (const Expr *guard : site.at.guards) {
+        if (inside)
+            for (const std::string &key : expr_variables(*guard))
+                if (key != index && moves_in_loop(key))
+                    return true;
+        inside = inside || guard == &loop.stmt->exprs[0];
+    }
+    return false;
 }
 
 /* What a value is a copy of: a variable, also where a constant stands in for it when it is out of
@@ -157,46 +174,23 @@ void Taint::find_creation_loops() {
             bool creates = is_thread_creation(site) ||
                            std::any_of(site.callees.begin(), site.callees.end(),
                                        [&](int callee) { return creators.count(callee) > 0; });
-            if (creates && site.at.loop >= 0 && !spawns_threads(*site.call) &&
-                !only_when_due((int)f, site))
-                add_creation_loop((int)f, site.at.loop);
+            if (creates && site.at.loop >= 0 && !spawns_threads(*site.call))
+                add_creation_loop((int)f, site);
         }
     }
 }
 
-/* while (position < end) { position++; if (position > next) { create(...); next += step; } }: not
- * each round makes a thread. */
-bool Taint::only_when_due(int f, const CallSite &site) const {
+void Taint::add_creation_loop(int f, const CallSite &site) {
     const Flow &flow = program.flows[(size_t)f];
-    const Loop &loop = flow.loops[(size_t)site.at.loop];
-    std::string index;
-    find_limit(flow, loop, index);
-    auto moves_in_loop = [&](const std::string &key) {
-        return std::any_of(
-            flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
-                return a.target->text == key && moves_on(a) && loop_contains(loop, a.at);
-            });
-    };
-    bool inside = loop.stmt->exprs.empty();
-    for (const Expr *guard : site.at.guards) {
-        if (inside)
-            for (const std::string &key : expr_variables(*guard))
-                if (key != index && moves_in_loop(key))
-                    return true;
-        inside = inside || guard == &loop.stmt->exprs[0];
-    }
-    return false;
-}
-
-void Taint::add_creation_loop(int f, int l) {
-    const Flow &flow = program.flows[(size_t)f];
+    int l = site.at.loop;
     const Loop &loop = flow.loops[(size_t)l];
     for (const CreationLoop &known : creations)
         if (known.function == f && known.loop == l)
             return;
     CreationLoop creation = {f, l, "", "", nullptr};
     creation.limit = find_limit(flow, loop, creation.index);
-    if (!creation.limit || !is_counted(flow, loop, creation.index))
+    if (!creation.limit || !is_counted(flow, loop, creation.index) ||
+        is_only_when_due(flow, loop, creation.index, site))
         return;
     const Expr *count = only_variable(*creation.limit);
     if (!count) /* counts down: for (i = n; i-- > 0;) */
@@ -600,7 +594,7 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
 bool Taint::asks_for_last(const Expr &condition, int f, const Moment *at) const {
     bool found = false;
     expr_walk(condition, [&](const Expr &e) {
-        if (e.kind != ExprKind::Operator || !is_comparison(e.text) || e.children.size() != 2)
+        if (!is_comparison(e))
             return;
         Value a = evaluate(e.children[0], f, at), b = evaluate(e.children[1], f, at);
         auto last = [](const Value &value) {

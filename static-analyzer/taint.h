@@ -129,9 +129,8 @@ class Taint {
     }
 
     void find_creation_loops();
-    void add_creation_loop(int f, int loop);
+    void add_creation_loop(int f, const CallSite &site);
     void collect_copies();
-    bool only_when_due(int f, const CallSite &site) const;
     void seed_counts();
     void propagate();
     void find_team_loops();

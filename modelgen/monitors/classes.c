@@ -85,6 +85,10 @@ bool class_is_same_operation(const struct section_class *a, const struct section
     return a->line == b->line && strcmp(a->function, b->function) == 0;
 }
 
+bool class_tells(const struct section_class *class, const struct section_class *site) {
+    return class_signals(class, site->waits_on) && !class_is_same_operation(class, site);
+}
+
 bool entry_signals_early(const struct monitors *monitors, int entry, int condition) {
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];

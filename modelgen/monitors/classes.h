@@ -26,6 +26,9 @@ bool class_signals(const struct section_class *class, int condition);
 /* The same code, wherever it is called. */
 bool class_is_same_operation(const struct section_class *a, const struct section_class *b);
 
+/* Do sections of the class tell those who wait at the site, which is another one? */
+bool class_tells(const struct section_class *class, const struct section_class *site);
+
 /* Do sections of this entry signal the condition (-1: any) before they wait for another one? Their
  * part in what the condition stands for is then done before the wait. */
 bool entry_signals_early(const struct monitors *monitors, int entry, int condition);

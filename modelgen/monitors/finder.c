@@ -19,6 +19,13 @@ void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bo
             (struct contradiction){time_ns, section, waited, 0};
 }
 
+void pattern_judge_wait(const struct finder *finder, struct pattern *pattern, size_t section,
+                        uint64_t asked_ns, uint64_t free_ns) {
+    bool waited = section_at(finder, section)->n_waits > 0;
+    bool went_on = section_passed_ns(finder->sections, section_at(finder, section)) >= free_ns;
+    pattern_judge(pattern, section, asked_ns, waited, went_on && waited == (asked_ns < free_ns));
+}
+
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
            violations_are_few(pattern->tally.violations, pattern->tally.replayed) &&

@@ -33,6 +33,11 @@ struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind ki
 /* Notes a decision to wait or to go on, and whether the pattern says the same. */
 void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
                    bool is_right);
+
+/* The same for a section that began at `asked_ns` to wait for what was free from `free_ns` on: was
+ * it so that it had to wait, or need not, and did it go on only then? */
+void pattern_judge_wait(const struct finder *finder, struct pattern *pattern, size_t section,
+                        uint64_t asked_ns, uint64_t free_ns);
 bool pattern_holds(const struct pattern *pattern);
 
 /* Takes the pattern over and marks the conditions that it explains. False: too little speaks for

@@ -40,11 +40,6 @@ struct moment {
     size_t visit;
 };
 
-/* Do sections of this class tell those who wait at the site? */
-static bool tells(const struct section_class *class, const struct section_class *site) {
-    return class_signals(class, site->waits_on) && !class_is_same_operation(class, site);
-}
-
 /* The thread's next section that does what those do who tell, before it comes again. */
 static size_t next_told(const struct finder *finder, size_t section,
                         const struct section_class *site, const bool *telling) {
@@ -66,7 +61,7 @@ static struct visits find_visits(const struct finder *finder, const struct secti
     for (size_t c = 0; c < monitors->n_classes; c++)
         for (size_t d = 0; d < monitors->n_classes; d++)
             telling[c] |= monitors->classes[d].mutex == finder->mutex &&
-                          tells(&monitors->classes[d], site) &&
+                          class_tells(&monitors->classes[d], site) &&
                           class_is_same_operation(&monitors->classes[c], &monitors->classes[d]);
     struct visits visits = {0};
     for (size_t i = 0; i < finder->history.count; i++) {

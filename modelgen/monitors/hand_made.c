@@ -49,8 +49,8 @@ static void write_slots(const struct stream_input *input, struct model *model) {
         if (!slots_are_object(sections->objects[o].address) ||
             sections->objects[o].kind != ON_ITEMS)
             continue;
-        struct hand_made monitor = {
-            .kind = HAND_MADE_THREAD_POOL, .amount = LINEAR_UNKNOWN, .how = MODELLED_EXACTLY};
+        struct hand_made monitor = hand_made_new(HAND_MADE_THREAD_POOL);
+        monitor.how = MODELLED_EXACTLY;
         double waited = 0;
         monitor.name =
             name_of_object(input, (int)o, hand_made_kind_name(HAND_MADE_THREAD_POOL), NULL);

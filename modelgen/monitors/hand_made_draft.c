@@ -13,6 +13,10 @@ char *hand_made_name(const struct stream_input *input, int mutex,
                           proposal ? proposal->name : NULL);
 }
 
+struct hand_made hand_made_new(enum hand_made_kind kind) {
+    return (struct hand_made){.kind = kind, .amount = LINEAR_UNKNOWN};
+}
+
 void hand_made_add_operation(struct hand_made *monitor, enum hand_made_role as,
                              const char *function) {
     for (size_t i = 0; i < monitor->n_operations; i++)

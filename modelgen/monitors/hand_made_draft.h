@@ -11,6 +11,9 @@
 char *hand_made_name(const struct stream_input *input, int mutex,
                      const struct facts_monitor *proposal, enum hand_made_kind kind);
 
+/* Nothing is known of it yet, nor of its amount. */
+struct hand_made hand_made_new(enum hand_made_kind kind);
+
 /* Unless it is there already. */
 void hand_made_add_operation(struct hand_made *monitor, enum hand_made_role as,
                              const char *function);

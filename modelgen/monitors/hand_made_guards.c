@@ -140,8 +140,7 @@ void group_write_found(const struct stream_input *input, const struct group *gro
 /* Of what the trace shows alone. */
 static void write_group(const struct stream_input *input, const struct group *group,
                         struct model *model) {
-    struct hand_made monitor = {.kind = group_kind(input->monitors, group),
-                                .amount = LINEAR_UNKNOWN};
+    struct hand_made monitor = hand_made_new(group_kind(input->monitors, group));
     const struct guard *items = group->items;
     monitor.name = hand_made_name(input, items->mutex, NULL, monitor.kind);
     group_write_operations(input->monitors, items, &monitor);

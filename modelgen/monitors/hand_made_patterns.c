@@ -81,8 +81,8 @@ void hand_made_write_replayed(const struct stream_input *input, const struct pat
 
 void hand_made_write_pattern(const struct stream_input *input, const struct pattern *pattern,
                              struct model *model) {
-    struct hand_made monitor = {
-        .kind = pattern->kind, .amount = LINEAR_UNKNOWN, .how = MODELLED_EXACTLY};
+    struct hand_made monitor = hand_made_new(pattern->kind);
+    monitor.how = MODELLED_EXACTLY;
     monitor.name = hand_made_name(input, pattern->mutex, NULL, monitor.kind);
     hand_made_write_acts(input, pattern, &monitor);
     hand_made_write_replayed(input, pattern, model, false, &monitor);

@@ -201,8 +201,7 @@ void hand_made_write_proposed(const struct stream_input *input, const struct pro
                               struct model *model) {
     struct group group = group_of(input, proposed);
     assert(group.items || proposed->guards.count == 0);
-    struct hand_made monitor = {.kind = kind_of_proposed(input, proposed, &group),
-                                .amount = LINEAR_UNKNOWN};
+    struct hand_made monitor = hand_made_new(kind_of_proposed(input, proposed, &group));
     monitor.name = hand_made_name(input, proposed->mutex, proposed->proposal, monitor.kind);
     if (proposed->pattern)
         hand_made_write_replayed(input, proposed->pattern, model, true, &monitor);

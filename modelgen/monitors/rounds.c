@@ -22,8 +22,7 @@ static bool waits_at(const struct walk *walk, size_t section) {
 }
 
 static bool opens(const struct walk *walk, size_t section) {
-    return class_signals(class_at(walk->finder, section), walk->site->waits_on) &&
-           !waits_at(walk, section);
+    return class_tells(class_at(walk->finder, section), walk->site);
 }
 
 /* When the thread could go on for the `round`-th time, counted from 0; UINT64_MAX: never. */
@@ -50,13 +49,9 @@ static bool somebody_is_behind(const struct walk *walk, size_t round) {
 static void judge(struct walk *walk, size_t index, struct pattern *pattern) {
     const struct section *section = section_at(walk->finder, index);
     size_t round = walk->gone[section->thread];
-    uint64_t free_ns = opening_ns(walk, round);
-    bool waited = section->n_waits > 0;
-    bool went_on = section_passed_ns(walk->finder->sections, section) >= free_ns;
-    pattern_judge(pattern, index, section->acquire_ns, waited,
-                  went_on && waited == (section->acquire_ns < free_ns));
+    pattern_judge_wait(walk->finder, pattern, index, section->acquire_ns, opening_ns(walk, round));
     pattern->acts[index] |= ACT_TURN;
-    walk->early += waited && somebody_is_behind(walk, round);
+    walk->early += section->n_waits > 0 && somebody_is_behind(walk, round);
 }
 
 /* Sections that wait go on when their waits are over, not in the order in which they came. */

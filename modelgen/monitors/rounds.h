@@ -6,8 +6,9 @@
 
 #include "modelgen/monitors/finder.h"
 
-/* True: found, and added to the finder's monitors. Only where some thread did wait so, or the source
- * says that each waits for a number of its own: else a counter says the same, and may say more. */
+/* True: found, and added to the finder's monitors. Only where some thread did wait so, or the
+ * source says that each waits for a number of its own: else a counter says the same, and may say
+ * more. */
 bool rounds_find(const struct finder *finder);
 
 #endif

@@ -24,6 +24,19 @@ static bool is_waiter(const struct search *search, int class_index) {
            (search->by_operation && class_is_same_operation(class, search->waiter));
 }
 
+/* The call site of a class that takes part. */
+static int entry_of(const struct search *search, int slot) {
+    return search->monitors->classes[search->classes[slot]].entry;
+}
+
+/* Of a class of the waiters: one always takes part. */
+static int waiter_slot(const struct search *search) {
+    int slot = 0;
+    while (entry_of(search, slot) != search->current.waiter_entry && slot + 1 < search->n_classes)
+        slot++;
+    return slot;
+}
+
 static bool judges(const struct search *search, size_t index) {
     const struct event *event = &search->history->items[index];
     return event_decides(event) && event->time_ns < search->current.closed_ns &&
@@ -182,14 +195,10 @@ static bool counters_fit(const struct search *search) {
 /* Does class number `i` take what the waiters wait for, though it waits for something else under
  * the same condition? That is one more thing to believe. */
 static bool takes_as_another(const struct search *search, int i) {
-    const struct section_class *classes = search->monitors->classes;
-    if (search->current.weight[i] >= 0 ||
-        classes[search->classes[i]].entry == search->current.waiter_entry)
-        return false;
-    for (int w = 0; w < search->n_classes; w++)
-        if (classes[search->classes[w]].entry == search->current.waiter_entry)
-            return candidates_are_alike(search->monitors, search->classes[w], search->classes[i]);
-    return false;
+    int waiter = waiter_slot(search);
+    bool alike = waiter < i ? search->alike[waiter][i] : search->alike[i][waiter];
+    return search->current.weight[i] < 0 && alike &&
+           entry_of(search, i) != entry_of(search, waiter);
 }
 
 /* Judges the chosen weights, then the same with the waiter taking a whole batch, or with a batch
@@ -290,14 +299,11 @@ static void enumerate(struct search *search, int at) {
 static bool *find_elsewhere(const struct search *search, bool alike) {
     const struct monitors *monitors = search->monitors;
     bool *elsewhere = memory_alloc(monitors->n_classes, sizeof *elsewhere);
-    int waiter = 0;
-    while (monitors->classes[search->classes[waiter]].entry != search->best.waiter_entry &&
-           waiter + 1 < search->n_classes)
-        waiter++;
-    const struct section_class *site = &monitors->classes[search->classes[waiter]];
+    int waiter = search->classes[waiter_slot(search)];
+    const struct section_class *site = &monitors->classes[waiter];
     for (size_t c = 0; c < monitors->n_classes; c++)
         elsewhere[c] = monitors->classes[c].entry != site->entry &&
-                       (alike ? candidates_are_alike(monitors, search->classes[waiter], (int)c)
+                       (alike ? candidates_are_alike(monitors, waiter, (int)c)
                               : class_is_same_operation(&monitors->classes[c], site));
     return elsewhere;
 }

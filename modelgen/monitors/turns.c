@@ -144,11 +144,7 @@ void passages_judge(const struct finder *finder, const struct passages *passages
         if (!of_own && i == 0)
             continue;
         uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
-        const struct section *section = section_at(finder, passage->wait_section);
-        bool waited = section->n_waits > 0;
-        bool went_on = section_passed_ns(finder->sections, section) >= free_ns;
-        pattern_judge(pattern, passage->wait_section, passage->asked_ns, waited,
-                      went_on && waited == (passage->asked_ns < free_ns));
+        pattern_judge_wait(finder, pattern, passage->wait_section, passage->asked_ns, free_ns);
     }
 }
 

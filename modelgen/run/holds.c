@@ -22,16 +22,6 @@ struct holds {
     int count;
 };
 
-static bool is_wait(const struct trace_record *record) {
-    return trace_is_call(record, ON_CONDITION, OP_WAIT) ||
-           trace_is_call(record, ON_CONDITION, OP_TIMEDWAIT);
-}
-
-static bool is_signal(const struct trace_record *record) {
-    return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||
-           trace_is_call(record, ON_CONDITION, OP_BROADCAST);
-}
-
 static bool takes(const struct trace_record *record) {
     return trace_is_lock(record) ||
            (!(record->flags & TRACE_FAILED) && (trace_is_call(record, ON_MUTEX, OP_TRYLOCK) ||
@@ -56,7 +46,8 @@ static struct hold *read_record(struct holds *holds, size_t index) {
         holds->items[holds->count++] = (struct hold){index, NO_RECORD, NO_RECORD};
     else if (trace_is_call(record, ON_MUTEX, OP_UNLOCK))
         give_back(holds, record->object);
-    bool belongs = holds->count > 0 && (is_wait(record) || is_signal(record));
+    bool belongs =
+        holds->count > 0 && (trace_is_condition_wait(record) || trace_is_condition_signal(record));
     return belongs ? &holds->items[holds->count - 1] : NULL;
 }
 
@@ -69,7 +60,7 @@ static void find_partings(const struct trace_thread *thread, struct map *parting
         struct hold *hold = read_record(&holds, r);
         if (!hold)
             continue;
-        if (is_signal(&thread->records[r])) {
+        if (trace_is_condition_signal(&thread->records[r])) {
             hold->signal = r;
             continue;
         }
@@ -127,7 +118,8 @@ static void part_holds(struct view *view, size_t thread, const struct map *parti
     for (size_t r = 0; r < holds.thread->n_records; r++) {
         const struct trace_record *record = &holds.thread->records[r];
         const struct hold *hold = read_record(&holds, r);
-        if (!hold || !is_signal(record) || map_get(partings, record->context, -1) < 0)
+        if (!hold || !trace_is_condition_signal(record) ||
+            map_get(partings, record->context, -1) < 0)
             continue;
         const struct trace_record *lock = &holds.thread->records[hold->lock];
         int unlock = map_get(&unlocks->of_mutex, lock->object, -1);

@@ -32,11 +32,6 @@ static bool is_wait(const struct trace_record *record) {
     return trace_is_call(record, ON_CONDITION, OP_WAIT);
 }
 
-static bool is_signal(const struct trace_record *record) {
-    return trace_is_call(record, ON_CONDITION, OP_SIGNAL) ||
-           trace_is_call(record, ON_CONDITION, OP_BROADCAST);
-}
-
 static struct passage passage_at(const struct trace_thread *thread, size_t lock) {
     const struct trace_record *records = thread->records;
     struct passage passage = {.lock = lock, .give_up = NO_RECORD, .wait = NO_RECORD};
@@ -49,7 +44,7 @@ static struct passage passage_at(const struct trace_thread *thread, size_t lock)
             passage.give_up = r;
         else if (is_wait(record) && passage.give_up != NO_RECORD)
             passage.wait = passage.wait == NO_RECORD ? r : passage.wait;
-        else if (!is_signal(record) || passage.wait != NO_RECORD)
+        else if (!trace_is_condition_signal(record) || passage.wait != NO_RECORD)
             return passage;
     }
     passage.unlock = r;
@@ -105,7 +100,7 @@ static void show_wait(struct view *view, size_t t, const struct passage *passage
     uint64_t start_ns = thread->records[passage->give_up].start_ns;
     uint64_t end_ns = trace_end_ns(&thread->records[last]);
     for (size_t r = passage->lock; r <= last; r++)
-        dropped[r] = r != passage->wait && !is_signal(&thread->records[r]);
+        dropped[r] = r != passage->wait && !trace_is_condition_signal(&thread->records[r]);
     struct trace_record *wait = view_record(view, t, passage->wait);
     wait->start_ns = start_ns;
     wait->duration_ns = end_ns - start_ns;
