@@ -9,7 +9,8 @@
 #
 # A machine that others share is faster in one minute and slower in the next. So the real program is
 # run in rounds, each configuration once, and the recordings are made between the rounds.
-# A recording during which the machine was disturbed is made again, at most twice.
+# A recording during which the machine was disturbed, or of another speed than in the rounds, is made
+# again, at most twice.
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew. Of programs of which nothing is kept, the document goes on saying
@@ -49,20 +50,24 @@ error_summary() {
              }'
 }
 
+# Lines of the model's self-check, measured and simulated (times in s): self_check_of FOLDER WHAT.
+self_check_of() {
+    jq -r --arg what "$2" '.checks[]? | select(.what | test("^(" + $what + ")$")) |
+        "\(.measured) \(.simulated)"' "$1/model.json"
+}
+
 # The largest deviation from the traced run among the lines of the model's self-check.
 self_check() {
-    grep '"what": "\(running time\|CPU utilisation\)"' "$1/model.json" |
-        grep -o '"measured": [^,]*, "simulated": [^,}]*' |
-        awk -F '[:,]' '$2 + 0 > 0 { e = $4 / $2 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
-                       END { if (NR) printf "%.4f", worst; else print "-" }'
+    self_check_of "$1" "running time|CPU utilisation" |
+        awk '$1 > 0 { e = $2 / $1 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
+             END { if (NR) printf "%.4f", worst; else print "-" }'
 }
 
 # The deviation from the runs without probes.
 untraced_check() {
-    grep '"what": "without probes"' "$1/model.json" |
-        grep -o '"measured": [^,]*, "simulated": [^,}]*' |
-        awk -F '[:,]' '{ e = $4 / $2 - 1; printf "%.4f", e < 0 ? -e : e }
-                       END { if (!NR) print "-" }'
+    self_check_of "$1" "without probes" |
+        awk '{ e = $2 / $1 - 1; printf "%.4f", e < 0 ? -e : e }
+             END { if (!NR) print "-" }'
 }
 
 node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c '^        {'; }
@@ -79,6 +84,30 @@ waiting_shares() {
 
 # Is the file there, and newer than the program?
 is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
+
+# Did the plain runs of a recording take as long as those of the same configuration in the rounds usually
+# did? Shared machines change their speed by a third within minutes, and what was recorded in a fast one
+# cannot predict runs of slow ones. That is said by the real runs alone, no model is asked.
+is_at_usual_speed() {
+    local plain usual
+    plain=$(self_check_of "$folder/base$1-$2" "without probes" | cut -d ' ' -f 1)
+    [ -n "$plain" ] || return 0
+    usual=$(csv_columns "$folder/measured.csv" threads cores run_ns |
+        awk -v threads="$1" '$1 == threads && $2 == 2 { print $3 }' | sort -n |
+        awk '{ t[NR] = $1 } END { print (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2 / 1e9 }')
+    [ "$(number %d "$plain / $usual > 1 - $disturbed && $plain / $usual < 1 + $disturbed")" = 1 ]
+}
+
+# After the rounds: what was recorded at another speed than theirs is recorded again.
+record_at_usual_speed() {
+    local try
+    for try in 1 2; do
+        is_at_usual_speed "$1" "$2" && return
+        say "$name: recording $2 with $1 threads: the machine had another speed: again ($try of 2)"
+        rm -f "$folder/base$1-$2/model.json"
+        record "$1" "$2" || return 1
+    done
+}
 
 record() {
     local base=$1 build=$2 data=$folder/base$1-$2 try
@@ -171,6 +200,11 @@ measure_program() {
             tail -n +2 "$folder/round$round.csv"
         done
     } >"$folder/measured.csv" || return 1
+    for base in "${bases[@]}"; do
+        for build in "${builds[@]}"; do
+            [ -n "$models_only" ] || record_at_usual_speed "$base" "$build" || return 1
+        done
+    done
     : >"$folder/result.part"
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do
@@ -405,7 +439,8 @@ write_document() {
         echo "built three times from independent recordings, made between the rounds; all are shown. A"
         echo "recording during which, as persik itself says, others had the cores, or whose probes seem to cost"
         echo "or to gain more than $(percent $disturbed) (10 % in measurements from before 2026-11-25), is made again, at"
-        echo "most twice; how well its model predicts is no reason to."
+        echo "most twice, and so is one whose plain runs took $(percent $disturbed) more or less than those of the rounds"
+        echo "(since 2026-11-25); how well its model predicts is no reason to."
         echo
         echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
         echo "of their configuration. \"Others had\": the share of the cores that other processes and the"
