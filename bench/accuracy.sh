@@ -398,7 +398,7 @@ write_partition() {
     echo
     echo "\`samples/partition\`: rows shared out among the threads in five ways, measured and predicted"
     echo "by \`bench/partition.sh\`; the same recordings also as if the source had not been there."
-    echo "Measured on $(newest_date "$work/partition") on $(machine), at commit $(commit)."
+    echo "Measured on $(newest_date "$work/partition") on $(machine); models built at commit $(commit)."
     echo
     "$root/bench/partition.sh" --kept
 }
