@@ -164,12 +164,6 @@ judge_model() {
         >>"$folder/result.part"
 }
 
-machine() {
-    local model
-    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-    echo "$(nproc) cores, ${model:-$(uname -m)}, Linux $(uname -r | cut -d - -f 1)"
-}
-
 # The commit that was measured; the documents, which this script writes, are no part of it.
 commit() {
     local dirty=

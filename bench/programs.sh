@@ -173,6 +173,13 @@ model_number() {
     echo "${value:--}"
 }
 
+# The machine that is measured on, for the documents.
+machine() {
+    local model
+    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+    echo "$(nproc) cores, ${model:-$(uname -m)}, Linux $(uname -r | cut -d - -f 1)"
+}
+
 # Not with so much for the probes: then something else took the machine while one of the runs was
 # made. Nor when persik itself tells of others. is_undisturbed FOLDER, with a model.
 is_undisturbed() {

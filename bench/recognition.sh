@@ -190,12 +190,6 @@ write_accuracy() {
         }'
 }
 
-machine() {
-    local model
-    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-    echo "$(nproc) cores, ${model:-$(uname -m)}, Linux $(uname -r | cut -d - -f 1)"
-}
-
 write_document() {
     echo "# What persik recognises"
     echo
