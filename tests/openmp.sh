@@ -55,17 +55,7 @@ node() {
 }
 notes() { asks "any(.notes[]; contains(\"$1\"))"; }
 
-# A thread that waits for a core that others have looks awake: of up to three recordings the first one
-# counts in which none does.
-undisturbed_model_of() {
-    for _ in 1 2 3; do
-        rm -rf "$scratch/data"
-        model_of || return 1
-        asks 'all(.pools[]; .awake != true)' && break
-    done
-    return 0
-}
-check "a model is built" undisturbed_model_of
+check "a model is built" model_of
 check "only the first thread and the teams are pools: libgomp's threads are not" asks '
     [.pools[] | select(.name | endswith("_omp_fn.0") | not) | .name] == ["main"]'
 for loop in static_loop static_chunks; do
