@@ -9,8 +9,8 @@
 #
 # A machine that others share is faster in one minute and slower in the next. So the real program is
 # run in rounds, each configuration once, and the recordings are made between the rounds.
-# A recording during which the machine was disturbed, or of another speed than in the rounds, is made
-# again, at most twice.
+# A recording during which the machine was disturbed is made again, at most twice; one made at another
+# speed than the rounds' is made again after them, at most five times.
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew. Of programs of which nothing is kept, the document goes on saying
@@ -101,9 +101,9 @@ is_at_usual_speed() {
 # After the rounds: what was recorded at another speed than theirs is recorded again.
 record_at_usual_speed() {
     local try
-    for try in 1 2; do
+    for try in 1 2 3 4 5; do
         is_at_usual_speed "$1" "$2" && return
-        say "$name: recording $2 with $1 threads: the machine had another speed: again ($try of 2)"
+        say "$name: recording $2 with $1 threads: the machine had another speed: again ($try of 5)"
         rm -f "$folder/base$1-$2/model.json"
         record "$1" "$2" || return 1
     done
@@ -433,8 +433,8 @@ write_document() {
         echo "built three times from independent recordings, made between the rounds; all are shown. A"
         echo "recording during which, as persik itself says, others had the cores, or whose probes seem to cost"
         echo "or to gain more than $(percent $disturbed) (10 % in measurements from before 2026-11-25), is made again, at"
-        echo "most twice, and so is one whose plain runs took $(percent $disturbed) more or less than those of the rounds"
-        echo "(since 2026-11-25); how well its model predicts is no reason to."
+        echo "most twice, and one whose plain runs took $(percent $disturbed) more or less than those of the rounds at most"
+        echo "five times (since 2026-11-25); how well its model predicts is no reason to."
         echo
         echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
         echo "of their configuration. \"Others had\": the share of the cores that other processes and the"
