@@ -80,32 +80,49 @@ bool is_own_data(const Expr &value, const std::set<std::string> &derived) {
     return own;
 }
 
-bool find_take(const std::vector<const Assignment *> &inside, Section &section) {
+/* Is the old value kept before the state is moved on (mine = next; next += size)? Then so much of
+ * what it counts is taken, whoever says how much. */
+bool is_fetched(const Flow &flow, const Take &take, const Assignment &move) {
+    return move.op == "+=" &&
+           std::any_of(flow.assignments.begin(), flow.assignments.end(), [&](const Assignment &a) {
+               const std::string &key = a.target->text;
+               bool kept = key_is_local(key) || key.rfind("*local:", 0) == 0;
+               return kept && a.op == "=" && a.at.order < move.at.order &&
+                      in_section(a.at, take.mutex, take.section) &&
+                      is_variable(*a.value, move.target->text);
+           });
+}
+
+/* `section.take` knows which section it is. */
+bool find_take(const Flow &flow, const std::vector<const Assignment *> &inside, Section &section) {
+    Take &take = section.take;
     find_derived(inside, section);
+    take.reserves = true;
     for (const Assignment *a : inside) {
         const std::string &key = a->target->text;
         if (a->target->kind != ExprKind::Variable || !is_state(key))
             continue;
         bool own = is_own_data(*a->value, section.derived);
+        bool fetched = own && is_fetched(flow, take, *a);
         bool itself = a->op != "=" || expr_reads(*a->value, key) ||
                       (!own && reads_any(*a->value, section.derived));
         if (own && a->op == "=" && !expr_reads(*a->value, key)) {
-            section.take.stored.insert(key);
+            take.stored.insert(key);
         }
-        if (!itself || own)
+        if (!itself || (own && !fetched))
             continue;
-        if (section.take.state.empty()) {
-            section.take.why = expr_display(*a->whole);
-        }
-        section.take.at.push_back(a->at);
-        section.take.state.insert(key);
+        if (take.state.empty())
+            take.why = expr_display(*a->whole);
+        take.at.push_back(a->at);
+        take.state.insert(key);
+        take.reserves &= fetched;
     }
     /* What is kept up to date with it: empty = head == tail. */
     for (const Assignment *a : inside)
         if (a->target->kind == ExprKind::Variable && is_state(a->target->text) &&
-            reads_any(*a->value, section.take.state))
-            section.take.state.insert(a->target->text);
-    return !section.take.state.empty();
+            reads_any(*a->value, take.state))
+            take.state.insert(a->target->text);
+    return !take.state.empty();
 }
 
 std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
@@ -132,11 +149,10 @@ std::vector<Take> find_sections(const Flow &flow, const OwnData &own) {
     }
     for (const auto &[which, inside] : sections) {
         Section section;
-        if (!find_take(inside, section))
-            continue;
         section.take.mutex = which.first;
         section.take.section = which.second;
-        takes.push_back(section.take);
+        if (find_take(flow, inside, section))
+            takes.push_back(section.take);
     }
     return takes;
 }
@@ -274,6 +290,10 @@ bool classify(const Program &program, const Flow &flow, int l,
     if (condition && outcome.decides(*condition))
         return true;
     bool counted = condition && is_counted(program, flow, loop, *condition);
+    /* Who counts its own rounds and gets a place for each looks whether there is one. */
+    if (counted &&
+        std::all_of(takes.begin(), takes.end(), [](const Take *t) { return t->reserves; }))
+        return false;
     bool broken = false;
     for (const Exit &exit : loop.exits)
         for (const Expr *guard : exit.guards) {
@@ -381,6 +401,7 @@ Handing Sharing::handing_of(const CallSite &site) const {
     Handing handing;
     if (site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN) {
         handing.returns = true;
+        handing.reserves = false;
         for (size_t i = 0; i < site.call->children.size(); i++)
             handing.parameters.insert(i);
     }
@@ -389,6 +410,7 @@ Handing Sharing::handing_of(const CallSite &site) const {
         if (found == known.end())
             return;
         handing.depth = std::max(handing.depth, found->second.depth);
+        handing.reserves &= found->second.reserves;
         handing.returns |= found->second.returns;
         handing.parameters.insert(found->second.parameters.begin(), found->second.parameters.end());
     };
@@ -411,6 +433,7 @@ std::vector<Take> Sharing::takes_of(int f) const {
         Take take;
         take.at = {site.at};
         take.depth = handing.depth + 1;
+        take.reserves = handing.reserves;
         take.expr = handing.returns ? site.call : nullptr;
         take.why = expr_display(*site.call);
         for (size_t i : handing.parameters) {
@@ -462,8 +485,10 @@ bool Sharing::analyse(int f) {
     const auto &parameters = program.functions[(size_t)f].parameters;
     auto note = [&](std::map<int, Handing> &known, const std::vector<const Take *> &from) {
         Handing handing = hands_on(flow, from, parameters);
-        for (const Take *take : from)
+        for (const Take *take : from) {
             handing.depth = std::max(handing.depth, take->depth);
+            handing.reserves &= take->reserves;
+        }
         if ((!handing.returns && handing.parameters.empty()) || handing.depth > max_wrappers)
             return;
         changed |= !(known[f] == handing);

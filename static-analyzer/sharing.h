@@ -1,7 +1,7 @@
 /* Work that threads take from one place: a counter or list under a lock, an atomic, a queue.
  *
- * A critical section takes when it changes state in terms of itself (next++, head = head->next)
- * and lets go of what it read. Adding up results (sum += mine) also changes state, but nothing
+ * A critical section takes when it changes state in terms of itself (next++, head = head->next), or
+ * by what the thread wants (mine = next; next += size), and lets go of what it read. Adding up results (sum += mine) also changes state, but nothing
  * that decides a loop comes out of it. Functions that take and return (or store through a
  * parameter) what they took are takers, and so are their wrappers. */
 #ifndef PERSIK_STATIC_ANALYZER_SHARING_H
@@ -26,6 +26,7 @@ struct Take {
     std::set<std::string> outs;   /* variables whose address the call gets */
     int depth = 0;                /* of wrappers around the critical section */
     std::set<std::string> stored; /* where the section stores the thread's own data: a put? */
+    bool reserves = false;        /* nothing but as much as the thread wants: room for it? */
     std::string why;
 };
 
@@ -33,9 +34,11 @@ struct Take {
 struct Handing {
     int depth = 0; /* of wrappers */
     bool returns = false;
+    bool reserves = true;        /* all that it took (Take) */
     std::set<size_t> parameters; /* numbers of those it stores through */
     bool operator==(const Handing &other) const {
-        return returns == other.returns && parameters == other.parameters;
+        return returns == other.returns && reserves == other.reserves &&
+               parameters == other.parameters;
     }
 };
 

@@ -526,6 +526,12 @@ unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_c
     return both;
 }
 
+/* Nothing but so many for each thread: a quotient of it is no share of work. */
+bool is_of_threads(const Value &value) {
+    return (value.all & TAINT_COUNT) && value.linear_known && value.linear.factor > 0 &&
+           value.linear.offset <= 0;
+}
+
 } // namespace
 
 Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const {
@@ -559,6 +565,12 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
     }
     if (!arithmetic.count(expr.text))
         return result;
+    if (expr.text == "/" && (b.all & TAINT_COUNT) && is_of_threads(a)) { /* threads of a group */
+        result.all = a.all & TAINT_COUNT;
+        result.own = a.own & TAINT_COUNT;
+        result.parameters = a.parameters | b.parameters;
+        return result;
+    }
     bool a_is_constant = operands[0].kind == ExprKind::Constant && operands[0].text.empty();
     result.all = combine_bits(expr.text, a.all, b.all, a_is_constant);
     result.own = combine_bits(expr.text, a.own, b.own, a_is_constant);

@@ -19,6 +19,8 @@ struct list {
 static struct list list = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 static pthread_mutex_t counter_mutex = PTHREAD_MUTEX_INITIALIZER;
 static long next_item, limit = 1000, results[1000];
+static long next_chunk, used, capacity = 1000, row_height = 8;
+static struct rows { long next, end; } all_rows[2] = {{0, 100}, {100, 200}};
 static atomic_long next_atomic;
 static long next_sync, next_builtin;
 static mqd_t queue;
@@ -106,6 +108,56 @@ static void until_told(void) {
     }
 }
 
+/* Several at a time, as many as the caller says. */
+static void in_chunks(long chunk) {
+    for (;;) { //= bound shared
+        pthread_mutex_lock(&counter_mutex);
+        long first = next_chunk;
+        next_chunk += chunk;
+        pthread_mutex_unlock(&counter_mutex);
+        if (first >= limit)
+            break;
+        for (long i = first; i < first + chunk; i++) //= bound fixed
+            work(i);
+    }
+}
+
+static bool next_row(struct rows *rows, long *row, long height) {
+    if (rows->next >= rows->end)
+        return false;
+    *row = rows->next;
+    rows->next += height;
+    return true;
+}
+
+/* Where the caller has the mutex, and its own rows are tried before those of others. */
+static void by_rows(struct rows *mine) {
+    bool none_left = false;
+    while (1) { //= bound shared
+        long row = -1;
+        pthread_mutex_lock(&counter_mutex);
+        if (!next_row(mine, &row, row_height))
+            none_left = !next_row(&all_rows[0], &row, row_height);
+        pthread_mutex_unlock(&counter_mutex);
+        if (none_left)
+            break;
+        work(row);
+    }
+}
+
+/* Room for the results of so many rounds is no work that is taken. */
+static void with_room(long size) {
+    for (long i = 0; i < limit; i++) { //= bound fixed
+        pthread_mutex_lock(&counter_mutex);
+        long place = used;
+        used += size;
+        pthread_mutex_unlock(&counter_mutex);
+        if (place + size > capacity)
+            break;
+        results[place] = i;
+    }
+}
+
 static void atomics(void) {
     long i;
     while ((i = atomic_fetch_add(&next_atomic, 10)) < limit) //= bound shared
@@ -177,6 +229,9 @@ static void *run(void *arg) {
         by_result();
         by_parameter();
         until_told();
+        in_chunks(round + 1);
+        by_rows(&all_rows[round % 2]);
+        with_room(round + 1);
         atomics();
         messages();
         by_state();
