@@ -134,6 +134,44 @@ static void even_out(const struct builder *builder, struct draft_edge *draft,
         draft->cpu_ns.items[i] /= 1 - share + share * draft->passes.items[i].rounds / items;
 }
 
+/* Does this come once for each piece of work, or for all threads together? */
+static bool tells_rounds(enum node_kind kind) {
+    return kind == NODE_GET || kind == NODE_ACQUIRE || kind == NODE_DRAW || kind == NODE_COLLECT ||
+           kind == NODE_WAIT || kind == NODE_BARRIER || kind == NODE_STATEMENTS;
+}
+
+/* Does neither the source tell who ends the loop, nor what the pool's threads do in its rounds? */
+static bool is_undecided(const struct builder *builder, int pool, const struct facts_loop *loop) {
+    if (loop->bound != BOUND_UNKNOWN || loop->waits)
+        return false;
+    bool tells = false;
+    for (size_t n = 0; n < builder->nodes.count && !tells; n++)
+        tells = builder->nodes.items[n].pool == pool &&
+                tells_rounds(builder->model->nodes[n].kind) &&
+                source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop);
+    return !tells;
+}
+
+/* Adds the edge's computation to the pool's evidence. */
+static void note_computation(const struct builder *builder, const struct draft_edge *draft,
+                             const struct scaling *scaling) {
+    int pool = builder->nodes.items[draft->from].pool;
+    struct partition_evidence *evidence = &builder->in->evidence[pool];
+    double cpu_ns = 0;
+    for (size_t i = 0; i < draft->cpu_ns.count; i++)
+        cpu_ns += draft->cpu_ns.items[i];
+    evidence->cpu_ns += cpu_ns;
+    size_t index = 0;
+    const struct facts_loop *loop = scaling->share > 0 ? NULL : common_loop(builder, draft, &index);
+    if (!loop || !is_undecided(builder, pool, loop))
+        return;
+    evidence->undecided_ns += cpu_ns;
+    if (cpu_ns > evidence->most_undecided_ns) {
+        evidence->most_undecided_ns = cpu_ns;
+        evidence->undecided = loop;
+    }
+}
+
 struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft) {
     int team = team_of(builder, draft);
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
@@ -152,6 +190,7 @@ struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge
     if (scaling.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);
+    note_computation(builder, draft, &scaling);
     return scaling;
 }
 

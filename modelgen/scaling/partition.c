@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
 #include "modelgen/scaling/pool_graph.h"
@@ -326,6 +327,20 @@ static void decide_outside(struct model *model, int p, const struct rounds_cpu *
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
 
+/* The source is there, but does not tell of a loop. */
+static void decide_undecided(const struct partition_evidence *evidence, struct model *model,
+                             int p) {
+    struct pool *pool = &model->pools[p];
+    const struct facts_loop *loop = evidence->undecided;
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
+                           "computation is in loops of which the source does not tell who ends "
+                           "them, as in %s (%s:%d); taken as each thread's own)",
+                           pool->name, 100 * evidence->undecided_ns / evidence->cpu_ns,
+                           loop->function, path_name(loop->file), loop->first_line));
+    draft_note(model, "%s: %s", pool->name, pool->rule);
+}
+
 /* `without`: what of the source is missing. */
 static void decide_from_trace(const struct trace *trace, const struct timeline *timelines,
                               const struct thread_pool *from,
@@ -405,6 +420,10 @@ static void decide(const struct trace *trace, const struct facts *facts,
     if (rule == PARTITION_PERTHREAD && !from->team && !commanded &&
         !are_loops_known(trace, facts, from)) {
         decide_from_trace(trace, timelines, from, evidence, "the source of its loops", model, p);
+        return;
+    }
+    if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns) {
+        decide_undecided(evidence, model, p);
         return;
     }
     const char *text = rule_texts[rule];

@@ -8,12 +8,17 @@
 #include "modelgen/pools/pools.h"
 #include "modelgen/scaling/rounds.h"
 
-/* What the rounds of a pool's loops tell, gathered while its graph is made. */
+/* What the rounds of a pool's loops tell, gathered while its graph is made. Times are of all
+ * threads together. */
 struct partition_evidence {
     bool remainder; /* the numbers of rounds differ as those of a total that does not divide */
     bool equal;     /* they are the same in all threads, and more than one */
     bool uneven;    /* they differ in some other way */
     double total;   /* of the loop with the most rounds */
+    double cpu_ns;
+    double undecided_ns; /* of that in loops that may be each thread's own or share something out */
+    double most_undecided_ns;
+    const struct facts_loop *undecided; /* the one of them with the most */
 };
 
 void partition_note(struct partition_evidence *evidence, const struct rounds_fit *fit);

@@ -303,6 +303,23 @@ static void rounds_are_counted_where_most_of_them_go(void **state) {
     model_free(model);
 }
 
+/* As when something that is not understood decides whether there is one more row. */
+static void rows_of_which_nobody_knows_who_ends_them_are_unknown(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_UNKNOWN, REST_NONE);
+    struct model *model = model_of(logged_row_trace((int[]){48, 48}, 2), &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "who ends them, as in worker (t.c:90)"));
+    ASSERT_ROWS(model, 8, 48);
+    repartition(model, "worker=fixed");
+    assert_true(fabs(rows_with(model, 8) - 12) < 1); /* and not 48 */
+    model_free(model);
+    loop.waits = true; /* until a predicate holds, and computes nothing of its own */
+    model = model_of(logged_row_trace((int[]){48, 48}, 2), &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_PERTHREAD);
+    model_free(model);
+}
+
 static void a_share_of_rounds_that_differ_is_counted_in_rounds(void **state) {
     (void)state;
     struct facts_loop loop = row_loop(BOUND_SHARE, REST_EVEN);
@@ -766,6 +783,7 @@ int main(void) {
         cmocka_unit_test(rows_of_a_loop_that_the_source_does_not_show_are_unknown),
         cmocka_unit_test(a_supply_that_ends_unseen_has_as_many_rows_for_any_number_of_threads),
         cmocka_unit_test(rounds_are_counted_where_most_of_them_go),
+        cmocka_unit_test(rows_of_which_nobody_knows_who_ends_them_are_unknown),
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(a_semaphore_that_counts_work_is_a_supply),
