@@ -405,7 +405,7 @@ static int run_evicted(struct collection *collection, struct error *error) {
 /* Shorter runs tell nothing, and these take about twice as long as others. */
 #define SHORTEST_EVICTED_NS 200000000u
 #define MOST_EVICTED        5
-#define ENOUGH_EVICTED_NS   12e9
+#define ENOUGH_EVICTED_NS   24e9
 
 /* Runs more, whose traces tell what losing its caches costs the program, and nothing else. */
 static void collect_evictions(struct collection *collection) {
@@ -433,8 +433,8 @@ static void collect_evictions(struct collection *collection) {
     }
     if (blind)
         lacks_add(&collection->lacks,
-                  "what it costs threads to share a core's cache: a line of it is "
-                  "read as fast from elsewhere");
+                  "how fast threads displace what others have in a core's cache: a line of it is "
+                  "read as fast from elsewhere (told for those that take turns with their like)");
     progress_end();
 }
 

@@ -31,7 +31,7 @@
 #define PRIORITY  50
 #define LOOKS     4 /* one of so many times */
 #define MOST      0.9
-#define ATTEMPTS  5 /* others may use the caches meanwhile */
+#define ATTEMPTS  10 /* others may use the caches meanwhile */
 /* Lines that are timed together where one alone cannot be told: an AMD processor's clock counts in
  * steps of 21 ticks, and a line comes from the next cache in 15 more. More lines at once would be
  * worse: a single one that comes from memory makes it seem that all are gone. */
@@ -40,7 +40,7 @@
 /* As long as others have a core that a thread shares with 1, 3 or 7 of them. */
 static const uint64_t holds_ns[] = {4000000, 12000000, 28000000};
 #define N_HOLDS (sizeof holds_ns / sizeof *holds_ns)
-static const double pause_ns[2] = {8e6, 20e6}, look_ns[2] = {3e5, 3e6};
+static const double pause_ns[2] = {8e6, 20e6}, look_ns[2] = {3e5, 3e6}, retry_ns[2] = {1e7, 3e7};
 
 struct line {
     uint32_t next;        /* of all, in random order: no prefetcher guesses it */
@@ -141,12 +141,6 @@ static bool calibrate_for(struct core_evictor *core, size_t together) {
     return core->together > 0;
 }
 
-static void calibrate(struct core_evictor *core) {
-    bool tells = false;
-    for (int i = 0; i < 2 * ATTEMPTS && !tells; i++)
-        tells = calibrate_for(core, i < ATTEMPTS ? 1 : TOGETHER);
-}
-
 /* Rings through all the lines, and through those looked at. */
 static void link_lines(struct core_evictor *core) {
     uint32_t *order = memory_alloc(core->n_lines, sizeof *order);
@@ -211,6 +205,15 @@ static void *evict(void *context) {
             hold(core);
     }
     return NULL;
+}
+
+static void calibrate(struct core_evictor *core) {
+    bool tells = false;
+    for (int i = 0; i < ATTEMPTS && !tells; i++) {
+        if (i > 0)
+            sleep_between(core, retry_ns);
+        tells = calibrate_for(core, 1) || calibrate_for(core, TOGETHER);
+    }
 }
 
 /* Calibrates and ends. */

@@ -43,18 +43,19 @@ void displacement_add(const struct trace *trace, const size_t *role_of, size_t n
 
 /* Least squares of -ln(survived) over the times that each role ran, none below 0. The share itself
  * is what is measured equally well everywhere, so its logarithm counts by the share's square. */
-void displacement_fit(const struct windows *windows, size_t n_roles, double *per_ns) {
-    size_t n = windows->count < FEW ? 0 : n_roles;
+bool displacement_fit(const struct windows *windows, size_t n_roles, double *per_ns) {
     for (size_t r = 0; r < n_roles; r++)
         per_ns[r] = 0;
+    if (windows->count < FEW)
+        return false;
     for (int round = 0; round < 100; round++)
-        for (size_t r = 0; r < n; r++) {
+        for (size_t r = 0; r < n_roles; r++) {
             double up = 0, down = 0;
             for (size_t w = 0; w < windows->count; w++) {
                 const struct window *window = &windows->items[w];
                 double share = fmin(fmax(window->survived, LEAST_SURVIVED), 1);
                 double rest = -log(share);
-                for (size_t other = 0; other < n; other++)
+                for (size_t other = 0; other < n_roles; other++)
                     if (other != r)
                         rest -= per_ns[other] * window->ran_ns[other];
                 up += share * share * window->ran_ns[r] * rest;
@@ -62,6 +63,7 @@ void displacement_fit(const struct windows *windows, size_t n_roles, double *per
             }
             per_ns[r] = down > 0 ? fmax(up / down, 0) : 0;
         }
+    return true;
 }
 
 void displacement_free(struct windows *windows) {

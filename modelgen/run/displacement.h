@@ -3,6 +3,7 @@
 #ifndef PERSIK_MODELGEN_RUN_DISPLACEMENT_H
 #define PERSIK_MODELGEN_RUN_DISPLACEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,9 +26,9 @@ struct windows {
 void displacement_add(const struct trace *trace, const size_t *role_of, size_t n_roles,
                       struct windows *windows);
 
-/* Of each role: when it has run for t ns, exp(-per_ns * t) of the lines are left. All 0 where there
- * are too few windows. */
-void displacement_fit(const struct windows *windows, size_t n_roles, double *per_ns);
+/* Of each role: when it has run for t ns, exp(-per_ns * t) of the lines are left. False, and all 0,
+ * where there are too few windows. */
+bool displacement_fit(const struct windows *windows, size_t n_roles, double *per_ns);
 
 void displacement_free(struct windows *windows);
 

@@ -21,6 +21,8 @@
 /* Of what a thread brings back, the least share that the horizon shows; and until it is known. */
 #define LEAST_SEEN 0.5
 #define MAX_ROUNDS 30
+/* The most that a turn can be told to displace. */
+#define MOST_DISPLACED 0.98
 /* What differs by more standard deviations is something else. */
 #define OUTLIER 6.0
 
@@ -208,6 +210,18 @@ static double complete(struct refill *refill) {
     return share;
 }
 
+/* How fast threads that do the same displace what is another one's own, where nobody could look: by
+ * what it costs to come back after a turn, as a share of what all of it costs. */
+static double displaced_in_turns(const struct refill *refill, const struct costs *costs,
+                                 const bool *used, const double *away_ns, double seen) {
+    if (!used[COST_TURN] || costs->variance[COST_TURN] <= 0)
+        return 0;
+    const struct refill_curve curve = {refill->n_points, refill->points};
+    double whole_ns = seen * refill_whole_ns(curve, away_ns[COST_TURN]);
+    double share = whole_ns > 0 ? costs->mean_ns[COST_TURN] / whole_ns : 0;
+    return -log1p(-fmin(fmax(share, 0), MOST_DISPLACED)) / away_ns[COST_TURN];
+}
+
 /* The share that is a thread's own of what it has in the cache. Evictions take all of it, threads
  * that do the same leave what they share. Who is moved to another core finds what is its own
  * nowhere near, and the rest in that core's cache; and who comes back after another one's turn
@@ -233,8 +247,9 @@ static double own_share(const struct refill *refill, const struct costs *costs, 
     return 1 - fmin(shared, 1) / (1 + pow(DOUBTED / errors, 2));
 }
 
-/* Leaves the refill without points where nothing can be told. */
-static void estimate(const struct excesses *excesses, struct refill *refill) {
+/* Leaves the refill without points where nothing can be told. `looked`: how fast it displaces is
+ * known. */
+static void estimate(const struct excesses *excesses, bool looked, struct refill *refill) {
     bool used[N_COSTS] = {false};
     double away_ns[N_COSTS] = {0}, weights[EVICTION_PLANS], sum = 0, weighted = 0;
     double *scratch = memory_alloc(excesses->count, sizeof *scratch);
@@ -260,6 +275,8 @@ static void estimate(const struct excesses *excesses, struct refill *refill) {
     }
     make_monotonous(refill, weights);
     double seen = complete(refill);
+    if (!looked)
+        refill->displaces_per_ns = displaced_in_turns(refill, &costs, used, away_ns, seen);
     double own = own_share(refill, &costs, used, away_ns, seen);
     for (size_t i = 0; i < refill->n_points; i++)
         refill->points[i].cpu_ns *= own;
@@ -317,10 +334,10 @@ struct refills evictions_measure(struct trace *const *runs, size_t n_runs) {
     for (size_t i = 0; i < n_runs; i++)
         measure_run(runs[i], i, role_of[i], refills.count, &windows, excesses);
     double *per_ns = memory_alloc(refills.count, sizeof *per_ns);
-    displacement_fit(&windows, refills.count, per_ns);
+    bool looked = displacement_fit(&windows, refills.count, per_ns);
     for (size_t r = 0; r < refills.count; r++) {
         refills.items[r].displaces_per_ns = per_ns[r];
-        estimate(&excesses[r], &refills.items[r]);
+        estimate(&excesses[r], looked, &refills.items[r]);
         free(excesses[r].items);
     }
     displacement_free(&windows);

@@ -257,6 +257,15 @@ static void what_threads_share_their_turns_leave(void **state) {
     assert_true(fabs(refill.points[0].cpu_ns - 1200 * US) < 150 * US);
 }
 
+/* Where no line can be looked at, and turns of 4 ms cost half of what all of it does. */
+static void turns_tell_how_fast_threads_displace_each_others_lines(void **state) {
+    (void)state;
+    struct refill refill = measure(shared_run(1200 * US, seen_ns(600 * US, 1200 * US), 0));
+    assert_int_equal(refill.n_points, 1);
+    assert_true(fabs(refill.points[0].cpu_ns - 1200 * US) < 150 * US);
+    assert_true(fabs(1 - exp(-refill.displaces_per_ns * 4 * MS) - 0.5) < 0.1);
+}
+
 static void several_runs_are_taken_together(void **state) {
     (void)state;
     struct trace *runs[] = {evicted_run(400 * US, 400 * US), evicted_run(800 * US, 800 * US)};
@@ -363,6 +372,7 @@ int main(void) {
         cmocka_unit_test(who_waits_for_the_core_pays_for_evictions_too),
         cmocka_unit_test(what_threads_share_they_keep_for_each_other),
         cmocka_unit_test(what_threads_share_their_turns_leave),
+        cmocka_unit_test(turns_tell_how_fast_threads_displace_each_others_lines),
         cmocka_unit_test(several_runs_are_taken_together),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
         cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
