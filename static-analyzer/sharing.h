@@ -1,9 +1,10 @@
 /* Work that threads take from one place: a counter or list under a lock, an atomic, a queue.
  *
  * A critical section takes when it changes state in terms of itself (next++, head = head->next), or
- * by what the thread wants (mine = next; next += size), and lets go of what it read. Adding up results (sum += mine) also changes state, but nothing
- * that decides a loop comes out of it. Functions that take and return (or store through a
- * parameter) what they took are takers, and so are their wrappers. */
+ * by what the thread wants (mine = next; next += size), and lets go of what it read. Adding up
+ * results (sum += mine) also changes state, but nothing that decides a loop comes out of it.
+ * Functions that take and return (or store through a parameter) what they took are takers, and so
+ * are their wrappers. */
 #ifndef PERSIK_STATIC_ANALYZER_SHARING_H
 #define PERSIK_STATIC_ANALYZER_SHARING_H
 
