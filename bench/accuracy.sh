@@ -384,7 +384,7 @@ write_program() {
 newest_date() { date -u -d "@$(find "$1" -name measured.csv -printf '%T@\n' | sort -n | tail -n 1)" +%Y-%m-%d; }
 
 write_partition() {
-    [ -d "$work/partition" ] || {
+    [ -s "$work/partition/machine" ] || {
         old_section "Work shared out beforehand"
         return
     }
@@ -392,7 +392,8 @@ write_partition() {
     echo
     echo "\`samples/partition\`: rows shared out among the threads in five ways, measured and predicted"
     echo "by \`bench/partition.sh\`; the same recordings also as if the source had not been there."
-    echo "Measured on $(newest_date "$work/partition") on $(machine); models built at commit $(commit)."
+    echo "Measured on $(newest_date "$work/partition") on $(<"$work/partition/machine"); models built at" \
+        "commit $(commit)."
     echo
     "$root/bench/partition.sh" --kept
 }

@@ -39,6 +39,7 @@ measure() {
     "$persik" validate -q -i "$folder/2" --measurements "$folder/measured.part" \
         --threads "$threads" --runs "$runs" --format csv -- "${command[@]}" >/dev/null
     mv "$folder/measured.part" "$folder/measured.csv"
+    machine >"$kept/machine"
 }
 
 # Models anew from what is kept, with persik as it is now.
