@@ -33,11 +33,14 @@ void sample_free(struct sample *sample) {
     }
     for (size_t i = 0; i < sample->n_library_functions; i++)
         free(sample->library_functions[i]);
+    for (size_t i = 0; i < sample->n_libraries; i++)
+        free(sample->libraries[i]);
     free(sample->nodes);
     free(sample->pools);
     free(sample->functions);
     free(sample->function_files);
     free(sample->library_functions);
+    free(sample->libraries);
     free(sample);
 }
 
@@ -184,20 +187,27 @@ static int read_functions(const struct reader *reader, struct sample *sample) {
     return 0;
 }
 
-static int read_library_functions(const struct reader *reader, struct sample *sample) {
+static int read_texts(const struct reader *reader, const char *key, char ***texts, size_t *count) {
     const json_t *list;
-    if (read_array(reader, "library_functions", &list))
+    if (read_array(reader, key, &list))
         return -1;
     size_t n = json_array_size(list);
-    sample->library_functions = memory_alloc(n, sizeof *sample->library_functions);
-    sample->n_library_functions = n;
+    *texts = memory_alloc(n, sizeof **texts);
+    *count = n;
     for (size_t i = 0; i < n; i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        if (!name)
-            return refuse(reader, "library_functions", "holds something that is no text");
-        sample->library_functions[i] = memory_strdup(name);
+        const char *text = json_string_value(json_array_get(list, i));
+        if (!text)
+            return refuse(reader, key, "holds something that is no text");
+        (*texts)[i] = memory_strdup(text);
     }
     return 0;
+}
+
+/* Files of older versions do not name them. */
+static int read_libraries(const struct reader *reader, struct sample *sample) {
+    return json_object_get(reader->json, "libraries")
+               ? read_texts(reader, "libraries", &sample->libraries, &sample->n_libraries)
+               : 0;
 }
 
 /* Before anything else, so that a newer file is not blamed for its new form. */
@@ -230,7 +240,9 @@ static int read_sample(const struct reader *reader, struct sample *sample) {
         return -1;
     sample->n_threads = (size_t)n_threads;
     return read_pools(reader, sample) || read_functions(reader, sample) ||
-                   read_library_functions(reader, sample) || read_nodes(reader, sample)
+                   read_texts(reader, "library_functions", &sample->library_functions,
+                              &sample->n_library_functions) ||
+                   read_libraries(reader, sample) || read_nodes(reader, sample)
                ? -1
                : 0;
 }
@@ -293,6 +305,10 @@ static json_t *write_library_function(const struct sample *sample, size_t index)
     return json_string(sample->library_functions[index]);
 }
 
+static json_t *write_library(const struct sample *sample, size_t index) {
+    return json_string(sample->libraries[index]);
+}
+
 /* One element per line: readable, and a difference between two files shows as lines. */
 static int print_list(FILE *file, const char *key, const struct sample *sample, size_t count,
                       json_t *(*write)(const struct sample *, size_t)) {
@@ -321,6 +337,7 @@ static int print_sample(FILE *file, const struct sample *sample) {
         print_list(file, "functions", sample, sample->n_functions, write_function) ||
         print_list(file, "library_functions", sample, sample->n_library_functions,
                    write_library_function) ||
+        print_list(file, "libraries", sample, sample->n_libraries, write_library) ||
         print_list(file, "nodes", sample, sample->n_nodes, write_node)) {
         errno = EILSEQ;
         return -1;

@@ -32,12 +32,13 @@ struct sample {
     double rate_hz;
     uint64_t run_ns;
     uint64_t samples, failed_unwinds;
-    size_t n_nodes, n_pools, n_threads, n_functions, n_library_functions;
+    size_t n_nodes, n_pools, n_threads, n_functions, n_library_functions, n_libraries;
     struct sample_node *nodes; /* parents before children */
     struct sample_pool *pools;
     char **functions;         /* all that were reached, unique, sorted, "function" */
     char **function_files;    /* same index; source file of each, NULL unknown */
     char **library_functions; /* those with more than one distinct caller, sorted */
+    char **libraries; /* paths of the files besides the program's own that the nodes are in */
 };
 
 struct sample *sample_load(const char *path, struct error *error);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "formats/sample.h"
 #include "sampler/launch.h"
 #include "sampler/profile.h"
@@ -74,8 +75,25 @@ static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct s
 /* ---- afterwards ---- */
 
 static const char *program_name(const struct recording *recording) {
-    const char *slash = recording->program ? strrchr(recording->program, '/') : NULL;
-    return slash ? slash + 1 : "";
+    return recording->program ? path_name(recording->program) : "";
+}
+
+static bool was_sampled(const struct sample *sample, const char *name) {
+    for (size_t n = 0; n < sample->n_nodes; n++)
+        if (strcmp(sample->nodes[n].module, name) == 0)
+            return true;
+    return false;
+}
+
+/* Where the sampled code is that is not in the program's own file. */
+static void describe_libraries(const struct modules *modules, const char *program,
+                               struct sample *sample) {
+    sample->libraries = memory_alloc(modules->modules.count, sizeof *sample->libraries);
+    for (size_t i = 0; i < modules->modules.count; i++) {
+        const char *path = modules->modules.items[i].path, *name = path_name(path);
+        if (path[0] == '/' && strcmp(name, program) != 0 && was_sampled(sample, name))
+            sample->libraries[sample->n_libraries++] = memory_strdup(path);
+    }
 }
 
 static void describe(const struct recording *recording, struct sample *sample) {
@@ -87,6 +105,7 @@ static void describe(const struct recording *recording, struct sample *sample) {
         .program = program_name(recording),
     };
     profile_describe(&calls, sample);
+    describe_libraries(&recording->modules, calls.program, sample);
     sample->failed_unwinds = recording->failed_unwinds;
     sample->samples += recording->failed_unwinds;
     trie_free(&calls.trie);

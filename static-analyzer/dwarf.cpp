@@ -154,12 +154,18 @@ void add_demanded_macros(CodeLines &code, std::vector<Source> &sources) {
                 source.options.push_back("-D" + name);
 }
 
-/* Dwfl also finds debug information that lives in a file of its own. */
+int find_nothing(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
+                 GElf_Word, char **) {
+    return -1;
+}
+
+/* Of a program, Dwfl also finds debug information that lives in a file of its own. A library that
+ * has it elsewhere is the system's. */
 class Module {
   public:
-    explicit Module(const std::string &binary) {
+    Module(const std::string &binary, bool is_library) {
         callbacks.find_elf = dwfl_build_id_find_elf;
-        callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+        callbacks.find_debuginfo = is_library ? find_nothing : dwfl_standard_find_debuginfo;
         callbacks.section_address = dwfl_offline_section_address;
         session = dwfl_begin(&callbacks);
         if (session)
@@ -180,6 +186,22 @@ class Module {
     Dwfl *session = nullptr;
 };
 
+/* False when the debug information of none is there. */
+bool add_units(const Module &of, std::vector<Source> &sources, std::vector<std::string> &problems) {
+    CodeLines code;
+    bool any = false;
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(of.module, die, &bias));) {
+        if (!is_c_family(die))
+            continue;
+        any = true;
+        add_unit(die, sources, problems);
+        add_code_lines(die, code);
+    }
+    add_demanded_macros(code, sources);
+    return any;
+}
+
 } // namespace
 
 bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sources,
@@ -188,27 +210,23 @@ bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sour
         error = "cannot read " + binary + ": " + strerror(errno);
         return false;
     }
-    Module program(binary);
+    Module program(binary, false);
     if (!program.module) {
         error = binary + " is not a program: " + dwfl_errmsg(-1);
         return false;
     }
-    CodeLines code;
-    size_t units = 0;
-    Dwarf_Addr bias = 0;
-    for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(program.module, die, &bias));) {
-        if (!is_c_family(die))
-            continue;
-        units++;
-        add_unit(die, sources, problems);
-        add_code_lines(die, code);
-    }
-    add_demanded_macros(code, sources);
-    if (units == 0)
+    if (!add_units(program, sources, problems))
         error = "no debug information in " + binary + ": compile it with -g";
     else if (sources.empty())
         error = problems[0];
     return !sources.empty();
+}
+
+void find_sources_in_library(const std::string &library, std::vector<Source> &sources) {
+    std::vector<std::string> ignored;
+    Module module(library, true);
+    if (module.module)
+        add_units(module, sources, ignored);
 }
 
 } // namespace persik

@@ -108,7 +108,9 @@ Options parse_command_line(int argc, char **argv) {
     return options;
 }
 
-bool read_sample(const std::string &path, std::vector<std::string> &names, std::string &error) {
+/* The functions, and the libraries that they are in. */
+bool read_sample(const std::string &path, std::vector<std::string> &names,
+                 std::vector<std::string> &libraries, std::string &error) {
     json_error_t reason;
     json_t *root = json_load_file(path.c_str(), 0, &reason);
     json_t *list = json_object_get(root, "functions");
@@ -122,11 +124,16 @@ bool read_sample(const std::string &path, std::vector<std::string> &names, std::
         if (json_is_string(name))
             names.push_back(json_string_value(name));
     }
+    list = json_object_get(root, "libraries");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (const char *library = json_string_value(json_array_get(list, i)))
+            libraries.push_back(library);
     json_decref(root);
     return true;
 }
 
-bool read_functions(const std::string &path, std::vector<std::string> &names, std::string &error) {
+bool read_functions(const std::string &path, std::vector<std::string> &names,
+                    std::vector<std::string> &libraries, std::string &error) {
     if (path.empty())
         return true;
     std::ifstream in(path);
@@ -135,18 +142,18 @@ bool read_functions(const std::string &path, std::vector<std::string> &names, st
         return false;
     }
     if (in.peek() == '{')
-        return read_sample(path, names, error);
+        return read_sample(path, names, libraries, error);
     for (std::string line; std::getline(in, line);)
         if (!line.empty())
             names.push_back(line);
     return true;
 }
 
-bool analyse(const Options &options, std::string &error) {
+bool analyse(Options options, std::string &error) {
     std::vector<std::string> roots;
     std::vector<Source> sources;
     Findings findings;
-    if (!read_functions(options.functions, roots, error) ||
+    if (!read_functions(options.functions, roots, options.request.libraries, error) ||
         !find_sources(options.request, sources, findings.problems, error))
         return false;
     size_t from_cache = 0;

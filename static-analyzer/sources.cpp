@@ -100,6 +100,16 @@ void keep_existing(std::vector<Source> &sources, std::vector<std::string> &probl
     sources = std::move(kept);
 }
 
+/* A file that was compiled in several ways counts as it was the first time. */
+void keep_first(std::vector<Source> &sources) {
+    std::set<std::string> seen;
+    std::vector<Source> kept;
+    for (Source &source : sources)
+        if (seen.insert(source.file).second)
+            kept.push_back(std::move(source));
+    sources = std::move(kept);
+}
+
 /* The named files, with the options of the database where it knows them. */
 bool keep_named(const SourceRequest &request, std::vector<Source> &sources, std::string &error) {
     std::vector<Source> named;
@@ -159,9 +169,12 @@ bool find_sources(const SourceRequest &request, std::vector<Source> &sources,
     std::vector<Source> from_binary;
     std::vector<std::string> binary_problems;
     std::string binary_error;
-    if (!request.binary.empty() &&
-        !find_sources_in_binary(request.binary, from_binary, binary_problems, binary_error) &&
-        !demanded && request.files.empty()) {
+    bool found = request.binary.empty() ||
+                 find_sources_in_binary(request.binary, from_binary, binary_problems, binary_error);
+    for (const std::string &library : request.libraries)
+        find_sources_in_library(library, from_binary);
+    keep_first(from_binary);
+    if (!found && from_binary.empty() && !demanded && request.files.empty()) {
         error = binary_error;
         return false;
     }

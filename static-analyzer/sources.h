@@ -12,10 +12,11 @@
 namespace persik {
 
 struct SourceRequest {
-    std::string build_directory;    /* of compile_commands.json; empty: look for it */
-    std::string compile_commands;   /* the file itself; empty: look for it */
-    std::string binary;             /* empty: none */
-    std::vector<std::string> files; /* empty: all */
+    std::string build_directory;        /* of compile_commands.json; empty: look for it */
+    std::string compile_commands;       /* the file itself; empty: look for it */
+    std::string binary;                 /* empty: none */
+    std::vector<std::string> libraries; /* whose code the binary runs */
+    std::vector<std::string> files;     /* empty: all */
 };
 
 /* Finds the sources. Files that are missing become `problems`. False with one line in `error` when
@@ -27,6 +28,10 @@ bool find_sources(const SourceRequest &request, std::vector<Source> &sources,
  * only; the others become `problems`. */
 bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sources,
                             std::vector<std::string> &problems, std::string &error);
+
+/* Adds those of which a shared library was made, if it has its debug information in itself and they
+ * exist: most libraries are the system's. */
+void find_sources_in_library(const std::string &library, std::vector<Source> &sources);
 
 /* Adds the macros that must have been defined for `code_lines` of `file` to become code, and those
  * that the file itself defines (conditions.cpp). */

@@ -265,6 +265,8 @@ static void a_saved_sample_is_read_back_the_same(void **state) {
     sample->run_ns = 123456789012;
     sample->rate_hz = 99.5;
     sample->failed_unwinds = 3;
+    sample->libraries = memory_alloc(1, sizeof *sample->libraries);
+    sample->libraries[sample->n_libraries++] = memory_strdup("/lib/libwork.so");
     char *path = temporary_path(), *again = temporary_path();
     struct error error;
     assert_int_equal(sample_save(sample, path, &error), 0);
@@ -279,6 +281,8 @@ static void a_saved_sample_is_read_back_the_same(void **state) {
     assert_int_equal(read->n_nodes, sample->n_nodes);
     assert_int_equal(read->n_pools, 3);
     assert_null(read->function_files[1]);
+    assert_int_equal(read->n_libraries, 1);
+    assert_string_equal(read->libraries[0], "/lib/libwork.so");
     assert_int_equal(sample_save(read, again, &error), 0);
     char *first = read_file(path), *second = read_file(again);
     assert_string_equal(first, second);
