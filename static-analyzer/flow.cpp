@@ -222,12 +222,28 @@ class Walker {
         guards.push_back(&stmt.exprs[0]);
         Held before = state.held;
         open.push_back({-1, guards.size(), {}});
-        walk(stmt.children[0]);
+        walk_cases(stmt.children[0], before);
         std::vector<State> ways = std::move(open.back().breaks);
         open.pop_back();
         ways.push_back(state);
         guards.pop_back();
         state = join(before, ways);
+    }
+
+    /* What stands behind a jump is the next case, where one comes to from the switch. */
+    void walk_cases(const Stmt &body, const Held &before) {
+        if (body.kind != StmtKind::Block) {
+            walk(body);
+            return;
+        }
+        bool live = true;
+        for (const Stmt &child : body.children) {
+            if (!live)
+                state.held = before;
+            walk(child);
+            live = state.live;
+        }
+        state.live = live;
     }
 
     void walk_loop(const Stmt &stmt) {

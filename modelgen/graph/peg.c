@@ -172,11 +172,67 @@ static bool ends_by_answer(const struct builder *builder, int node) {
     return false;
 }
 
-/* One that left with something, the last of all, could as well have been answered: it is not by
- * counting that threads know when to leave. */
+/* When the object was closed; UINT64_MAX: never. */
+static uint64_t closed_at(const struct builder *builder, int object) {
+    uint64_t closed_ns = UINT64_MAX;
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        for (size_t s = 0; s < stream->n_steps; s++) {
+            const struct step *step = &stream->steps[s];
+            if (step->kind == NODE_CLOSE && step->object == object && step->end_ns < closed_ns)
+                closed_ns = step->end_ns;
+        }
+    }
+    return closed_ns;
+}
+
+/* When a thread first came to the edge's end, having waited before it if it did. */
+static uint64_t first_passed_ns(const struct builder *builder, const struct draft_edge *draft) {
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
+        const struct stream *stream = &builder->in->streams->streams[t];
+        const int *node_of = builder->node_of[t];
+        for (size_t s = 1; s < stream->n_steps; s++)
+            if (node_of[s - 1] == draft->from && node_of[s] == draft->to &&
+                stream->steps[s - 1].outcome == draft->when && stream->steps[s].start_ns < first_ns)
+                first_ns = stream->steps[s].start_ns;
+    }
+    return first_ns;
+}
+
+/* Did threads leave the loop by this edge only when a queue that the loop also takes from had been
+ * closed? */
+static bool leaves_when_closed(const struct builder *builder, const struct draft_edge *draft) {
+    uint64_t first_ns = first_passed_ns(builder, draft);
+    bool found = false;
+    for (size_t e = 0; e < builder->edges.count && !found; e++) {
+        const struct draft_edge *stays = &builder->edges.items[e];
+        if (stays->from != draft->from || stays->leaves)
+            continue;
+        bool *reached = loops_way_round(builder, stays, NULL);
+        for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++)
+            found = reached[n] && ends_by_answer(builder, (int)n) &&
+                    first_ns >= closed_at(builder, builder->model->nodes[n].object);
+        free(reached);
+    }
+    return found;
+}
+
+/* It is not by counting that threads know when to leave. One that left with something, the last of
+ * all, could as well have been answered that there is no more; and one that saw somewhere else that
+ * no more will come will be answered so where it asks next. */
 static bool is_farewell(const struct builder *builder, const struct draft_edge *draft) {
-    return draft->leaves && draft->when == OUTCOME_YES && alternatives(builder, draft, false) > 0 &&
-           ends_by_answer(builder, draft->from);
+    if (!draft->leaves || alternatives(builder, draft, false) == 0)
+        return false;
+    return ends_by_answer(builder, draft->from) ? draft->when == OUTCOME_YES
+                                                : leaves_when_closed(builder, draft);
+}
+
+static bool is_left_by_farewells(const struct builder *builder, int node) {
+    for (size_t e = 0; e < builder->edges.count; e++)
+        if (builder->edges.items[e].from == node && is_farewell(builder, &builder->edges.items[e]))
+            return true;
+    return false;
 }
 
 /* Does one thread take one of the edges of this node and answer in each round? */
@@ -245,7 +301,7 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
 
 static void write_edges(struct builder *builder) {
     for (size_t n = 0; n < builder->nodes.count; n++) {
-        if (ends_by_answer(builder, (int)n))
+        if (ends_by_answer(builder, (int)n) || is_left_by_farewells(builder, (int)n))
             builder->nodes.items[n].stays.count = 0;
         builder->model->nodes[n].stays = take_dist(&builder->nodes.items[n].stays);
     }

@@ -170,6 +170,42 @@ static void *by_given(void *arg) {
     return NULL;
 }
 
+/* each case ends with the mutex locked, and the next one begins without it */
+struct own {
+    long left;
+};
+
+static long take_own(struct own *own) {
+    long mine = own->left;
+    own->left = mine - 1;
+    return mine;
+}
+
+static void *by_kind(void *arg) {
+    struct own own = {0};
+    pthread_mutex_lock(&lock);
+    for (int round = 0; round < 10; round++) { //= bound fixed
+        pthread_mutex_unlock(&lock);
+        switch (round % 3) {
+        case 0:
+            own.left += round;
+            pthread_mutex_lock(&lock);
+            continue;
+        case 1: {
+            while (take_own(&own) > 0) //= bound fixed
+                same_for_all(0);
+            pthread_mutex_lock(&lock);
+            continue;
+        }
+        default:
+            same_for_all(1);
+        }
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return arg;
+}
+
 int main(void) {
     pthread_t handles[64];
     cells = calloc((size_t)size, sizeof *cells);
@@ -193,6 +229,8 @@ int main(void) {
         struct worker *given = the_worker();
         pthread_create(&handles[i], NULL, by_given, given);
     }
+    for (int i = 0; i < thread_count; i++) //= bound threads
+        pthread_create(&handles[i], NULL, by_kind, NULL);
     for (long i = 0; i < size; i++) //= bound fixed
         cells[i] = step(cells[i]);
     return 0;
