@@ -242,6 +242,57 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     trace_free(history.trace);
 }
 
+static void nap(struct history *history, int thread) {
+    builder_record(history->trace, thread, "nanosleep", history->now_ns, 5000, 0,
+                   builder_context(history->trace, "rest", 20, "thread", 102), 0);
+    history->now_ns += 5100;
+}
+
+/* Of two workers that rest after each item one is told by the queue that there is no more, and one
+ * sees it when it has rested, `late` after the queue was closed. */
+static struct model *resting_model(bool late) {
+    struct history history = {builder_new(2), 1000};
+    int creator = builder_thread(history.trace, "main", -1);
+    int one = builder_thread(history.trace, "worker", creator);
+    int two = builder_thread(history.trace, "worker", creator);
+    for (int r = 0; r < 20; r++)
+        for (int worker = one; worker <= two; worker++) {
+            waiting_get(&history, worker, creator);
+            if (late && r == 19 && worker == two)
+                broadcast(&history, creator, "finish");
+            nap(&history, worker);
+        }
+    uint64_t end_ns = history.now_ns;
+    if (!late)
+        broadcast(&history, creator, "finish");
+    section(&history, one, "get", 0, 0, 0);
+    builder_finish(history.trace, history.now_ns);
+    history.trace->threads[two].end_ns = end_ns;
+    struct error error = {""};
+    struct model *model = modelgen_build(history.trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(history.trace);
+    return model;
+}
+
+static void who_sees_that_a_queue_is_closed_does_not_count_rounds(void **state) {
+    (void)state;
+    for (int late = 0; late <= 1; late++) {
+        struct model *model = resting_model(late);
+        int rests = 0;
+        for (size_t n = 0; n < model->n_nodes; n++) {
+            const struct node *node = &model->nodes[n];
+            if (node->kind != NODE_SLEEP)
+                continue;
+            rests++;
+            assert_true((node->stays.kind == DIST_NONE) == late);
+            assert_int_equal(node->n_edges, late ? 1 : 2);
+        }
+        assert_int_equal(rests, 1);
+        model_free(model);
+    }
+}
+
 /* Two workers hand items to each other by one queue: each item leads to one more, until one of them
  * puts what tells both to go home. */
 static struct trace *refilled_queue_trace(int rounds) {
@@ -871,6 +922,7 @@ int main(void) {
         cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
         cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),
         cmocka_unit_test(items_are_also_taken_where_nobody_waits),
+        cmocka_unit_test(who_sees_that_a_queue_is_closed_does_not_count_rounds),
         cmocka_unit_test(a_queue_that_its_takers_fill_again_ends_with_its_last_item),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
         cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
