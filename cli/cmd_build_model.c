@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -299,13 +300,25 @@ static void warn_of_checks(const struct model *model) {
 
 /* ---- output ---- */
 
+/* Graphviz takes a second for 100 nodes, and minutes for 600. */
+#define MOST_DRAWN 250
+
 /* The drawing is a convenience: without Graphviz there is a model all the same. */
 static void draw(const struct model *model, const char *directory) {
     char *dot = workspace_path(directory, "model.dot");
     char *svg = workspace_path(directory, "model.svg");
     struct error error;
-    if (drawing_write_svg(model, dot, svg, &error) < 0)
+    if (model->n_nodes > MOST_DRAWN) {
+        unlink(svg); /* of an earlier model */
+        if (drawing_write_dot(model, dot, &error) < 0)
+            log_warning("no drawing model.dot: %s", error.text);
+        else
+            log_note("no drawing model.svg: %zu nodes would take minutes; `persik graph --svg` "
+                     "draws them",
+                     model->n_nodes);
+    } else if (drawing_write_svg(model, dot, svg, &error) < 0) {
         log_warning("no drawing model.svg: %s", error.text);
+    }
     free(dot);
     free(svg);
 }
