@@ -423,18 +423,22 @@ static bool is_spinning(const struct waits *waits) {
     return waits->cpu_ns >= SPIN_SHARE * waits->wait_ns && 2 * waits->spun >= waits->long_waits;
 }
 
-/* How the members wait until they enter the next region, or the forking thread goes on. */
+/* How the members wait until they enter the next region, or the forking thread goes on. Whether
+ * they do it awake is one setting for the program, but for teams that have no core for each. */
 static void measure_waits(struct unfolder *unfolder) {
     const struct trace *from = unfolder->regions.trace;
-    struct waits *of = memory_alloc(unfolder->regions.teams.count, sizeof *of);
+    struct waits *of = memory_alloc(unfolder->regions.teams.count, sizeof *of), with_cores = {0};
     for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
         const struct execution *execution = &unfolder->regions.executions.items[e];
         for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++) {
             const struct part *part = &execution->members.items[m];
             const struct trace_record *leave =
                 regions_record(&unfolder->regions, part->thread, part->leave);
-            add_wait(&of[execution->team], (double)leave->duration_ns,
-                     cpu_between(unfolder, part->thread, leave->start_ns, trace_end_ns(leave)));
+            double cpu_ns =
+                cpu_between(unfolder, part->thread, leave->start_ns, trace_end_ns(leave));
+            add_wait(&of[execution->team], (double)leave->duration_ns, cpu_ns);
+            if (unfolder->regions.teams.items[execution->team].size <= from->meta.cores)
+                add_wait(&with_cores, (double)leave->duration_ns, cpu_ns);
         }
     }
     double awake_ns = 0;
@@ -446,7 +450,7 @@ static void measure_waits(struct unfolder *unfolder) {
         bool is_told = from->meta.has_slices && of[i].members > 0;
         bool is_larger = team->size > from->meta.cores;
         team->sleep_cpu_ns = is_told && is_larger ? of[i].cpu_ns / of[i].members : USUAL_SLEEP_NS;
-        team->spins = !is_told || is_larger || (may_spin && is_spinning(&of[i]));
+        team->spins = !is_told || is_larger || (may_spin && is_spinning(&with_cores));
     }
     free(of);
 }
