@@ -194,9 +194,13 @@ class Walker {
         }
     }
 
-    void walk_block(const Stmt &stmt) {
+    /* Behind a jump the locks are as they were there, but for the cases of a switch: to those one
+     * comes from it, with `cases`. */
+    void walk_block(const Stmt &stmt, const Held *cases = nullptr) {
         bool live = true;
         for (const Stmt &child : stmt.children) {
+            if (!live && cases)
+                state.held = *cases;
             walk(child);
             live = state.live;
         }
@@ -222,28 +226,16 @@ class Walker {
         guards.push_back(&stmt.exprs[0]);
         Held before = state.held;
         open.push_back({-1, guards.size(), {}});
-        walk_cases(stmt.children[0], before);
+        const Stmt &body = stmt.children[0];
+        if (body.kind == StmtKind::Block)
+            walk_block(body, &before);
+        else
+            walk(body);
         std::vector<State> ways = std::move(open.back().breaks);
         open.pop_back();
         ways.push_back(state);
         guards.pop_back();
         state = join(before, ways);
-    }
-
-    /* What stands behind a jump is the next case, where one comes to from the switch. */
-    void walk_cases(const Stmt &body, const Held &before) {
-        if (body.kind != StmtKind::Block) {
-            walk(body);
-            return;
-        }
-        bool live = true;
-        for (const Stmt &child : body.children) {
-            if (!live)
-                state.held = before;
-            walk(child);
-            live = state.live;
-        }
-        state.live = live;
     }
 
     void walk_loop(const Stmt &stmt) {

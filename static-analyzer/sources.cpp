@@ -55,6 +55,16 @@ std::string find_database(const SourceRequest &request) {
     return "";
 }
 
+/* A file that was compiled in several ways counts as it was the first time. */
+void keep_first(std::vector<Source> &sources) {
+    std::set<std::string> seen;
+    std::vector<Source> kept;
+    for (Source &source : sources)
+        if (seen.insert(source.file).second)
+            kept.push_back(std::move(source));
+    sources = std::move(kept);
+}
+
 bool load_database(const std::string &path, std::vector<Source> &sources, std::string &error) {
     std::string reason;
     auto database = clang::tooling::JSONCompilationDatabase::loadFromFile(
@@ -64,14 +74,13 @@ bool load_database(const std::string &path, std::vector<Source> &sources, std::s
         error = path + ": " + reason + ": give --build-dir, the folder of compile_commands.json";
         return false;
     }
-    std::set<std::string> seen;
     for (const auto &command : database->getAllCompileCommands()) {
         std::string file = absolute(command.Directory, command.Filename);
         if (fs::path(file).extension() == ".S" || fs::path(file).extension() == ".s")
             continue;
-        if (seen.insert(file).second)
-            sources.push_back({file, command.Directory, parse_options(command.CommandLine)});
+        sources.push_back({file, command.Directory, parse_options(command.CommandLine)});
     }
+    keep_first(sources);
     return true;
 }
 
@@ -97,16 +106,6 @@ void keep_existing(std::vector<Source> &sources, std::vector<std::string> &probl
         else
             problems.push_back("source not found: " + source.file + ": give --build-dir");
     }
-    sources = std::move(kept);
-}
-
-/* A file that was compiled in several ways counts as it was the first time. */
-void keep_first(std::vector<Source> &sources) {
-    std::set<std::string> seen;
-    std::vector<Source> kept;
-    for (Source &source : sources)
-        if (seen.insert(source.file).second)
-            kept.push_back(std::move(source));
     sources = std::move(kept);
 }
 

@@ -507,10 +507,10 @@ Expr doubled(Expr shift) {
 }
 
 /* What bits a op b has when a and b have these. */
-unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_constant) {
+unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_no_total) {
     bool divides = op == "/" || op == "%";
     /* (n + threads - 1) / threads rounds up */
-    if (divides && (b & TAINT_COUNT) && !a_is_constant)
+    if (divides && (b & TAINT_COUNT) && !a_is_no_total)
         return TAINT_SHARE | ((op == "/" && (a & TAINT_COUNT)) ? TAINT_CHUNKS : 0U);
     if (divides)
         return a | (b & TAINT_PART);
@@ -565,15 +565,10 @@ Value Taint::evaluate_operator(const Expr &expr, int f, const Moment *at) const 
     }
     if (!arithmetic.count(expr.text))
         return result;
-    if (expr.text == "/" && (b.all & TAINT_COUNT) && is_of_threads(a)) { /* threads of a group */
-        result.all = a.all & TAINT_COUNT;
-        result.own = a.own & TAINT_COUNT;
-        result.parameters = a.parameters | b.parameters;
-        return result;
-    }
-    bool a_is_constant = operands[0].kind == ExprKind::Constant && operands[0].text.empty();
-    result.all = combine_bits(expr.text, a.all, b.all, a_is_constant);
-    result.own = combine_bits(expr.text, a.own, b.own, a_is_constant);
+    bool a_is_no_total = (operands[0].kind == ExprKind::Constant && operands[0].text.empty()) ||
+                         (expr.text == "/" && is_of_threads(a)); /* threads of a group */
+    result.all = combine_bits(expr.text, a.all, b.all, a_is_no_total);
+    result.own = combine_bits(expr.text, a.own, b.own, a_is_no_total);
     result.parameters = a.parameters | b.parameters;
     if (expr.type == TypeKind::Pointer) { /* base + index is an element, base + share a part */
         result.all &= TAINT_PART;

@@ -17,7 +17,8 @@ struct draft_edge {
     int from, to;
     enum outcome when;
     double decisions, starts, first;
-    bool leaves; /* its target never leads back */
+    bool leaves;   /* its target never leads back */
+    bool farewell; /* left only when there was no more, and so not to be counted: see peg.c */
     enum taker taker;
     struct values cpu_ns, runs;
     struct passes

@@ -203,7 +203,6 @@ static uint64_t first_passed_ns(const struct builder *builder, const struct draf
 /* Did threads leave the loop by this edge only when a queue that the loop also takes from had been
  * closed? */
 static bool leaves_when_closed(const struct builder *builder, const struct draft_edge *draft) {
-    uint64_t first_ns = first_passed_ns(builder, draft);
     bool found = false;
     for (size_t e = 0; e < builder->edges.count && !found; e++) {
         const struct draft_edge *stays = &builder->edges.items[e];
@@ -212,7 +211,8 @@ static bool leaves_when_closed(const struct builder *builder, const struct draft
         bool *reached = loops_way_round(builder, stays, NULL);
         for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++)
             found = reached[n] && ends_by_answer(builder, (int)n) &&
-                    first_ns >= closed_at(builder, builder->model->nodes[n].object);
+                    first_passed_ns(builder, draft) >=
+                        closed_at(builder, builder->model->nodes[n].object);
         free(reached);
     }
     return found;
@@ -226,13 +226,6 @@ static bool is_farewell(const struct builder *builder, const struct draft_edge *
         return false;
     return ends_by_answer(builder, draft->from) ? draft->when == OUTCOME_YES
                                                 : leaves_when_closed(builder, draft);
-}
-
-static bool is_left_by_farewells(const struct builder *builder, int node) {
-    for (size_t e = 0; e < builder->edges.count; e++)
-        if (builder->edges.items[e].from == node && is_farewell(builder, &builder->edges.items[e]))
-            return true;
-    return false;
 }
 
 /* Does one thread take one of the edges of this node and answer in each round? */
@@ -299,17 +292,26 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     edge_scaling_stays(builder, draft, node, edge);
 }
 
+/* Marks them, and forgets how often their nodes were stayed at. */
+static void find_farewells(struct builder *builder) {
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        struct draft_edge *draft = &builder->edges.items[e];
+        draft->farewell = is_farewell(builder, draft);
+        if (draft->farewell)
+            builder->nodes.items[draft->from].stays.count = 0;
+    }
+}
+
 static void write_edges(struct builder *builder) {
+    find_farewells(builder);
     for (size_t n = 0; n < builder->nodes.count; n++) {
-        if (ends_by_answer(builder, (int)n) || is_left_by_farewells(builder, (int)n))
+        if (ends_by_answer(builder, (int)n))
             builder->nodes.items[n].stays.count = 0;
         builder->model->nodes[n].stays = take_dist(&builder->nodes.items[n].stays);
     }
-    for (size_t e = 0; e < builder->edges.count; e++) {
-        struct draft_edge *draft = &builder->edges.items[e];
-        if (!is_farewell(builder, draft))
-            write_edge(builder, draft);
-    }
+    for (size_t e = 0; e < builder->edges.count; e++)
+        if (!builder->edges.items[e].farewell)
+            write_edge(builder, &builder->edges.items[e]);
 }
 
 static bool takes_part(const struct node *node) {
