@@ -142,14 +142,14 @@ original() { cp "$scratch/data/model.json" "$scratch/model.json"; }
 # An idle core wakes the later the longer it has idled, by some 0.1 ms on some virtual machines: the sleeps
 # are long enough for that to be little.
 
-barrier_as_it_is() { record barrier 10000 40000 40 && original && compare 3 barrier 10000 40000 40; }
+barrier_as_it_is() { record barrier 10000 40000 80 && original && compare 3 barrier 10000 40000 80; }
 barrier_without_the_short_sleep() {
     original && change "first: first (what_if.c:$(line_of 'the first sleeps'))" wait_ns -40000000 &&
-        compare 3 barrier 0 40000 40
+        compare 3 barrier 0 40000 80
 }
 barrier_with_a_quarter_of_the_long_sleep() {
     original && change "second: second (what_if.c:$(line_of 'the second sleeps'))" wait_ns -30000000 &&
-        compare 3 barrier 10000 10000 40
+        compare 3 barrier 10000 10000 80
 }
 attempt "two threads, sleeps and a barrier: as it is, within 3 %" barrier_as_it_is
 attempt "without the sleep that nobody waits for, within 3 %" barrier_without_the_short_sleep
@@ -158,16 +158,16 @@ attempt "with a quarter of the sleep that is waited for, within 3 %" \
 
 # ---- a sender with credits: the limit moves from credits to the sender ----
 
-credits_as_it_is() { record credits 1000 12000 2 150 8 && original && compare 5 credits 1000 12000 2 150 8; }
+credits_as_it_is() { record credits 1000 12000 2 300 8 && original && compare 5 credits 1000 12000 2 300 8; }
 credits_doubled() {
-    original && change "free slots global:credits" amount 2 && compare 5 credits 1000 12000 4 150 8
+    original && change "free slots global:credits" amount 2 && compare 5 credits 1000 12000 4 300 8
 }
 credits_for_every_worker() {
-    original && change "free slots global:credits" amount 6 && compare 5 credits 1000 12000 8 150 8
+    original && change "free slots global:credits" amount 6 && compare 5 credits 1000 12000 8 300 8
 }
 credits_slow_sender() {
     original && change "send_all: send_all (what_if.c:$(line_of 'the sender takes'))" wait_ns 9000000 &&
-        compare 5 credits 10000 12000 2 150 8
+        compare 5 credits 10000 12000 2 300 8
 }
 attempt "a sender with 2 credits: as it is, within 5 %" credits_as_it_is
 attempt "with 4 credits, within 5 %" credits_doubled
@@ -179,9 +179,9 @@ attempt "with a slow sender, within 5 %" credits_slow_sender
 # These sleeps, and those below, are long against the 0.1 to 0.2 ms that waking up takes: how long depends on how
 # long the core was idle, which is the machine's doing and changes with the sleeps.
 held="use_lock: use_lock (what_if.c:$(line_of 'holding the lock'))"
-mutex_as_it_is() { record mutex 8000 16000 25 4 && original && compare 5 mutex 8000 16000 25 4; }
-mutex_half() { original && change "$held" wait_ns -8000000 && compare 5 mutex 8000 8000 25 4; }
-mutex_eighth() { original && change "$held" wait_ns -14000000 && compare 5 mutex 8000 2000 25 4; }
+mutex_as_it_is() { record mutex 8000 16000 40 4 && original && compare 5 mutex 8000 16000 40 4; }
+mutex_half() { original && change "$held" wait_ns -8000000 && compare 5 mutex 8000 8000 40 4; }
+mutex_eighth() { original && change "$held" wait_ns -14000000 && compare 5 mutex 8000 2000 40 4; }
 attempt "a hot mutex: as it is, within 5 %" mutex_as_it_is
 attempt "held half as long, within 5 %" mutex_half
 attempt "held an eighth, when it is no longer the limit, within 5 %" mutex_eighth
@@ -190,8 +190,8 @@ attempt "held an eighth, when it is no longer the limit, within 5 %" mutex_eight
 
 asleep="compute_and_sleep: pass_time (" # its only caller there: no wrapper
 cpu_without_sleep() {
-    record cpu 4000 36000 50 4 && original && change "$asleep" wait_ns -80000000 &&
-        compare 5 cpu 4000 0 50 4
+    record cpu 4000 36000 80 4 && original && change "$asleep" wait_ns -80000000 &&
+        compare 5 cpu 4000 0 80 4
 }
 if [ "$(nproc)" -ge 2 ]; then
     attempt "without sleeping the cores are the limit, within 5 %" cpu_without_sleep
