@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/rerun.h"
 #include "cli/load.h"
 
 extern char **environ;
@@ -176,9 +177,8 @@ static cpu_set_t choose_cores(int cores) {
 enum { CHILD_CANNOT_START = 127 };
 
 static _Noreturn void become_program(char *const *argv, const cpu_set_t *cpus) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-        sched_setaffinity(0, sizeof *cpus, cpus) == 0)
+    rerun_to_null();
+    if (sched_setaffinity(0, sizeof *cpus, cpus) == 0)
         execvp(argv[0], argv);
     _exit(CHILD_CANNOT_START);
 }
@@ -188,6 +188,8 @@ static uint64_t timeval_ns(struct timeval time) {
 }
 
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
+    if (rerun_prepare(error) < 0)
+        return -1;
     cpu_set_t cpus = choose_cores(cores);
     uint64_t busy_ns = load_busy_ns(&cpus);
     uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);

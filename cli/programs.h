@@ -31,8 +31,8 @@ struct program_run {
 /* How many CPUs this process may use. */
 int programs_allowed_cores(void);
 
-/* Runs argv on the first `cores` of the allowed CPUs, stdin and stdout at /dev/null. 0, or -1 and
- * `error` when it cannot start, fails or dies. */
+/* Runs argv on the first `cores` of the allowed CPUs, with the input of base/rerun.h and no output.
+ * 0, or -1 and `error` when it cannot start, fails or dies. */
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error);
 
 /* "exit status 3", "killed by signal 11 (Segmentation fault)": a wait(2) status for people. */

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/rerun.h"
 #include "formats/sample.h"
 #include "sampler/launch.h"
 #include "sampler/profile.h"
@@ -149,7 +150,7 @@ static int record(struct launch *launch, const struct sampler_options *options,
 
 int sampler_run(const struct sampler_options *options, struct error *error) {
     struct launch launch;
-    if (sampler_launch_prepare(&launch, options->args, error) < 0)
+    if (rerun_prepare(error) < 0 || sampler_launch_prepare(&launch, options->args, error) < 0)
         return -1;
     allow_many_files();
     double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;

@@ -411,6 +411,28 @@ check_without_debug_information() {
     report $? "a model comes from the trace alone"
 }
 
+# Each of the runs must read what the first one read. Validate adds one for each configuration.
+check_standard_files() {
+    echo first >input
+    echo second >>input
+    reader='read line && echo "$line" >>seen && echo "$line"'
+    { read -r _ && "$persik" profile --no-source --no-evictions --plain-runs 2 -o read -- sh -c "$reader"; } \
+        <input >out 2>err
+    [ $? -eq 0 ] && [ "$(sort seen | uniq -c)" = "      4 second" ]
+    report $? "all runs of a recording read the same of a file, from where it stood"
+    [ "$(sort out | uniq -c)" = "      2 second" ]
+    report $? "and the runs without probes keep their output to themselves"
+    rm seen
+    "$persik" validate -i whole --threads 2 --cores 1 --runs 2 -- sh -c "$reader" <input >out 2>err
+    [ "$(sort -u seen)" = first ] && [ "$(wc -l <seen)" -ge 2 ] && ! grep -q first out # disturbed: again
+    report $? "all runs that validate measures read the same"
+    echo first | "$persik" profile --no-source -o pipe -- sh -c "$reader" >out 2>err
+    [ $? -eq 1 ] && [ ! -e pipe ] && grep -q '^persik: .*a pipe.*< FILE' err
+    report $? "a program that reads from a pipe cannot be run again: that is said"
+    sleep 1 | "$persik" profile --no-source --no-evictions -o pipe -- sh -c : >out 2>err
+    report $? "a pipe that nobody reads from does no harm"
+}
+
 check_words
 check_numbers
 check_prediction
@@ -423,5 +445,6 @@ check_dying_programs
 check_full_disk
 check_shared_results
 check_pipeline
+check_standard_files
 check_without_debug_information
 finish

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/rerun.h"
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
 #define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
@@ -23,22 +24,12 @@ static void pass_on(int number, siginfo_t *from, void *context) {
         kill(child, number);
 }
 
-static void open_null(int descriptor, int mode) {
-    int null = open("/dev/null", mode);
-    if (null >= 0) {
-        dup2(null, descriptor);
-        close(null);
-    }
-}
-
 _Noreturn static void become_program(const struct launch *launch, int go, int failed) {
     char byte;
     if (read(go, &byte, 1) != 1)
         _exit(127); /* the collector is gone */
-    if (launch->quiet) {
-        open_null(STDIN_FILENO, O_RDONLY);
-        open_null(STDOUT_FILENO, O_WRONLY);
-    }
+    if (launch->quiet)
+        rerun_aside();
     execve(launch->path, launch->args, launch->environment ? launch->environment : environ);
     int cause = errno;
     ssize_t told = write(failed, &cause, sizeof cause);
@@ -48,6 +39,8 @@ _Noreturn static void become_program(const struct launch *launch, int go, int fa
 int launch_prepare(struct launch *launch, struct error *error) {
     int go[2];
     int failed[2];
+    if (rerun_prepare(error) != 0)
+        return -1;
     if (pipe2(go, O_CLOEXEC) != 0)
         return error_set(error, "pipe: %s: close other programs", strerror(errno));
     if (pipe2(failed, O_CLOEXEC) != 0) {

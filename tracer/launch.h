@@ -12,7 +12,7 @@ struct launch {
     const char *path;
     char *const *args;
     char *const *environment; /* NULL: ours */
-    bool quiet;               /* stdin and stdout from and to /dev/null */
+    bool quiet;               /* nobody wants its output: see rerun_aside() */
     /* Started by launch_prepare(). */
     pid_t pid;
     int go, failed; /* pipes: to let it exec; errno of a failed exec */
