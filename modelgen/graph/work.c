@@ -64,8 +64,40 @@ static struct place_counts count_locks(const struct writer *writer, const struct
     return places;
 }
 
+/* What follows a way out of a section. */
+enum { GOES_ON = 1, LEAVES = 2 };
+
+/* Does the place where the thread gives this lock back tell whether it goes on or leaves the loop?
+ */
+static bool tells_end(const struct writer *writer, const struct thread_pool *pool,
+                      const struct facts_loop *loop, uint32_t lock) {
+    struct map after = MAP_EMPTY; /* place of the unlock -> what follows */
+    int all = 0;
+    bool tells = true;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        int t = pool->threads[i];
+        const struct trace_thread *thread = &writer->in->trace->threads[t];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            int section = writer->in->sections->section_of_lock[t][r];
+            if (section < 0 || writer_place(writer, &thread->records[r]) != lock)
+                continue;
+            const struct section *is = &writer->in->sections->sections[section];
+            if (is->cut)
+                continue;
+            uint32_t out = writer_place(writer, &thread->records[is->unlock_record]);
+            int follows = work_goes_on(writer, (size_t)t, r, loop, lock) ? GOES_ON : LEAVES;
+            tells &= (map_get(&after, out, follows) & ~follows) == 0;
+            map_put(&after, out, follows);
+            all |= follows;
+        }
+    }
+    map_free(&after);
+    return tells && all == (GOES_ON | LEAVES);
+}
+
 /* The deciding lock of the loop: of those that a round comes to no more than once, the one that is
- * taken most often, since a round may go one way or another; of about equals, the first. */
+ * taken most often, since a round may go one way or another; of about equals, the first one after
+ * which those who leave go another way, else the first. */
 static uint32_t find_header(const struct writer *writer, const struct thread_pool *pool,
                             const struct facts_loop *loop, const bool *in_loop) {
     uint32_t header = TRACE_NO_CONTEXT;
@@ -77,9 +109,15 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
     double most = 0;
     for (size_t i = 0; i < places.count; i++)
         most = fmax(most, places.items[i].count);
-    for (size_t i = places.count; i-- > 0;)
-        if (places.items[i].count >= (1 - UNLIKE_SHARE) * most)
+    bool told = false;
+    for (size_t i = places.count; i-- > 0;) {
+        if (places.items[i].count < (1 - UNLIKE_SHARE) * most)
+            continue;
+        bool tells = tells_end(writer, pool, loop, places.items[i].place);
+        if (tells || !told)
             header = places.items[i].place;
+        told |= tells;
+    }
     free(places.items);
     return header;
 }

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Programs whose threads share out a fixed amount of work in ways of their own: however many threads, the
+# work is the same.
+# Usage: tests/same_work.sh BUILD-FOLDER. Prints TAP.
+
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$scratch" || exit 1
+
+# recorded PROGRAM: a recording of it with two threads, in the folder of its name with .data.
+recorded() {
+    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/$1.c" \
+        -o "$1" -lpthread || exit 1
+    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$1.data" -- "./$1" 2 \
+        >profile.log 2>&1 || {
+        cat profile.log >&2
+        exit 1
+    }
+}
+
+# tells PROGRAM FILTER: what jq says of its model is true.
+tells() { jq -e "$2" "$1.data/model.json"; }
+
+# With one core, the running time is the CPU time of all threads.
+seconds() { awk -F, -v threads="$1" 'NR > 1 && $1 == threads {print $3}' predicted.csv; }
+same_work() {
+    "$persik" predict -q -i "$1.data" --threads 1,8 --cores 1 --format=csv >predicted.csv || return 1
+    cat predicted.csv
+    awk -v one="$(seconds 1)" -v eight="$(seconds 8)" \
+        'BEGIN {exit !(one > 0 && eight > 0.95 * one && eight < 1.05 * one)}'
+}
+
+# Threads that create each other hand on a part of the work, and then take from a queue that they fill
+# themselves.
+recorded halves
+check "a model is built" "$persik" build-model -q -i halves.data
+check "the threads divide what there is to do" \
+    tells halves '.pools[] | select(.scales) | .rule | contains("a part of its work")'
+check "the queue ends with the last of all items" \
+    tells halves '[.objects[] | select(.kind == "queue")] | length == 1 and .[0].items_in_all == 400'
+check "eight threads do as much as one" same_work halves
+
+# The first lock of a round is not the one under which a thread learns that there are no more.
+recorded gated
+check "a model is built of threads that pass a gate in each round" "$persik" build-model -q -i gated.data
+check "the rounds are what the threads share" \
+    tells gated '[.objects[] | select(.kind == "tokens" and .amount == 60)] | length == 1'
+check "eight threads read and compress as much as one" same_work gated
+
+finish
