@@ -47,4 +47,10 @@ check "the rounds are what the threads share" \
     tells gated '[.objects[] | select(.kind == "tokens" and .amount == 60)] | length == 1'
 check "eight threads read and compress as much as one" same_work gated
 
+# Threads that create the next one like themselves, and go on.
+recorded chain
+check "a model is built of threads that start each other" "$persik" build-model -q -i chain.data
+check "they are one pool" tells chain '[.pools[] | select(.name != "main") | .threads] == [2]'
+check "eight such threads do as much as one" same_work chain
+
 finish

@@ -9,6 +9,7 @@
 #include "modelgen/pools/pieces.h"
 #include "modelgen/run/timeline.h"
 #include "modelgen/run/wrappers.h"
+#include "modelgen/scaling/source.h"
 
 /* So many of the threads' calls are made below the function that is their work: the last ones of
  * some functions are jumps, which hide who made them. */
@@ -20,6 +21,7 @@ struct crew {
     size_t *members; /* owned */
     size_t n_members, capacity;
     const char *function; /* their work, which the creator does too; NULL: it does not */
+    bool is_next;         /* the creator is one of them: each creates another and goes on */
     size_t first, last;   /* records of the creator in its part: [first, last), may be none */
     uint64_t begin_ns, end_ns;
     /* How the creator does it: command by command, or between meetings; else none. */
@@ -338,6 +340,35 @@ static void find_work(const struct trace *trace, const struct sample *sample, st
         crew->function = function;
 }
 
+/* Whether the creator is a thread like the members, which starts another one when there is work for
+ * it and leaves it to others to wait for that: it runs the same routine and makes nearly all of
+ * their calls. */
+static bool is_like_members(const struct trace *trace, const struct crew *crew,
+                            const uint32_t *places) {
+    const struct trace_thread *creator = &trace->threads[crew->creator];
+    if (strcmp(creator->start_routine, trace->threads[crew->members[0]].start_routine) != 0)
+        return false;
+    bool *is_own = memory_alloc(trace->n_contexts, sizeof *is_own); /* per place */
+    bool joins = false;
+    for (size_t r = 0; r < creator->n_records; r++) {
+        const struct trace_record *record = &creator->records[r];
+        if (record->context != TRACE_NO_CONTEXT)
+            is_own[places[record->context]] = true;
+        joins |= is_about_threads(record) && trace_op(record) != OP_CREATE &&
+                 is_member(crew, record->value);
+    }
+    size_t calls = 0, alike = 0;
+    for (size_t m = 0; m < crew->n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[crew->members[m]];
+        calls += thread->n_records;
+        for (size_t r = 0; r < thread->n_records; r++)
+            alike += thread->records[r].context != TRACE_NO_CONTEXT &&
+                     is_own[places[thread->records[r].context]];
+    }
+    free(is_own);
+    return !joins && calls > 0 && (double)alike >= MOST_CALLS * (double)calls;
+}
+
 /* ---- the trace made of it ---- */
 
 struct unfolder {
@@ -356,7 +387,10 @@ static const struct crew *crew_with(const struct unfolder *unfolder, size_t thre
 /* The crew that this one grew from: a thread of that one creates it in the midst of the work that
  * is theirs. NULL: somebody else creates it. */
 static const struct crew *grown_from(const struct unfolder *unfolder, const struct crew *crew) {
-    const struct crew *above = crew->function ? crew_with(unfolder, crew->creator) : NULL;
+    const struct crew *above =
+        crew->function || crew->is_next ? crew_with(unfolder, crew->creator) : NULL;
+    if (crew->is_next)
+        return above;
     const struct trace_thread *threads = unfolder->from->threads;
     const struct trace_thread *member = &threads[crew->members[0]];
     return above && strcmp(threads[crew->creator].start_routine, member->start_routine) == 0 &&
@@ -711,10 +745,9 @@ static void unfold(struct unfolder *unfolder) {
     }
     for (size_t i = 0; i < unfolder->list.count; i++) {
         const struct crew *crew = &unfolder->list.items[i];
-        if (!crew->function)
-            continue;
-        join_crews(unfolder, crew);
-        for (size_t m = 0; m < crew->n_members; m++)
+        if (crew->function || crew->is_next)
+            join_crews(unfolder, crew);
+        for (size_t m = 0; m < crew->n_members && crew->function; m++)
             cut_contexts(crews->made, &crews->made->threads[crew->members[m]], crew->function);
     }
 }
@@ -723,12 +756,16 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
     const struct trace *trace = teams->trace;
     struct crews crews = {.trace = trace};
     struct unfolder unfolder = {.from = trace, .crews = &crews, .list = find_crews(teams)};
+    uint32_t *places = source_places(trace);
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
-        find_work(trace, sample, &unfolder.list.items[i]);
-        const struct crew *crew = &unfolder.list.items[i];
-        any |= crew->function || crew->pieces.count > 0 || crew->meetings.count > 0;
+        struct crew *crew = &unfolder.list.items[i];
+        find_work(trace, sample, crew);
+        bool is_shared = crew->function || crew->pieces.count > 0 || crew->meetings.count > 0;
+        crew->is_next = !is_shared && is_like_members(trace, crew, places);
+        any |= is_shared || crew->is_next;
     }
+    free(places);
     if (any)
         unfold(&unfolder);
     for (size_t i = 0; i < unfolder.list.count; i++) {
