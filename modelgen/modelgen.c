@@ -15,6 +15,7 @@
 #include "modelgen/monitors/hand_made.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/pools/crews.h"
+#include "modelgen/pools/parking.h"
 #include "modelgen/pools/routines.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/attaching.h"
@@ -201,6 +202,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     pipes_as_queues(&view);
     signals_as_permits(&view);
     relays_as_waits(&view);
+    parking_as_one(&view);
     holds_part(&view);
     slots_as_commands(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);

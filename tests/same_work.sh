@@ -53,4 +53,10 @@ check "a model is built of threads that start each other" "$persik" build-model 
 check "they are one pool" tells chain '[.pools[] | select(.name != "main") | .threads] == [2]'
 check "eight such threads do as much as one" same_work chain
 
+# Threads each with a semaphore of its own, woken by whoever finds both work and a thread without any.
+recorded parked
+check "a model is built of threads that park" "$persik" build-model -q -i parked.data
+check "what they wait for is one thing" tells parked '[.objects[] | select(.kind == "tokens")] | length == 1'
+check "eight of them do as much as one" same_work parked
+
 finish

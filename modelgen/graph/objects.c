@@ -8,6 +8,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/graph/broadcasts.h"
 #include "modelgen/graph/names.h"
+#include "modelgen/pools/parking.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/scaling/source.h"
@@ -172,6 +173,15 @@ static int completion_tokens(struct writer *writer, int index) {
     return result;
 }
 
+/* What parked threads wait for. */
+static int parking_tokens(struct writer *writer, int index) {
+    int result = draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "work"));
+    writer->model->objects[result].evidence =
+        memory_strdup("each thread waits on a semaphore of its own, and is woken only when it has "
+                      "nothing else to do; which of them is left out");
+    return result;
+}
+
 int objects_semaphore(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED &&
         slots_are_object(writer->in->sections->objects[index].address)) {
@@ -179,6 +189,9 @@ int objects_semaphore(struct writer *writer, int index) {
     } else if (writer->object_of[index] == UNDECIDED &&
                signals_are_object(writer->in->sections->objects[index].address)) {
         writer->object_of[index] = signal_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED &&
+               parking_is_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = parking_tokens(writer, index);
     } else if (writer->object_of[index] == UNDECIDED) {
         const struct sync_object *object = &writer->in->sections->objects[index];
         int result =

@@ -12,6 +12,7 @@
 #define VIEW_PIPES   0xf00000000000
 #define VIEW_SIGNALS 0xf10000000000
 #define VIEW_SLOTS   0xf20000000000
+#define VIEW_PARKING 0xf30000000000
 
 struct view {
     struct trace trace; /* what is shown */
