@@ -5,152 +5,47 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/run/semaphores.h"
 #include "modelgen/scaling/source.h"
 
 /* Times that workers were woken, until it is believed what for. */
 #define CONVINCING 8
 /* Callers that may tell where work is brought: many programs lock and wake in small functions. */
 #define MOST_CALLERS 8
-#define NO_THREAD    SIZE_MAX
+#define NO_GROUP     (-1)
 
-/* A semaphore and what happens to it. */
-struct semaphore {
-    size_t worker; /* the only thread that waits on it; NO_THREAD: none, or several */
-    bool is_other; /* used in other ways */
-    int waiting;   /* releases that are not yet taken */
-    size_t group;  /* of workers that park at the same place */
-};
-
-struct semaphores {
-    struct semaphore *items;
-    size_t count, capacity;
-    struct map of; /* address -> index */
-};
-
-/* A call, in the order of time. */
-struct call {
-    uint64_t time_ns;
-    size_t thread, record;
-};
-
-struct calls {
-    struct call *items;
-    size_t count, capacity;
-};
-
-static int compare_calls(const void *a, const void *b) {
-    const struct call *x = a, *y = b;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static void sort_calls(struct calls *calls) {
-    if (calls->count)
-        qsort(calls->items, calls->count, sizeof *calls->items, compare_calls);
-}
-
-static const struct trace_record *record_of(const struct trace *trace, const struct call *call) {
-    return &trace->threads[call->thread].records[call->record];
-}
-
-/* ---- which semaphores are a worker's own ---- */
-
-static bool is_on_semaphore(const struct trace_record *record) {
-    return api_catalog[record->api].object == ON_SEMAPHORE;
-}
-
-static bool is_release(const struct trace_record *record) {
-    return is_on_semaphore(record) && trace_op(record) == OP_RELEASE;
-}
-
-static bool is_take(const struct trace_record *record) {
-    return is_on_semaphore(record) && trace_op(record) == OP_ACQUIRE;
-}
-
-static struct semaphore *semaphore_of(const struct semaphores *semaphores,
-                                      const struct trace_record *record) {
-    int index = is_on_semaphore(record) ? map_get(&semaphores->of, record->object, -1) : -1;
-    return index < 0 ? NULL : &semaphores->items[index];
-}
-
-static void note_semaphore(struct semaphores *semaphores, size_t thread,
-                           const struct trace_record *record) {
-    struct semaphore *is = semaphore_of(semaphores, record);
-    if (!is) {
-        map_put(&semaphores->of, record->object, (int)semaphores->count);
-        is = VECTOR_ADD(semaphores);
-        *is = (struct semaphore){.worker = NO_THREAD};
-    }
-    enum api_op op = trace_op(record);
-    if (is_take(record)) {
-        is->is_other |= is->worker != NO_THREAD && is->worker != thread;
-        is->worker = thread;
-    } else if (op == OP_INIT) {
-        is->is_other |= record->value != 0;
-    } else {
-        is->is_other |= op != OP_RELEASE && op != OP_DESTROY;
-    }
-}
-
-/* All calls that release or take semaphores, in their order. */
-static struct calls find_semaphores(const struct trace *trace, struct semaphores *semaphores) {
-    struct calls calls = {0};
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (!is_on_semaphore(record))
-                continue;
-            note_semaphore(semaphores, t, record);
-            if (is_release(record) || (is_take(record) && !(record->flags & TRACE_UNFINISHED)))
-                *VECTOR_ADD(&calls) =
-                    (struct call){is_take(record) ? trace_end_ns(record) : record->start_ns, t, r};
-        }
-    sort_calls(&calls);
-    return calls;
-}
-
-/* A worker is not woken again before it has gone on: work that waits does so elsewhere. */
-static void find_counting(const struct trace *trace, const struct calls *calls,
-                          struct semaphores *semaphores) {
-    for (size_t c = 0; c < calls->count; c++) {
-        const struct trace_record *record = record_of(trace, &calls->items[c]);
-        struct semaphore *is = semaphore_of(semaphores, record);
-        is->waiting += is_release(record) ? 1 : -1;
-        is->is_other |= is->waiting > 1 || is->waiting < 0;
-    }
-}
-
-/* Workers that park at the same place, of threads created alike, are one group. Gives their number.
- */
-static size_t find_groups(const struct trace *trace, const struct calls *calls,
-                          const uint32_t *places, struct semaphores *semaphores) {
-    struct map group_of = MAP_EMPTY;
-    size_t n_groups = 0;
-    bool *is_known = memory_alloc(semaphores->count, sizeof *is_known);
-    for (size_t c = 0; c < calls->count; c++) {
-        const struct trace_record *record = record_of(trace, &calls->items[c]);
-        struct semaphore *is = semaphore_of(semaphores, record);
-        if (!is_take(record) || is->is_other)
+/* Per semaphore: its group, of workers that park at the same place, created alike; NO_GROUP: it is
+ * no worker's own. The caller frees. */
+static int *find_groups(const struct trace *trace, const struct semaphores *semaphores,
+                        size_t *n_groups) {
+    uint32_t *places = source_places(trace);
+    struct map known = MAP_EMPTY;
+    int *group_of = memory_alloc(semaphores->count, sizeof *group_of);
+    bool *is_other = memory_alloc(semaphores->count, sizeof *is_other);
+    for (size_t s = 0; s < semaphores->count; s++)
+        group_of[s] = NO_GROUP;
+    for (size_t c = 0; c < semaphores->calls.count; c++) {
+        const struct trace_record *record = call_record(trace, &semaphores->calls.items[c]);
+        int s = semaphores_of(semaphores, record);
+        if (semaphores->items[s].is_other || !semaphores_is_take(record))
             continue;
-        const struct trace_thread *worker = &trace->threads[is->worker];
+        const struct trace_thread *worker = &trace->threads[semaphores->items[s].waiter];
         uint64_t place =
             record->context == TRACE_NO_CONTEXT ? TRACE_NO_CONTEXT : places[record->context];
         uint64_t key = map_mix(map_mix(41, place), worker->creation_context);
         key = map_mix_text(key, worker->start_routine);
-        int group = map_get(&group_of, key, -1);
-        if (group < 0) {
-            group = (int)n_groups++;
-            map_put(&group_of, key, group);
-        }
-        is->is_other |=
-            worker->creator < 0 || (is_known[is - semaphores->items] && is->group != (size_t)group);
-        is->group = (size_t)group;
-        is_known[is - semaphores->items] = true;
+        int group = map_get(&known, key, (int)known.count);
+        map_put(&known, key, group);
+        is_other[s] |= worker->creator < 0 || (group_of[s] != NO_GROUP && group_of[s] != group);
+        group_of[s] = group;
     }
     for (size_t s = 0; s < semaphores->count; s++)
-        semaphores->items[s].is_other |= !is_known[s];
-    free(is_known);
-    map_free(&group_of);
-    return n_groups;
+        group_of[s] = is_other[s] ? NO_GROUP : group_of[s];
+    *n_groups = known.count;
+    free(is_other);
+    map_free(&known);
+    free(places);
+    return group_of;
 }
 
 /* ---- who brings work ---- */
@@ -158,7 +53,8 @@ static size_t find_groups(const struct trace *trace, const struct calls *calls,
 struct group {
     const struct trace *trace;
     const struct semaphores *semaphores;
-    size_t number;
+    const int *group_of; /* per semaphore */
+    int number;
     bool *is_worker; /* per thread */
     size_t n_workers;
     bool *brings;                    /* per thread: it is one of those that bring work */
@@ -168,19 +64,19 @@ struct group {
 };
 
 static bool is_in_group(const struct group *group, const struct trace_record *record) {
-    const struct semaphore *is = semaphore_of(group->semaphores, record);
-    return is && !is->is_other && is->group == group->number;
+    int semaphore = semaphores_of(group->semaphores, record);
+    return semaphore >= 0 && group->group_of[semaphore] == group->number;
 }
 
 /* Sets the workers. False: there are not several, each with one semaphore. */
 static bool find_workers(struct group *group) {
     for (size_t s = 0; s < group->semaphores->count; s++) {
-        const struct semaphore *is = &group->semaphores->items[s];
-        if (is->is_other || is->group != group->number)
+        size_t worker = group->semaphores->items[s].waiter;
+        if (group->group_of[s] != group->number)
             continue;
-        if (group->is_worker[is->worker])
+        if (group->is_worker[worker])
             return false;
-        group->is_worker[is->worker] = true;
+        group->is_worker[worker] = true;
         group->n_workers++;
     }
     return group->n_workers > 1;
@@ -203,7 +99,7 @@ static void suppose(struct group *group, size_t bringer) {
             !group->is_worker[t] && are_alike(&trace->threads[t], &trace->threads[bringer]);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (!is_release(record) || !is_in_group(group, record))
+            if (!semaphores_is_release(record) || !is_in_group(group, record))
                 continue;
             if (group->brings[t]) {
                 group->brought++;
@@ -213,20 +109,7 @@ static void suppose(struct group *group, size_t bringer) {
             }
         }
     }
-    sort_calls(&group->kept_woken);
-}
-
-/* What tells a call, of its context the innermost callers; per context. */
-static uint64_t *hash_callers(const struct trace *trace, size_t n_callers) {
-    uint64_t *hashes = memory_alloc(trace->n_contexts, sizeof *hashes);
-    for (size_t c = 0; c < trace->n_contexts; c++) {
-        const struct trace_context *context = &trace->contexts[c];
-        hashes[c] = 43;
-        for (size_t f = 0; f < context->n_frames && f < n_callers; f++)
-            hashes[c] = map_mix_text(map_mix(hashes[c], (uint64_t)context->frames[f].line),
-                                     context->frames[f].function);
-    }
-    return hashes;
+    calls_sort(&group->kept_woken);
 }
 
 /* A kind of call by those who bring work, and how often no worker is woken before the next one of
@@ -241,10 +124,6 @@ struct kinds {
     size_t count, capacity;
     struct map of; /* key -> index */
 };
-
-static uint64_t key_of(const struct trace_record *record, const uint64_t *hashes) {
-    return map_mix(record->context == TRACE_NO_CONTEXT ? 0 : hashes[record->context], record->api);
-}
 
 static struct kind *kind_of(struct kinds *kinds, uint64_t key) {
     int index = map_get(&kinds->of, key, -1);
@@ -265,11 +144,11 @@ static bool *find_keeping(const struct group *group, size_t t, const uint64_t *h
     size_t wakes = thread->n_records;
     for (size_t r = thread->n_records; r-- > 0;) {
         const struct trace_record *record = &thread->records[r];
-        uint64_t key = key_of(record, hashes);
+        uint64_t key = callers_key(record, hashes);
         size_t next = (size_t)map_get(&next_of, key, (int)thread->n_records);
         keeps[r] = next == thread->n_records ? wakes == next : next < wakes;
         map_put(&next_of, key, (int)r);
-        if (is_release(record) && is_in_group(group, record))
+        if (semaphores_is_release(record) && is_in_group(group, record))
             wakes = r;
     }
     map_free(&next_of);
@@ -286,12 +165,12 @@ static struct calls find_kept(const struct group *group, uint64_t key, const uin
         bool *keeps = find_keeping(group, t, hashes);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (keeps[r] && key_of(record, hashes) == key)
+            if (keeps[r] && callers_key(record, hashes) == key)
                 *VECTOR_ADD(&kept) = (struct call){trace_end_ns(record), t, r};
         }
         free(keeps);
     }
-    sort_calls(&kept);
+    calls_sort(&kept);
     return kept;
 }
 
@@ -308,14 +187,14 @@ static void count_kinds(const struct group *group, size_t t, const uint64_t *has
     const struct trace_thread *thread = &group->trace->threads[t];
     bool *keeps = find_keeping(group, t, hashes);
     for (size_t r = 0; r < thread->n_records; r++)
-        kind_of(kinds, key_of(&thread->records[r], hashes))->kept += keeps[r];
+        kind_of(kinds, callers_key(&thread->records[r], hashes))->kept += keeps[r];
     free(keeps);
 }
 
 /* The calls that keep as many pieces of work as others woke workers for; none: there are no such.
  */
 static struct calls find_kept_by_callers(const struct group *group, size_t n_callers) {
-    uint64_t *hashes = hash_callers(group->trace, n_callers);
+    uint64_t *hashes = callers_hash(group->trace, n_callers);
     struct kinds kinds = {.of = MAP_EMPTY};
     struct calls kept = {0};
     for (size_t t = 0; t < group->trace->n_threads; t++)
@@ -338,7 +217,7 @@ static struct calls find_kept_by_callers(const struct group *group, size_t n_cal
 /* ---- what is shown ---- */
 
 static uint64_t object_of(const struct group *group) {
-    return VIEW_PARKING + group->number;
+    return VIEW_PARKING + (uint64_t)group->number;
 }
 
 static void show_calls(struct view *view, const struct group *group) {
@@ -347,9 +226,10 @@ static void show_calls(struct view *view, const struct group *group) {
         bool *dropped = memory_alloc(n, sizeof *dropped);
         for (size_t r = 0; r < n; r++) {
             const struct trace_record *record = &group->trace->threads[t].records[r];
-            if (!is_in_group(group, record) || !(is_take(record) || is_release(record)))
+            if (!is_in_group(group, record) ||
+                !(semaphores_is_take(record) || semaphores_is_release(record)))
                 continue;
-            dropped[r] = is_release(record) && !group->brings[t];
+            dropped[r] = semaphores_is_release(record) && !group->brings[t];
             view_record(view, t, r)->object = object_of(group);
         }
         view_drop(view, t, dropped);
@@ -367,7 +247,7 @@ static void show_kept(struct view *view, const struct group *group, const struct
             if (kept->items[k].thread != t)
                 continue;
             release.start_ns = kept->items[k].time_ns;
-            release.context = record_of(group->trace, &kept->items[k])->context;
+            release.context = call_record(group->trace, &kept->items[k])->context;
             release.object = object_of(group);
             added[n++] = (struct view_insertion){kept->items[k].record, release};
         }
@@ -389,40 +269,38 @@ static bool is_brought_by(struct group *group, size_t bringer, struct calls *kep
     return n_kept == kept->count;
 }
 
-static void show_group(struct view *view, const struct semaphores *semaphores, size_t number) {
-    const struct trace *trace = &view->trace;
-    struct group group = {.trace = trace,
-                          .semaphores = semaphores,
-                          .number = number,
-                          .is_worker = memory_alloc(trace->n_threads, sizeof(bool)),
-                          .brings = memory_alloc(trace->n_threads, sizeof(bool))};
+static void show_group(struct view *view, struct group *group) {
+    size_t n_threads = group->trace->n_threads;
+    group->is_worker = memory_alloc(n_threads, sizeof(bool));
+    group->brings = memory_alloc(n_threads, sizeof(bool));
     struct calls kept = {0};
-    size_t bringer = find_workers(&group) ? 0 : trace->n_threads;
-    while (bringer < trace->n_threads &&
-           (group.is_worker[bringer] || !is_brought_by(&group, bringer, &kept)))
+    size_t bringer = find_workers(group) ? 0 : n_threads;
+    while (bringer < n_threads &&
+           (group->is_worker[bringer] || !is_brought_by(group, bringer, &kept)))
         bringer++;
-    if (bringer < trace->n_threads) {
-        show_kept(view, &group, &kept);
-        show_calls(view, &group);
+    if (bringer < n_threads) {
+        show_kept(view, group, &kept);
+        show_calls(view, group);
     }
     free(kept.items);
-    free(group.kept_woken.items);
-    free(group.is_worker);
-    free(group.brings);
+    free(group->kept_woken.items);
+    free(group->is_worker);
+    free(group->brings);
 }
 
 void parking_as_one(struct view *view) {
-    struct semaphores semaphores = {.of = MAP_EMPTY};
-    struct calls calls = find_semaphores(&view->trace, &semaphores);
-    uint32_t *places = source_places(&view->trace);
-    find_counting(&view->trace, &calls, &semaphores);
-    size_t n_groups = find_groups(&view->trace, &calls, places, &semaphores);
-    for (size_t g = 0; g < n_groups; g++)
-        show_group(view, &semaphores, g);
-    free(places);
-    free(calls.items);
-    free(semaphores.items);
-    map_free(&semaphores.of);
+    struct semaphores semaphores = semaphores_find(&view->trace);
+    size_t n_groups = 0;
+    int *group_of = find_groups(&view->trace, &semaphores, &n_groups);
+    for (size_t g = 0; g < n_groups; g++) {
+        struct group group = {.trace = &view->trace,
+                              .semaphores = &semaphores,
+                              .group_of = group_of,
+                              .number = (int)g};
+        show_group(view, &group);
+    }
+    free(group_of);
+    semaphores_free(&semaphores);
 }
 
 bool parking_is_object(uint64_t address) {

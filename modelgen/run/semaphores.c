@@ -1,0 +1,105 @@
+#include "modelgen/run/semaphores.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define NO_THREAD SIZE_MAX
+
+static int compare_calls(const void *a, const void *b) {
+    const struct call *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+void calls_sort(struct calls *calls) {
+    if (calls->count)
+        qsort(calls->items, calls->count, sizeof *calls->items, compare_calls);
+}
+
+static bool is_on_semaphore(const struct trace_record *record) {
+    return api_catalog[record->api].object == ON_SEMAPHORE;
+}
+
+bool semaphores_is_release(const struct trace_record *record) {
+    return is_on_semaphore(record) && trace_op(record) == OP_RELEASE;
+}
+
+bool semaphores_is_take(const struct trace_record *record) {
+    return is_on_semaphore(record) && trace_op(record) == OP_ACQUIRE;
+}
+
+int semaphores_of(const struct semaphores *semaphores, const struct trace_record *record) {
+    return is_on_semaphore(record) ? map_get(&semaphores->of, record->object, -1) : -1;
+}
+
+static void note_call(struct semaphores *semaphores, size_t thread,
+                      const struct trace_record *record) {
+    int index = semaphores_of(semaphores, record);
+    if (index < 0) {
+        map_put(&semaphores->of, record->object, (int)semaphores->count);
+        *VECTOR_ADD(semaphores) =
+            (struct semaphore){.address = record->object, .waiter = NO_THREAD};
+        index = (int)semaphores->count - 1;
+    }
+    struct semaphore *is = &semaphores->items[index];
+    enum api_op op = trace_op(record);
+    if (op == OP_ACQUIRE) {
+        is->is_other |= is->waiter != NO_THREAD && is->waiter != thread;
+        is->waiter = thread;
+    } else if (op == OP_INIT) {
+        is->is_other |= record->value != 0;
+    } else {
+        is->is_other |= op != OP_RELEASE && op != OP_DESTROY;
+    }
+}
+
+static void find_calls(const struct trace *trace, struct semaphores *semaphores) {
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (!is_on_semaphore(record))
+                continue;
+            note_call(semaphores, t, record);
+            bool takes = semaphores_is_take(record) && !(record->flags & TRACE_UNFINISHED);
+            if (takes || semaphores_is_release(record))
+                *VECTOR_ADD(&semaphores->calls) =
+                    (struct call){takes ? trace_end_ns(record) : record->start_ns, t, r};
+        }
+    calls_sort(&semaphores->calls);
+}
+
+struct semaphores semaphores_find(const struct trace *trace) {
+    struct semaphores semaphores = {.of = MAP_EMPTY};
+    find_calls(trace, &semaphores);
+    for (size_t s = 0; s < semaphores.count; s++)
+        semaphores.items[s].is_other |= semaphores.items[s].waiter == NO_THREAD;
+    for (size_t c = 0; c < semaphores.calls.count; c++) {
+        const struct trace_record *record = call_record(trace, &semaphores.calls.items[c]);
+        struct semaphore *is = &semaphores.items[semaphores_of(&semaphores, record)];
+        is->waiting += semaphores_is_release(record) ? 1 : -1;
+        is->is_other |= is->waiting > 1 || is->waiting < 0;
+    }
+    return semaphores;
+}
+
+void semaphores_free(struct semaphores *semaphores) {
+    free(semaphores->items);
+    free(semaphores->calls.items);
+    map_free(&semaphores->of);
+}
+
+uint64_t *callers_hash(const struct trace *trace, size_t n_callers) {
+    uint64_t *hashes = memory_alloc(trace->n_contexts, sizeof *hashes);
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        const struct trace_context *context = &trace->contexts[c];
+        hashes[c] = 43;
+        for (size_t f = 0; f < context->n_frames && f < n_callers; f++)
+            hashes[c] = map_mix_text(map_mix(hashes[c], (uint64_t)context->frames[f].line),
+                                     context->frames[f].function);
+    }
+    return hashes;
+}
+
+uint64_t callers_key(const struct trace_record *record, const uint64_t *hashes) {
+    return map_mix(record->context == TRACE_NO_CONTEXT ? 0 : hashes[record->context], record->api);
+}

@@ -1,0 +1,61 @@
+/* Semaphores that one thread alone waits on, to be told that there is something for it: they begin
+ * at 0, and are released again only when it has gone on. */
+#ifndef PERSIK_MODELGEN_RUN_SEMAPHORES_H
+#define PERSIK_MODELGEN_RUN_SEMAPHORES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "formats/trace.h"
+
+/* A call, in the order of time: when a release was made, and a take was over. */
+struct call {
+    uint64_t time_ns;
+    size_t thread, record;
+};
+
+struct calls {
+    struct call *items;
+    size_t count, capacity;
+};
+
+void calls_sort(struct calls *calls);
+
+static inline const struct trace_record *call_record(const struct trace *trace,
+                                                     const struct call *call) {
+    return &trace->threads[call->thread].records[call->record];
+}
+
+struct semaphore {
+    uint64_t address;
+    size_t waiter; /* the only thread that waits on it */
+    bool is_other; /* none or several do, or it is used in other ways */
+    int waiting;   /* releases that are not yet taken */
+};
+
+struct semaphores {
+    struct semaphore *items;
+    size_t count, capacity;
+    struct map of;      /* address -> index */
+    struct calls calls; /* all that release or take one */
+};
+
+/* semaphores_free() ends it. */
+struct semaphores semaphores_find(const struct trace *trace);
+void semaphores_free(struct semaphores *semaphores);
+
+/* Index of the semaphore that the record is a call on; -1: it is on something else. */
+int semaphores_of(const struct semaphores *semaphores, const struct trace_record *record);
+
+bool semaphores_is_release(const struct trace_record *record);
+bool semaphores_is_take(const struct trace_record *record);
+
+/* What tells calls apart: per context, a hash of its innermost callers. The caller frees. */
+uint64_t *callers_hash(const struct trace *trace, size_t n_callers);
+
+/* Of the record's context and call. */
+uint64_t callers_key(const struct trace_record *record, const uint64_t *hashes);
+
+#endif
