@@ -14,6 +14,7 @@
 #include "modelgen/monitors/groups.h"
 #include "modelgen/monitors/hand_made.h"
 #include "modelgen/monitors/statements.h"
+#include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/crews.h"
 #include "modelgen/pools/parking.h"
 #include "modelgen/pools/routines.h"
@@ -203,6 +204,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     signals_as_permits(&view);
     relays_as_waits(&view);
     parking_as_one(&view);
+    countdowns_as_completions(&view);
     holds_part(&view);
     slots_as_commands(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);

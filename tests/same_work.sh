@@ -7,12 +7,14 @@
 . "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
 
-# recorded PROGRAM: a recording of it with two threads, in the folder of its name with .data.
+# recorded PROGRAM [ARGUMENT]: a recording of it with two threads, in the folder of its name with .data.
 recorded() {
-    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/$1.c" \
-        -o "$1" -lpthread || exit 1
-    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$1.data" -- "./$1" 2 \
-        >profile.log 2>&1 || {
+    program=$1
+    shift
+    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/$program.c" \
+        -o "$program" -lpthread || exit 1
+    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$program.data" -- \
+        "./$program" 2 "$@" >profile.log 2>&1 || {
         cat profile.log >&2
         exit 1
     }
@@ -58,5 +60,14 @@ recorded parked
 check "a model is built of threads that park" "$persik" build-model -q -i parked.data
 check "what they wait for is one thing" tells parked '[.objects[] | select(.kind == "tokens")] | length == 1'
 check "eight of them do as much as one" same_work parked
+
+# A semaphore that the last of several threads releases, as a count tells them: main waits for all.
+for count in "" atomic; do
+    recorded countdown $count
+    check "a model is built of a countdown${count:+ that is $count}" "$persik" build-model -q -i countdown.data
+    check "main waits until nothing is outstanding" tells countdown \
+        '[.objects[] | select(.kind == "tokens" and .amount == 1 and .condition)] | length == 1'
+    check "eight threads do as much as one" same_work countdown
+done
 
 finish

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/timeline.h"
 
@@ -175,8 +176,8 @@ static struct traffic *traffic_of_calls(const struct stream_input *input) {
     for (size_t o = 0; o < sections->n_objects; o++) {
         const struct sync_object *object = &sections->objects[o];
         bool counts = object->kind == ON_SEMAPHORE || object->kind == ON_ITEMS;
-        traffic[o] =
-            (struct traffic){.taker = -1, .is_other = !counts || slots_are_object(object->address)};
+        bool sums = slots_are_object(object->address) || countdowns_are_object(object->address);
+        traffic[o] = (struct traffic){.taker = -1, .is_other = !counts || sums};
         if (object->kind == ON_SEMAPHORE && object->parties > 0)
             traffic[o].initial = (size_t)object->parties;
     }

@@ -1,6 +1,7 @@
 #include "modelgen/graph/named_steps.h"
 
 #include "modelgen/graph/objects.h"
+#include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/slots.h"
 
 /* ---- commands that a creator gives and waits for ---- */
@@ -32,12 +33,13 @@ static void write_completion(struct writer *writer, size_t index, const struct t
 static bool write_slot_call(struct writer *writer, size_t index, const struct trace_record *record,
                             int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
-    if (info->object != ON_SEMAPHORE || !slots_are_object(record->object))
+    if (info->object != ON_SEMAPHORE ||
+        !(slots_are_object(record->object) || countdowns_are_object(record->object)))
         return false;
     if (info->op == OP_ACQUIRE)
         write_completion(writer, index, record, sync_object);
     else
-        write_command(writer, index, record, 1);
+        write_command(writer, index, record, record->value < 0 ? -1 : 1);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "modelgen/draft.h"
 #include "modelgen/graph/broadcasts.h"
 #include "modelgen/graph/names.h"
+#include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/parking.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/signals.h"
@@ -163,6 +164,11 @@ static int completion_tokens(struct writer *writer, int index) {
         draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "completion"));
     writer->model->objects[result].amount = draft_constant(1);
     writer->model->objects[result].condition = true;
+    return result;
+}
+
+static int slots_tokens(struct writer *writer, int index) {
+    int result = completion_tokens(writer, index);
     draft_note(
         writer->model,
         "%s: the workers' slots are modelled as one queue of commands; which worker a command "
@@ -170,6 +176,14 @@ static int completion_tokens(struct writer *writer, int index) {
         writer->model->objects[result].name);
     writer->model->objects[result].evidence = memory_strdup(
         "each worker has a slot of its own for a command and for the news that it is done");
+    return result;
+}
+
+static int countdown_tokens(struct writer *writer, int index) {
+    int result = completion_tokens(writer, index);
+    writer->model->objects[result].evidence =
+        memory_strdup("in each round as many pieces of work were handed out as were done before "
+                      "the last worker released the semaphore");
     return result;
 }
 
@@ -185,7 +199,10 @@ static int parking_tokens(struct writer *writer, int index) {
 int objects_semaphore(struct writer *writer, int index) {
     if (writer->object_of[index] == UNDECIDED &&
         slots_are_object(writer->in->sections->objects[index].address)) {
-        writer->object_of[index] = completion_tokens(writer, index);
+        writer->object_of[index] = slots_tokens(writer, index);
+    } else if (writer->object_of[index] == UNDECIDED &&
+               countdowns_are_object(writer->in->sections->objects[index].address)) {
+        writer->object_of[index] = countdown_tokens(writer, index);
     } else if (writer->object_of[index] == UNDECIDED &&
                signals_are_object(writer->in->sections->objects[index].address)) {
         writer->object_of[index] = signal_tokens(writer, index);

@@ -6,10 +6,12 @@
 #include "modelgen/graph/names.h"
 #include "modelgen/monitors/patterns.h"
 #include "modelgen/monitors/statements.h"
+#include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/slots.h"
 
 static const char *kind_of(const struct sync_object *object) {
-    if (slots_are_object(object->address) && object->kind == ON_SEMAPHORE)
+    if ((slots_are_object(object->address) && object->kind == ON_SEMAPHORE) ||
+        countdowns_are_object(object->address))
         return "completion";
     switch (object->kind) {
     case ON_MUTEX:

@@ -9,10 +9,11 @@
 #include "formats/trace.h"
 
 /* Addresses of objects that only the view has: a record's 48 bits hold more than user space. */
-#define VIEW_PIPES   0xf00000000000
-#define VIEW_SIGNALS 0xf10000000000
-#define VIEW_SLOTS   0xf20000000000
-#define VIEW_PARKING 0xf30000000000
+#define VIEW_PIPES      0xf00000000000
+#define VIEW_SIGNALS    0xf10000000000
+#define VIEW_SLOTS      0xf20000000000
+#define VIEW_PARKING    0xf30000000000
+#define VIEW_COUNTDOWNS 0xf40000000000
 
 struct view {
     struct trace trace; /* what is shown */
