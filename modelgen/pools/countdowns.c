@@ -35,10 +35,9 @@ static bool find_rounds(struct countdown *countdown, const struct semaphores *se
     size_t worker = countdown->waiter;
     for (size_t c = 0; c < semaphores->calls.count; c++) {
         const struct call *call = &semaphores->calls.items[c];
-        const struct trace_record *record = call_record(trace, call);
-        if (semaphores_of(semaphores, record) != s)
+        if (call->semaphore != s)
             continue;
-        if (semaphores_is_take(record)) {
+        if (call->takes) {
             *VECTOR_ADD(&countdown->takes) = *call;
             continue;
         }

@@ -10,6 +10,8 @@
 
 /* Times that workers were woken, until it is believed what for. */
 #define CONVINCING 8
+/* Of the work that was kept, some was though a worker was parked: older work had not met it yet. */
+#define IN_VAIN 0.2
 /* Callers that may tell where work is brought: many programs lock and wake in small functions. */
 #define MOST_CALLERS 8
 #define NO_GROUP     (-1)
@@ -25,9 +27,10 @@ static int *find_groups(const struct trace *trace, const struct semaphores *sema
     for (size_t s = 0; s < semaphores->count; s++)
         group_of[s] = NO_GROUP;
     for (size_t c = 0; c < semaphores->calls.count; c++) {
-        const struct trace_record *record = call_record(trace, &semaphores->calls.items[c]);
-        int s = semaphores_of(semaphores, record);
-        if (semaphores->items[s].is_other || !semaphores_is_take(record))
+        const struct call *call = &semaphores->calls.items[c];
+        const struct trace_record *record = call_record(trace, call);
+        int s = call->semaphore;
+        if (semaphores->items[s].is_other || !call->takes)
             continue;
         const struct trace_thread *worker = &trace->threads[semaphores->items[s].waiter];
         uint64_t place =
@@ -57,10 +60,11 @@ struct group {
     int number;
     bool *is_worker; /* per thread */
     size_t n_workers;
-    bool *brings;                    /* per thread: it is one of those that bring work */
-    struct calls kept_woken;         /* releases by others: of work that had been kept */
-    size_t brought;                  /* releases by those who bring work */
-    const struct trace_record *like; /* one of these; NULL: there are none */
+    bool *brings;             /* per thread: it is one of those that bring work */
+    size_t brought;           /* their releases */
+    struct trace_record like; /* one of these */
+    struct calls dispatched;  /* all other releases: of work that had been kept */
+    struct calls wakes;       /* both */
 };
 
 static bool is_in_group(const struct group *group, const struct trace_record *record) {
@@ -88,28 +92,24 @@ static bool are_alike(const struct trace_thread *a, const struct trace_thread *b
                                                   strcmp(a->start_routine, b->start_routine) == 0;
 }
 
-/* Takes the threads like this one for those that bring work. */
-static void suppose(struct group *group, size_t bringer) {
+/* Takes threads like the `dispatcher`, and the workers themselves, for those that only wake workers
+ * for work that had been kept, and all others for those that bring it. */
+static void suppose(struct group *group, size_t dispatcher) {
     const struct trace *trace = group->trace;
-    group->brought = 0;
-    group->like = NULL;
-    group->kept_woken.count = 0;
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        group->brings[t] =
-            !group->is_worker[t] && are_alike(&trace->threads[t], &trace->threads[bringer]);
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (!semaphores_is_release(record) || !is_in_group(group, record))
-                continue;
-            if (group->brings[t]) {
-                group->brought++;
-                group->like = record;
-            } else {
-                *VECTOR_ADD(&group->kept_woken) = (struct call){record->start_ns, t, r};
-            }
-        }
+    bool any = dispatcher < trace->n_threads;
+    group->brought = group->dispatched.count = group->wakes.count = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        group->brings[t] = !group->is_worker[t] &&
+                           !(any && are_alike(&trace->threads[t], &trace->threads[dispatcher]));
+    for (size_t c = 0; c < group->semaphores->calls.count; c++) {
+        const struct call *call = &group->semaphores->calls.items[c];
+        if (call->takes || group->group_of[call->semaphore] != group->number)
+            continue;
+        *VECTOR_ADD(&group->wakes) = *call;
+        group->brought += group->brings[call->thread];
+        if (!group->brings[call->thread])
+            *VECTOR_ADD(&group->dispatched) = *call;
     }
-    calls_sort(&group->kept_woken);
 }
 
 /* A kind of call by those who bring work, and how often no worker is woken before the next one of
@@ -166,7 +166,8 @@ static struct calls find_kept(const struct group *group, uint64_t key, const uin
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
             if (keeps[r] && callers_key(record, hashes) == key)
-                *VECTOR_ADD(&kept) = (struct call){trace_end_ns(record), t, r};
+                *VECTOR_ADD(&kept) =
+                    (struct call){.time_ns = trace_end_ns(record), .thread = t, .record = r};
         }
         free(keeps);
     }
@@ -174,12 +175,23 @@ static struct calls find_kept(const struct group *group, uint64_t key, const uin
     return kept;
 }
 
-/* Was each piece of work kept before a worker was woken for it? */
-static bool come_first(const struct calls *kept, const struct calls *woken) {
-    for (size_t i = 0; i < kept->count; i++)
-        if (kept->items[i].time_ns > woken->items[i].time_ns)
+/* Was any of the workers parked then, and not yet woken? */
+static bool is_any_parked(const struct group *group, uint64_t time_ns) {
+    for (size_t w = 0; w < group->wakes.count; w++)
+        if (group->wakes.items[w].waiting_ns < time_ns && time_ns < group->wakes.items[w].time_ns)
+            return true;
+    return false;
+}
+
+/* Was each piece of work kept before a worker was woken for it, because none was parked? */
+static bool are_kept(const struct group *group, const struct calls *kept) {
+    size_t in_vain = 0;
+    for (size_t i = 0; i < kept->count; i++) {
+        if (kept->items[i].time_ns > group->dispatched.items[i].time_ns)
             return false;
-    return true;
+        in_vain += is_any_parked(group, kept->items[i].time_ns);
+    }
+    return (double)in_vain <= IN_VAIN * (double)kept->count;
 }
 
 static void count_kinds(const struct group *group, size_t t, const uint64_t *hashes,
@@ -201,11 +213,11 @@ static struct calls find_kept_by_callers(const struct group *group, size_t n_cal
         if (group->brings[t])
             count_kinds(group, t, hashes, &kinds);
     for (size_t k = 0; k < kinds.count && kept.count == 0; k++) {
-        if (kinds.items[k].kept != group->kept_woken.count)
+        if (kinds.items[k].kept != group->dispatched.count)
             continue;
         free(kept.items);
         kept = find_kept(group, kinds.items[k].key, hashes);
-        if (!come_first(&kept, &group->kept_woken))
+        if (!are_kept(group, &kept))
             kept.count = 0;
     }
     free(kinds.items);
@@ -239,7 +251,7 @@ static void show_calls(struct view *view, const struct group *group) {
 
 /* A release behind each call that keeps work, as if a worker had been there. */
 static void show_kept(struct view *view, const struct group *group, const struct calls *kept) {
-    struct trace_record release = *group->like;
+    struct trace_record release = group->like;
     for (size_t t = 0; t < group->trace->n_threads; t++) {
         struct view_insertion *added = memory_alloc(kept->count, sizeof *added);
         size_t n = 0;
@@ -256,34 +268,55 @@ static void show_kept(struct view *view, const struct group *group, const struct
     }
 }
 
-/* Do threads like this one bring all work of the group? Gives the calls that kept some. */
-static bool is_brought_by(struct group *group, size_t bringer, struct calls *kept) {
-    suppose(group, bringer);
-    size_t n_kept = group->kept_woken.count;
-    if (group->brought == 0 || group->brought + n_kept < CONVINCING)
+/* A call that wakes a worker; they all do the same. */
+static void find_like(struct group *group) {
+    for (size_t t = 0; t < group->trace->n_threads; t++)
+        for (size_t r = 0; r < group->trace->threads[t].n_records; r++)
+            if (semaphores_is_release(&group->trace->threads[t].records[r]) &&
+                is_in_group(group, &group->trace->threads[t].records[r]))
+                group->like = group->trace->threads[t].records[r];
+}
+
+/* Does that explain when workers were woken? Gives the calls after which work was kept. */
+static bool is_explained(struct group *group, size_t dispatcher, struct calls *kept) {
+    suppose(group, dispatcher);
+    size_t n = group->dispatched.count;
+    kept->count = 0;
+    if (group->brought == 0 || group->brought + n < CONVINCING)
         return false;
-    for (size_t n = 1; n <= MOST_CALLERS && n_kept > 0 && kept->count == 0; n++) {
+    for (size_t callers = 1; callers <= MOST_CALLERS && n > 0 && kept->count == 0; callers++) {
         free(kept->items);
-        *kept = find_kept_by_callers(group, n);
+        *kept = find_kept_by_callers(group, callers);
     }
-    return n_kept == kept->count;
+    return n == kept->count;
+}
+
+/* Is there a thread that only wakes workers for work that others kept, or do workers do that
+ * themselves, or nobody has to? */
+static bool find_dispatcher(struct group *group, struct calls *kept) {
+    size_t n_threads = group->trace->n_threads;
+    for (size_t t = 0; t < n_threads; t++) {
+        bool may = !group->is_worker[t];
+        for (size_t before = 0; before < t && may; before++)
+            may = !are_alike(&group->trace->threads[before], &group->trace->threads[t]);
+        if (may && is_explained(group, t, kept) && kept->count > 0)
+            return true;
+    }
+    return is_explained(group, n_threads, kept);
 }
 
 static void show_group(struct view *view, struct group *group) {
-    size_t n_threads = group->trace->n_threads;
-    group->is_worker = memory_alloc(n_threads, sizeof(bool));
-    group->brings = memory_alloc(n_threads, sizeof(bool));
+    group->is_worker = memory_alloc(group->trace->n_threads, sizeof(bool));
+    group->brings = memory_alloc(group->trace->n_threads, sizeof(bool));
     struct calls kept = {0};
-    size_t bringer = find_workers(group) ? 0 : n_threads;
-    while (bringer < n_threads &&
-           (group->is_worker[bringer] || !is_brought_by(group, bringer, &kept)))
-        bringer++;
-    if (bringer < n_threads) {
+    if (find_workers(group) && find_dispatcher(group, &kept)) {
+        find_like(group);
         show_kept(view, group, &kept);
         show_calls(view, group);
     }
     free(kept.items);
-    free(group->kept_woken.items);
+    free(group->dispatched.items);
+    free(group->wakes.items);
     free(group->is_worker);
     free(group->brings);
 }

@@ -63,7 +63,11 @@ static void find_calls(const struct trace *trace, struct semaphores *semaphores)
             bool takes = semaphores_is_take(record) && !(record->flags & TRACE_UNFINISHED);
             if (takes || semaphores_is_release(record))
                 *VECTOR_ADD(&semaphores->calls) =
-                    (struct call){takes ? trace_end_ns(record) : record->start_ns, t, r};
+                    (struct call){.time_ns = takes ? trace_end_ns(record) : record->start_ns,
+                                  .thread = t,
+                                  .record = r,
+                                  .semaphore = semaphores_of(semaphores, record),
+                                  .takes = takes};
         }
     calls_sort(&semaphores->calls);
 }
@@ -73,12 +77,19 @@ struct semaphores semaphores_find(const struct trace *trace) {
     find_calls(trace, &semaphores);
     for (size_t s = 0; s < semaphores.count; s++)
         semaphores.items[s].is_other |= semaphores.items[s].waiter == NO_THREAD;
+    size_t *released = memory_alloc(semaphores.count, sizeof *released); /* the last call + 1 */
     for (size_t c = 0; c < semaphores.calls.count; c++) {
-        const struct trace_record *record = call_record(trace, &semaphores.calls.items[c]);
-        struct semaphore *is = &semaphores.items[semaphores_of(&semaphores, record)];
-        is->waiting += semaphores_is_release(record) ? 1 : -1;
+        struct call *call = &semaphores.calls.items[c];
+        struct semaphore *is = &semaphores.items[call->semaphore];
+        is->waiting += call->takes ? -1 : 1;
         is->is_other |= is->waiting > 1 || is->waiting < 0;
+        if (!call->takes)
+            released[call->semaphore] = c + 1;
+        else if (released[call->semaphore] > 0)
+            semaphores.calls.items[released[call->semaphore] - 1].waiting_ns =
+                call_record(trace, call)->start_ns;
     }
+    free(released);
     return semaphores;
 }
 

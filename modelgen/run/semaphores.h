@@ -14,6 +14,9 @@
 struct call {
     uint64_t time_ns;
     size_t thread, record;
+    int semaphore;       /* index of it */
+    bool takes;          /* else it releases */
+    uint64_t waiting_ns; /* of a release: when the take that it was for began; 0: none did */
 };
 
 struct calls {
