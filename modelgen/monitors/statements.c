@@ -134,6 +134,8 @@ struct waits {
     double count, timed_out;
     double wait_ns, unexplained_ns;
     double flag_ns; /* for which nothing is found, not even something that is only alike */
+    double
+        bent_ns; /* explained by counters that the traced run contradicts, if only now and then */
 };
 
 /* What the source takes for a barrier or a read-write lock is no counter, though a run with few
@@ -160,6 +162,14 @@ static bool is_explained(const struct monitors *monitors, size_t section, int mu
     return monitors_explain(monitors, section);
 }
 
+static bool is_bent(const struct monitors *monitors, size_t section) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].waits[monitors->class_of[section]] &&
+            monitors->guards[g].violations > 0)
+            return true;
+    return false;
+}
+
 static struct waits waits_of(const struct search_of_statements *search, int mutex) {
     const struct sections *sections = search->sections;
     struct waits waits = {0};
@@ -174,6 +184,7 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
             waits.wait_ns += time_ns;
             waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
             waits.unexplained_ns += is_explained(search->monitors, s, mutex) ? 0 : time_ns;
+            waits.bent_ns += is_bent(search->monitors, s) ? time_ns : 0;
         }
     }
     return waits;
@@ -380,8 +391,9 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
     const struct facts_monitor *known = search->monitors->proposal_of[mutex];
     struct waits waits = waits_of(search, mutex);
     if (!known || known->ignored ||
-        (!is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns)))
+        (!is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns + waits.bent_ns)))
         return;
+    bool must_fit = !is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns);
     commands_trail *trail = memory_alloc(search->sections->n_sections, sizeof *trail);
     const char *why = "the source says nothing of them";
     for (size_t m = 0; why && m < search->facts->n_monitors; m++) {
@@ -393,6 +405,8 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
         if (!why && statements_are_doubtful(&statements) && !is_wanted(known) &&
             has_guards(search->monitors, mutex))
             why = "the traced run contradicts them, too";
+        if (!why && must_fit && statements.verdict.violations + statements.verdict.untold > 0)
+            why = "they explain no more than a counter";
         if (why) {
             free_one(&statements);
             continue;
