@@ -23,32 +23,34 @@ static size_t times(const struct trace_thread *thread, size_t first, size_t last
     return n;
 }
 
-/* Was a condition ever waited for under the mutex? Else nobody meets there. */
-static bool waits_under(const struct trace_thread *thread, uint64_t mutex) {
+/* How often the thread waited for a condition under the mutex. */
+static size_t waits_under(const struct trace_thread *thread, uint64_t mutex) {
     uint64_t locked = 0;
+    size_t n = 0;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
         locked = trace_is_lock(record) ? record->object : locked;
-        if (trace_is_condition_wait(record) && locked == mutex)
-            return true;
+        n += trace_is_condition_wait(record) && locked == mutex;
     }
-    return false;
+    return n;
 }
 
+/* Threads that meet at a mutex wait there for each other: but for the last one, each time. Those
+ * that only come to it as often, as they do as much, do not. */
 static bool all_meet(const struct trace *trace, const struct trace_thread *creator,
                      const size_t *members, size_t n_members, size_t first, size_t last,
                      const struct trace_record *where) {
     size_t n = times(creator, first, last, where->object);
     if (n < FEWEST)
         return false;
-    bool waits = !trace_is_lock(where) || waits_under(creator, where->object);
+    size_t waits = waits_under(creator, where->object);
     for (size_t m = 0; m < n_members; m++) {
         const struct trace_thread *member = &trace->threads[members[m]];
         if (times(member, 0, member->n_records, where->object) != n)
             return false;
-        waits |= waits_under(member, where->object);
+        waits += waits_under(member, where->object);
     }
-    return waits;
+    return !trace_is_lock(where) || 2 * waits >= n;
 }
 
 /* The last record of what was begun there: of a lock, its unlock. */
