@@ -94,6 +94,14 @@ static int own_supplies(struct pool_graph *graph, struct error *error) {
     return 0;
 }
 
+/* What the node must answer for its thread to decide whether to go round again. */
+static enum outcome outcome_of_rounds(const struct node *node) {
+    for (size_t e = 0; e < node->n_edges; e++)
+        if (node->edges[e].leaves)
+            return node->edges[e].when;
+    return OUTCOME_ANY;
+}
+
 /* How often all threads together went round again. Where several edges do, they were counted; else
  * each thread did as those of which the end is known. */
 static double count_rounds(const struct node *decider, int threads) {
@@ -101,8 +109,8 @@ static double count_rounds(const struct node *decider, int threads) {
     int n = 0;
     for (size_t e = 0; e < decider->n_edges; e++) {
         const struct edge *edge = &decider->edges[e];
-        if (edge->leaves)
-            continue;
+        if (edge->leaves || edge->when != outcome_of_rounds(decider))
+            continue; /* a way out by another answer is no round */
         n++;
         counted += edge->probability * (edge->runs.kind == DIST_NONE ? 1 : dist_mean(&edge->runs));
     }
@@ -126,14 +134,6 @@ static void move_edges(struct node *from, enum outcome when, struct node *to) {
         else
             from->edges[kept++] = from->edges[e];
     from->n_edges = kept;
-}
-
-/* What the node must answer for its thread to decide whether to go round again. */
-static enum outcome outcome_of_rounds(const struct node *node) {
-    for (size_t e = 0; e < node->n_edges; e++)
-        if (node->edges[e].leaves)
-            return node->edges[e].when;
-    return OUTCOME_ANY;
 }
 
 /* Each round but a thread's first takes a token: the place that decides whether to go round again

@@ -676,9 +676,8 @@ static void counted_edge(struct model *model, int from, int to, double starts, d
     edge->runs = (struct dist){.kind = DIST_CONSTANT, .mean = runs};
 }
 
-/* Two threads did a row each, then went round 15 times by the one of two places and 15 times by the
- * other, and left at either. */
-static struct model *two_ended_model(void) {
+/* Main creates the pool of two threads, and joins it. Gives the place where these begin. */
+static struct model *pool_of_two(int *begin) {
     struct model *model = memory_alloc(1, sizeof *model);
     model->version = MODEL_VERSION;
     model->cpu_correction = 1;
@@ -699,7 +698,15 @@ static struct model *two_ended_model(void) {
     draft_edge(&model->nodes[start], create);
     draft_edge(&model->nodes[create], join);
     draft_edge(&model->nodes[join], worker_node(model, NODE_END, "main: end"));
-    int begin = model->pools[1].entry = worker_node(model, NODE_START, "worker: start");
+    *begin = model->pools[1].entry = worker_node(model, NODE_START, "worker: start");
+    return model;
+}
+
+/* Two threads did a row each, then went round 15 times by the one of two places and 15 times by the
+ * other, and left at either. */
+static struct model *two_ended_model(void) {
+    int begin;
+    struct model *model = pool_of_two(&begin);
     int places[] = {worker_node(model, NODE_STEP, "worker: one"),
                     worker_node(model, NODE_STEP, "worker: other")};
     int end = worker_node(model, NODE_END, "worker: end");
@@ -717,6 +724,39 @@ static struct model *two_ended_model(void) {
 static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **state) {
     (void)state;
     struct model *model = two_ended_model();
+    struct error error = {""};
+    if (model_check(model, &error))
+        fail_msg("%s", error.text);
+    repartition(model, "worker=shared");
+    for (int threads = 1; threads <= 8; threads *= 2)
+        ASSERT_ROWS(model, threads, 32. / threads);
+    model_free(model);
+}
+
+/* Two threads did 16 rows each, and put them into a queue that was never closed, which it would
+ * have answered them with. */
+static struct model *unanswered_model(void) {
+    int begin;
+    struct model *model = pool_of_two(&begin);
+    int place = worker_node(model, NODE_PUT, "worker: row");
+    int end = worker_node(model, NODE_END, "worker: end");
+    struct node *row = &model->nodes[place];
+    row->object = draft_object(model, OBJECT_QUEUE, memory_strdup("rows"));
+    row->stays = (struct dist){.kind = DIST_CONSTANT, .mean = 15};
+    draft_edge(&model->nodes[begin], place);
+    draft_edge(row, end)->when = OUTCOME_NO;
+    for (int leaves = 0; leaves <= 1; leaves++) {
+        struct edge *edge = draft_edge(row, leaves ? end : place);
+        edge->when = OUTCOME_YES;
+        edge->leaves = leaves;
+        edge->cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};
+    }
+    return model;
+}
+
+static void a_way_out_by_another_answer_is_no_round(void **state) {
+    (void)state;
+    struct model *model = unanswered_model();
     struct error error = {""};
     if (model_check(model, &error))
         fail_msg("%s", error.text);
@@ -795,6 +835,7 @@ int main(void) {
         cmocka_unit_test(items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them),
         cmocka_unit_test(rounds_of_a_called_functions_loop_are_a_total),
         cmocka_unit_test(a_loop_with_two_ends_is_done_when_the_rounds_of_both_are),
+        cmocka_unit_test(a_way_out_by_another_answer_is_no_round),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
     };
