@@ -1,6 +1,7 @@
 #include "formats/trace.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void free_texts(char **texts, size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -45,4 +46,10 @@ void trace_free(struct trace *trace) {
     free(trace->blocks);
     free(trace->evictions);
     free(trace);
+}
+
+bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread *b) {
+    return a == b || (a->creator >= 0 && b->creator >= 0 && a->pid == b->pid &&
+                      a->creation_context == b->creation_context &&
+                      strcmp(a->start_routine, b->start_routine) == 0);
 }

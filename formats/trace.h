@@ -198,6 +198,10 @@ struct trace {
     struct trace_eviction *evictions; /* by cpu, then by time; none in an undisturbed run */
 };
 
+/* Did one place of the program create both, to run the same routine? A process's first thread is
+ * like itself only. */
+bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread *b);
+
 /* Reads a whole trace. NULL and `error` on: missing, not a trace, newer version, truncated or
  * corrupted (checksums of zstd frames). trace_free() ends it. */
 struct trace *trace_load(const char *path, struct error *error);

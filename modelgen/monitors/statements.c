@@ -134,8 +134,7 @@ struct waits {
     double count, timed_out;
     double wait_ns, unexplained_ns;
     double flag_ns; /* for which nothing is found, not even something that is only alike */
-    double
-        bent_ns; /* explained by counters that the traced run contradicts, if only now and then */
+    double bent_ns; /* explained by counters that the run contradicts, if only now and then */
 };
 
 /* What the source takes for a barrier or a read-write lock is no counter, though a run with few

@@ -24,11 +24,6 @@ struct countdown {
     size_t *handed, *done; /* per round: calls of a kind */
 };
 
-static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->creation_context == b->creation_context &&
-           strcmp(a->start_routine, b->start_routine) == 0;
-}
-
 /* Sets releases, takes and workers. False: it is not one thread that several like ones wake. */
 static bool find_rounds(struct countdown *countdown, const struct semaphores *semaphores, int s) {
     const struct trace *trace = countdown->trace;
@@ -45,14 +40,14 @@ static bool find_rounds(struct countdown *countdown, const struct semaphores *se
         if (worker == countdown->waiter)
             worker = call->thread;
         if (call->thread == countdown->waiter ||
-            !are_alike(&trace->threads[worker], &trace->threads[call->thread]))
+            !trace_threads_alike(&trace->threads[worker], &trace->threads[call->thread]))
             return false;
     }
     if (countdown->takes.count < CONVINCING || countdown->takes.count != countdown->releases.count)
         return false;
     for (size_t t = 0; t < trace->n_threads; t++) {
-        countdown->is_worker[t] =
-            t != countdown->waiter && are_alike(&trace->threads[worker], &trace->threads[t]);
+        countdown->is_worker[t] = t != countdown->waiter &&
+                                  trace_threads_alike(&trace->threads[worker], &trace->threads[t]);
         countdown->n_workers += countdown->is_worker[t];
     }
     return countdown->n_workers > 1;

@@ -1,7 +1,6 @@
 #include "modelgen/pools/parking.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -61,10 +60,9 @@ struct group {
     bool *is_worker; /* per thread */
     size_t n_workers;
     bool *brings;             /* per thread: it is one of those that bring work */
-    size_t brought;           /* their releases */
-    struct trace_record like; /* one of these */
-    struct calls dispatched;  /* all other releases: of work that had been kept */
-    struct calls wakes;       /* both */
+    struct calls wakes;       /* all releases */
+    struct calls dispatched;  /* those by others: of work that had been kept */
+    struct trace_record like; /* one of them */
 };
 
 static bool is_in_group(const struct group *group, const struct trace_record *record) {
@@ -86,27 +84,21 @@ static bool find_workers(struct group *group) {
     return group->n_workers > 1;
 }
 
-static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->creator < 0 || b->creator < 0 ? a == b
-                                            : a->creation_context == b->creation_context &&
-                                                  strcmp(a->start_routine, b->start_routine) == 0;
-}
-
 /* Takes threads like the `dispatcher`, and the workers themselves, for those that only wake workers
  * for work that had been kept, and all others for those that bring it. */
 static void suppose(struct group *group, size_t dispatcher) {
     const struct trace *trace = group->trace;
     bool any = dispatcher < trace->n_threads;
-    group->brought = group->dispatched.count = group->wakes.count = 0;
+    group->dispatched.count = group->wakes.count = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
-        group->brings[t] = !group->is_worker[t] &&
-                           !(any && are_alike(&trace->threads[t], &trace->threads[dispatcher]));
+        group->brings[t] =
+            !group->is_worker[t] &&
+            !(any && trace_threads_alike(&trace->threads[t], &trace->threads[dispatcher]));
     for (size_t c = 0; c < group->semaphores->calls.count; c++) {
         const struct call *call = &group->semaphores->calls.items[c];
         if (call->takes || group->group_of[call->semaphore] != group->number)
             continue;
         *VECTOR_ADD(&group->wakes) = *call;
-        group->brought += group->brings[call->thread];
         if (!group->brings[call->thread])
             *VECTOR_ADD(&group->dispatched) = *call;
     }
@@ -268,7 +260,7 @@ static void show_kept(struct view *view, const struct group *group, const struct
     }
 }
 
-/* A call that wakes a worker; they all do the same. */
+/* The calls that wake workers all do the same. */
 static void find_like(struct group *group) {
     for (size_t t = 0; t < group->trace->n_threads; t++)
         for (size_t r = 0; r < group->trace->threads[t].n_records; r++)
@@ -282,7 +274,7 @@ static bool is_explained(struct group *group, size_t dispatcher, struct calls *k
     suppose(group, dispatcher);
     size_t n = group->dispatched.count;
     kept->count = 0;
-    if (group->brought == 0 || group->brought + n < CONVINCING)
+    if (group->wakes.count < CONVINCING)
         return false;
     for (size_t callers = 1; callers <= MOST_CALLERS && n > 0 && kept->count == 0; callers++) {
         free(kept->items);
@@ -298,7 +290,7 @@ static bool find_dispatcher(struct group *group, struct calls *kept) {
     for (size_t t = 0; t < n_threads; t++) {
         bool may = !group->is_worker[t];
         for (size_t before = 0; before < t && may; before++)
-            may = !are_alike(&group->trace->threads[before], &group->trace->threads[t]);
+            may = !trace_threads_alike(&group->trace->threads[before], &group->trace->threads[t]);
         if (may && is_explained(group, t, kept) && kept->count > 0)
             return true;
     }

@@ -1,7 +1,6 @@
 #include "modelgen/pools/routines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/run/wrappers.h"
@@ -25,11 +24,6 @@ static char *routine_of(const struct trace *trace, const struct trace_thread *th
     return routine;
 }
 
-static bool are_created_alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->creation_context == b->creation_context &&
-           strcmp(a->start_routine, b->start_routine) == 0;
-}
-
 void routines_of_program(struct view *view) {
     const struct trace *trace = view->recorded;
     char **routines = memory_alloc(trace->n_threads, sizeof *routines);
@@ -38,7 +32,7 @@ void routines_of_program(struct view *view) {
     for (size_t t = 0; t < trace->n_threads; t++) {
         size_t like = t;
         for (size_t other = 0; !routines[like] && other < trace->n_threads; other++)
-            if (routines[other] && are_created_alike(&trace->threads[other], &trace->threads[t]))
+            if (routines[other] && trace_threads_alike(&trace->threads[other], &trace->threads[t]))
                 like = other;
         if (routines[like])
             view_thread(view, t)->start_routine = routines[like];

@@ -1,7 +1,6 @@
 #include "modelgen/pools/slots.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/run/sections.h"
@@ -141,8 +140,7 @@ static int *find_slots(const struct trace *trace, const struct facts *facts,
 }
 
 static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->creator == b->creator && a->creation_context == b->creation_context &&
-           strcmp(a->start_routine, b->start_routine) == 0;
+    return a->creator == b->creator && trace_threads_alike(a, b);
 }
 
 /* ---- what happened in a slot ---- */

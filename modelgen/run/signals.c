@@ -1,7 +1,6 @@
 #include "modelgen/run/signals.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/run/timeline.h"
@@ -113,16 +112,11 @@ static size_t find_send(const struct trace *trace, const struct calls *sends, si
     return NO_SEND;
 }
 
-/* Are the threads of one pool? Each of its members waits for a signal of its own, but which one is
- * sent to whom a model of them all cannot tell. */
-static bool alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->pid == b->pid && a->creation_context == b->creation_context &&
-           strcmp(a->start_routine, b->start_routine) == 0;
-}
-
+/* Each thread of a pool waits for a signal of its own, but which one is sent to whom a model of
+ * them all cannot tell. */
 static uint64_t object_of(const struct trace *trace, size_t thread) {
     size_t first = 0;
-    while (!alike(&trace->threads[first], &trace->threads[thread]))
+    while (!trace_threads_alike(&trace->threads[first], &trace->threads[thread]))
         first++;
     return VIEW_SIGNALS + first;
 }

@@ -93,6 +93,30 @@ static void work_that_a_dispatcher_hands_on_was_brought_by_who_kept_it(void **st
     assert_all_is_brought_by_main(BY_DISPATCHER);
 }
 
+/* The workers are never parked when it comes: they wake themselves each time. */
+static void work_that_is_always_kept_is_brought_all_the_same(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    for (uint64_t t = ROUND_NS; t <= ROUNDS * ROUND_NS; t += ROUND_NS)
+        for (int worker = FIRST; worker <= SECOND; worker++) {
+            uint64_t late = 100 * (uint64_t)worker;
+            section(trace, MAIN, t + late, 0);
+            section(trace, worker, t + 300 + late, worker);
+            call(trace, worker, "sem_wait", t + 303 + late, t + 304 + late, OWN + (uint64_t)worker,
+                 40);
+        }
+    builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
+    struct view view = view_of(trace);
+    parking_as_one(&view);
+    assert_int_equal(count(&view, MAIN, OP_RELEASE), 2 * ROUNDS);
+    assert_int_equal(count(&view, FIRST, OP_RELEASE), 0);
+    view_free(&view);
+    trace_free(trace);
+}
+
 static void assert_stays(const struct trace *trace) {
     struct view view = view_of(trace);
     parking_as_one(&view);
@@ -128,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_that_a_worker_finds_was_brought_by_who_kept_it),
         cmocka_unit_test(work_that_a_dispatcher_hands_on_was_brought_by_who_kept_it),
+        cmocka_unit_test(work_that_is_always_kept_is_brought_all_the_same),
         cmocka_unit_test(nothing_is_kept_while_a_worker_is_parked),
         cmocka_unit_test(a_worker_that_is_woken_twice_is_not_parked),
     };
