@@ -1,5 +1,6 @@
 #include "modelgen/run/semaphores.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -41,6 +42,7 @@ static void note_call(struct semaphores *semaphores, size_t thread,
             (struct semaphore){.address = record->object, .waiter = NO_THREAD};
         index = (int)semaphores->count - 1;
     }
+    assert(semaphores->items); /* the map knows only what is in the list */
     struct semaphore *is = &semaphores->items[index];
     enum api_op op = trace_op(record);
     if (op == OP_ACQUIRE) {
