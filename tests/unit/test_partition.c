@@ -721,9 +721,8 @@ static struct model *two_ended_model(void) {
     return model;
 }
 
-static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **state) {
-    (void)state;
-    struct model *model = two_ended_model();
+/* Two threads did 32 rows in all: so do others, when they share them. Ends the model. */
+static void assert_rows_are_shared(struct model *model) {
     struct error error = {""};
     if (model_check(model, &error))
         fail_msg("%s", error.text);
@@ -731,6 +730,11 @@ static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **stat
     for (int threads = 1; threads <= 8; threads *= 2)
         ASSERT_ROWS(model, threads, 32. / threads);
     model_free(model);
+}
+
+static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **state) {
+    (void)state;
+    assert_rows_are_shared(two_ended_model());
 }
 
 /* Two threads did 16 rows each, and put them into a queue that was never closed, which it would
@@ -756,14 +760,7 @@ static struct model *unanswered_model(void) {
 
 static void a_way_out_by_another_answer_is_no_round(void **state) {
     (void)state;
-    struct model *model = unanswered_model();
-    struct error error = {""};
-    if (model_check(model, &error))
-        fail_msg("%s", error.text);
-    repartition(model, "worker=shared");
-    for (int threads = 1; threads <= 8; threads *= 2)
-        ASSERT_ROWS(model, threads, 32. / threads);
-    model_free(model);
+    assert_rows_are_shared(unanswered_model());
 }
 
 static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
