@@ -196,30 +196,34 @@ static int parking_tokens(struct writer *writer, int index) {
     return result;
 }
 
+static int permits(struct writer *writer, int index) {
+    const struct sync_object *object = &writer->in->sections->objects[index];
+    int result =
+        draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
+    writer->model->objects[result].amount =
+        draft_constant(object->parties > 0 ? object->parties : 0);
+    if (object->parties < 0)
+        draft_note(writer->model, "%s: its initial value was not seen, taken as 0",
+                   writer->model->objects[result].name);
+    return result;
+}
+
+static int draft_semaphore(struct writer *writer, int index) {
+    uint64_t address = writer->in->sections->objects[index].address;
+    if (slots_are_object(address))
+        return slots_tokens(writer, index);
+    if (countdowns_are_object(address))
+        return countdown_tokens(writer, index);
+    if (signals_are_object(address))
+        return signal_tokens(writer, index);
+    if (parking_is_object(address))
+        return parking_tokens(writer, index);
+    return permits(writer, index);
+}
+
 int objects_semaphore(struct writer *writer, int index) {
-    if (writer->object_of[index] == UNDECIDED &&
-        slots_are_object(writer->in->sections->objects[index].address)) {
-        writer->object_of[index] = slots_tokens(writer, index);
-    } else if (writer->object_of[index] == UNDECIDED &&
-               countdowns_are_object(writer->in->sections->objects[index].address)) {
-        writer->object_of[index] = countdown_tokens(writer, index);
-    } else if (writer->object_of[index] == UNDECIDED &&
-               signals_are_object(writer->in->sections->objects[index].address)) {
-        writer->object_of[index] = signal_tokens(writer, index);
-    } else if (writer->object_of[index] == UNDECIDED &&
-               parking_is_object(writer->in->sections->objects[index].address)) {
-        writer->object_of[index] = parking_tokens(writer, index);
-    } else if (writer->object_of[index] == UNDECIDED) {
-        const struct sync_object *object = &writer->in->sections->objects[index];
-        int result =
-            draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "semaphore"));
-        writer->model->objects[result].amount =
-            draft_constant(object->parties > 0 ? object->parties : 0);
-        if (object->parties < 0)
-            draft_note(writer->model, "%s: its initial value was not seen, taken as 0",
-                       writer->model->objects[result].name);
-        writer->object_of[index] = result;
-    }
+    if (writer->object_of[index] == UNDECIDED)
+        writer->object_of[index] = draft_semaphore(writer, index);
     return writer->object_of[index];
 }
 

@@ -5,11 +5,11 @@
 
 #include "base/memory.h"
 #include "modelgen/run/semaphores.h"
+#include "modelgen/scaling/source.h"
 
 /* Rounds until it is believed, and pieces of work in all. */
 #define CONVINCING        4
 #define CONVINCING_PIECES 12
-#define ALL_CALLERS       SIZE_MAX
 /* Calls that a worker makes between its last piece and the release. */
 #define MOST_BETWEEN 8
 
@@ -19,9 +19,8 @@ struct countdown {
     uint64_t address, object; /* that it has, that it is shown as */
     size_t waiter;
     struct calls releases, takes; /* of round 0, 1 ... */
-    bool *is_worker;              /* per thread: it has released it */
-    size_t n_workers;
-    size_t *handed, *done; /* per round: calls of a kind */
+    bool *is_worker;              /* per thread: it is like those that released it */
+    size_t *handed, *done;        /* per round: calls of a kind */
 };
 
 /* Sets releases, takes and workers. False: it is not one thread that several like ones wake. */
@@ -45,12 +44,13 @@ static bool find_rounds(struct countdown *countdown, const struct semaphores *se
     }
     if (countdown->takes.count < CONVINCING || countdown->takes.count != countdown->releases.count)
         return false;
+    size_t n_workers = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
         countdown->is_worker[t] = t != countdown->waiter &&
                                   trace_threads_alike(&trace->threads[worker], &trace->threads[t]);
-        countdown->n_workers += countdown->is_worker[t];
+        n_workers += countdown->is_worker[t];
     }
-    return countdown->n_workers > 1;
+    return n_workers > 1;
 }
 
 /* In which round the thread makes the call, `round` or a later one; their number: behind the last.
@@ -70,11 +70,11 @@ static size_t round_of(const struct countdown *countdown, size_t t, size_t r, si
 
 /* Counts the thread's calls of the kind in each round. */
 static void count_calls(const struct countdown *countdown, size_t t, uint64_t key,
-                        const uint64_t *hashes, size_t *counts) {
+                        const uint32_t *places, size_t *counts) {
     const struct trace_thread *thread = &countdown->trace->threads[t];
     size_t n_rounds = countdown->releases.count, round = 0;
     for (size_t r = 0; r < thread->n_records && round < n_rounds; r++)
-        if (callers_key(&thread->records[r], hashes) == key) {
+        if (call_kind(&thread->records[r], places) == key) {
             round = round_of(countdown, t, r, round);
             if (round < n_rounds)
                 counts[round]++;
@@ -82,18 +82,18 @@ static void count_calls(const struct countdown *countdown, size_t t, uint64_t ke
 }
 
 /* How many calls of the kind workers make in each round. */
-static void count_done(const struct countdown *countdown, uint64_t key, const uint64_t *hashes) {
+static void count_done(const struct countdown *countdown, uint64_t key, const uint32_t *places) {
     memset(countdown->done, 0, countdown->releases.count * sizeof *countdown->done);
     for (size_t t = 0; t < countdown->trace->n_threads; t++)
         if (countdown->is_worker[t])
-            count_calls(countdown, t, key, hashes, countdown->done);
+            count_calls(countdown, t, key, places, countdown->done);
 }
 
 /* Does the waiting thread make as many calls of the kind in each round? */
-static bool hands_out(const struct countdown *countdown, uint64_t key, const uint64_t *hashes) {
+static bool hands_out(const struct countdown *countdown, uint64_t key, const uint32_t *places) {
     size_t bytes = countdown->releases.count * sizeof *countdown->handed;
     memset(countdown->handed, 0, bytes);
-    count_calls(countdown, countdown->waiter, key, hashes, countdown->handed);
+    count_calls(countdown, countdown->waiter, key, places, countdown->handed);
     return memcmp(countdown->handed, countdown->done, bytes) == 0;
 }
 
@@ -110,28 +110,28 @@ static bool is_believed(const struct countdown *countdown) {
 /* A call of the waiting thread's first round of which it makes as many in each round as workers do
  * of theirs; NULL: there is none. */
 static const struct trace_record *find_handing(const struct countdown *countdown,
-                                               const uint64_t *hashes) {
+                                               const uint32_t *places) {
     const struct trace_record *records = countdown->trace->threads[countdown->waiter].records;
     for (size_t r = 0; r < countdown->takes.items[0].record; r++)
-        if (hands_out(countdown, callers_key(&records[r], hashes), hashes))
+        if (hands_out(countdown, call_kind(&records[r], places), places))
             return &records[r];
     return NULL;
 }
 
 /* The call of a worker's that ends a piece of work, before the first release, and the one by which
  * the waiting thread hands it out. False: there are no such. */
-static bool find_pieces(const struct countdown *countdown, const uint64_t *hashes, uint64_t *done,
+static bool find_pieces(const struct countdown *countdown, const uint32_t *places, uint64_t *done,
                         uint64_t *handed) {
     const struct call *first = &countdown->releases.items[0];
     const struct trace_record *records = countdown->trace->threads[first->thread].records;
     for (size_t r = first->record; r-- > 0 && r + MOST_BETWEEN >= first->record;) {
-        *done = callers_key(&records[r], hashes);
-        count_done(countdown, *done, hashes);
+        *done = call_kind(&records[r], places);
+        count_done(countdown, *done, places);
         const struct trace_record *handing =
-            is_believed(countdown) ? find_handing(countdown, hashes) : NULL;
+            is_believed(countdown) ? find_handing(countdown, places) : NULL;
         if (!handing)
             continue;
-        *handed = callers_key(handing, hashes);
+        *handed = call_kind(handing, places);
         return true;
     }
     return false;
@@ -147,7 +147,7 @@ static bool is_taking(const struct trace_record *record) {
  * behind all that is done with the piece, where it takes it. */
 static struct view_insertion release_behind(const struct countdown *countdown,
                                             const struct trace_thread *thread, size_t r,
-                                            uint64_t key, const uint64_t *hashes) {
+                                            uint64_t key, const uint32_t *places) {
     const struct trace_record *call = &thread->records[r];
     struct trace_record release = {.start_ns = trace_end_ns(call),
                                    .object = countdown->object,
@@ -155,7 +155,7 @@ static struct view_insertion release_behind(const struct countdown *countdown,
                                    .api = ROLE_release};
     if (!is_taking(call))
         return (struct view_insertion){r, release};
-    while (r + 1 < thread->n_records && callers_key(&thread->records[r + 1], hashes) != key)
+    while (r + 1 < thread->n_records && call_kind(&thread->records[r + 1], places) != key)
         r++;
     release.start_ns = r + 1 < thread->n_records ? thread->records[r + 1].start_ns : thread->end_ns;
     return (struct view_insertion){r, release};
@@ -164,17 +164,17 @@ static struct view_insertion release_behind(const struct countdown *countdown,
 /* Shows that the thread's calls of the kind in all rounds change by one how many are outstanding:
  * `value` is that of the releases. */
 static void show_pieces(struct view *view, const struct countdown *countdown, size_t t,
-                        uint64_t key, int value, const uint64_t *hashes) {
+                        uint64_t key, int value, const uint32_t *places) {
     const struct trace_thread *thread = &countdown->trace->threads[t];
     struct view_insertion *added = memory_alloc(thread->n_records, sizeof *added);
     size_t n = 0, round = 0;
     for (size_t r = 0; r < thread->n_records; r++) {
-        if (callers_key(&thread->records[r], hashes) != key)
+        if (call_kind(&thread->records[r], places) != key)
             continue;
         round = round_of(countdown, t, r, round);
         if (round == countdown->releases.count)
             break;
-        added[n] = release_behind(countdown, thread, r, key, hashes);
+        added[n] = release_behind(countdown, thread, r, key, places);
         added[n++].record.value = value;
     }
     view_insert(view, t, added, n);
@@ -208,22 +208,22 @@ static void drop_releases(struct view *view, const struct countdown *countdown) 
 /* True: the view is another one now. */
 static bool show_countdown(struct view *view, struct countdown *countdown) {
     size_t n_rounds = countdown->releases.count;
-    uint64_t *hashes = callers_hash(countdown->trace, ALL_CALLERS);
+    uint32_t *places = source_places(countdown->trace);
     uint64_t done, handed;
     countdown->handed = memory_alloc(n_rounds, sizeof *countdown->handed);
     countdown->done = memory_alloc(n_rounds, sizeof *countdown->done);
-    bool found = find_pieces(countdown, hashes, &done, &handed);
+    bool found = find_pieces(countdown, places, &done, &handed);
     if (found) {
         show_waits(view, countdown);
         for (size_t t = 0; t < countdown->trace->n_threads; t++)
             if (countdown->is_worker[t])
-                show_pieces(view, countdown, t, done, 0, hashes);
-        show_pieces(view, countdown, countdown->waiter, handed, -1, hashes);
+                show_pieces(view, countdown, t, done, 0, places);
+        show_pieces(view, countdown, countdown->waiter, handed, -1, places);
         drop_releases(view, countdown);
     }
     free(countdown->handed);
     free(countdown->done);
-    free(hashes);
+    free(places);
     return found;
 }
 
@@ -257,5 +257,5 @@ void countdowns_as_completions(struct view *view) {
 }
 
 bool countdowns_are_object(uint64_t address) {
-    return address >= VIEW_COUNTDOWNS && address < VIEW_COUNTDOWNS + UINT32_MAX;
+    return view_numbers(VIEW_COUNTDOWNS, address);
 }

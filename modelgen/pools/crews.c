@@ -387,10 +387,9 @@ static const struct crew *crew_with(const struct unfolder *unfolder, size_t thre
 /* The crew that this one grew from: a thread of that one creates it in the midst of the work that
  * is theirs. NULL: somebody else creates it. */
 static const struct crew *grown_from(const struct unfolder *unfolder, const struct crew *crew) {
-    const struct crew *above =
-        crew->function || crew->is_next ? crew_with(unfolder, crew->creator) : NULL;
     if (crew->is_next)
-        return above;
+        return crew_with(unfolder, crew->creator);
+    const struct crew *above = crew->function ? crew_with(unfolder, crew->creator) : NULL;
     const struct trace_thread *threads = unfolder->from->threads;
     const struct trace_thread *member = &threads[crew->members[0]];
     return above && strcmp(threads[crew->creator].start_routine, member->start_routine) == 0 &&

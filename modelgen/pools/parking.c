@@ -57,8 +57,7 @@ struct group {
     const struct semaphores *semaphores;
     const int *group_of; /* per semaphore */
     int number;
-    bool *is_worker; /* per thread */
-    size_t n_workers;
+    bool *is_worker;          /* per thread */
     bool *brings;             /* per thread: it is one of those that bring work */
     struct calls wakes;       /* all releases */
     struct calls dispatched;  /* those by others: of work that had been kept */
@@ -72,6 +71,7 @@ static bool is_in_group(const struct group *group, const struct trace_record *re
 
 /* Sets the workers. False: there are not several, each with one semaphore. */
 static bool find_workers(struct group *group) {
+    size_t n_workers = 0;
     for (size_t s = 0; s < group->semaphores->count; s++) {
         size_t worker = group->semaphores->items[s].waiter;
         if (group->group_of[s] != group->number)
@@ -79,9 +79,19 @@ static bool find_workers(struct group *group) {
         if (group->is_worker[worker])
             return false;
         group->is_worker[worker] = true;
-        group->n_workers++;
+        n_workers++;
     }
-    return group->n_workers > 1;
+    return n_workers > 1;
+}
+
+/* Sets all releases. False: they are too few to tell anything. */
+static bool find_wakes(struct group *group) {
+    for (size_t c = 0; c < group->semaphores->calls.count; c++) {
+        const struct call *call = &group->semaphores->calls.items[c];
+        if (!call->takes && group->group_of[call->semaphore] == group->number)
+            *VECTOR_ADD(&group->wakes) = *call;
+    }
+    return group->wakes.count >= CONVINCING;
 }
 
 /* Takes threads like the `dispatcher`, and the workers themselves, for those that only wake workers
@@ -89,19 +99,14 @@ static bool find_workers(struct group *group) {
 static void suppose(struct group *group, size_t dispatcher) {
     const struct trace *trace = group->trace;
     bool any = dispatcher < trace->n_threads;
-    group->dispatched.count = group->wakes.count = 0;
+    group->dispatched.count = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         group->brings[t] =
             !group->is_worker[t] &&
             !(any && trace_threads_alike(&trace->threads[t], &trace->threads[dispatcher]));
-    for (size_t c = 0; c < group->semaphores->calls.count; c++) {
-        const struct call *call = &group->semaphores->calls.items[c];
-        if (call->takes || group->group_of[call->semaphore] != group->number)
-            continue;
-        *VECTOR_ADD(&group->wakes) = *call;
-        if (!group->brings[call->thread])
-            *VECTOR_ADD(&group->dispatched) = *call;
-    }
+    for (size_t w = 0; w < group->wakes.count; w++)
+        if (!group->brings[group->wakes.items[w].thread])
+            *VECTOR_ADD(&group->dispatched) = group->wakes.items[w];
 }
 
 /* A kind of call by those who bring work, and how often no worker is woken before the next one of
@@ -129,14 +134,14 @@ static struct kind *kind_of(struct kinds *kinds, uint64_t key) {
 
 /* Which of the thread's calls no waking of a worker follows before the next one of their kind: work
  * may be kept there. The caller frees. */
-static bool *find_keeping(const struct group *group, size_t t, const uint64_t *hashes) {
+static bool *find_keeping(const struct group *group, size_t t, const uint32_t *places) {
     const struct trace_thread *thread = &group->trace->threads[t];
     bool *keeps = memory_alloc(thread->n_records, sizeof *keeps);
     struct map next_of = MAP_EMPTY; /* key -> the next record of the kind */
     size_t wakes = thread->n_records;
     for (size_t r = thread->n_records; r-- > 0;) {
         const struct trace_record *record = &thread->records[r];
-        uint64_t key = callers_key(record, hashes);
+        uint64_t key = call_kind(record, places);
         size_t next = (size_t)map_get(&next_of, key, (int)thread->n_records);
         keeps[r] = next == thread->n_records ? wakes == next : next < wakes;
         map_put(&next_of, key, (int)r);
@@ -148,16 +153,16 @@ static bool *find_keeping(const struct group *group, size_t t, const uint64_t *h
 }
 
 /* Calls of the kind after which work is kept, in their order. */
-static struct calls find_kept(const struct group *group, uint64_t key, const uint64_t *hashes) {
+static struct calls find_kept(const struct group *group, uint64_t key, const uint32_t *places) {
     const struct trace *trace = group->trace;
     struct calls kept = {0};
     for (size_t t = 0; t < trace->n_threads; t++) {
         if (!group->brings[t])
             continue;
-        bool *keeps = find_keeping(group, t, hashes);
+        bool *keeps = find_keeping(group, t, places);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (keeps[r] && callers_key(record, hashes) == key)
+            if (keeps[r] && call_kind(record, places) == key)
                 *VECTOR_ADD(&kept) =
                     (struct call){.time_ns = trace_end_ns(record), .thread = t, .record = r};
         }
@@ -186,35 +191,35 @@ static bool are_kept(const struct group *group, const struct calls *kept) {
     return (double)in_vain <= IN_VAIN * (double)kept->count;
 }
 
-static void count_kinds(const struct group *group, size_t t, const uint64_t *hashes,
+static void count_kinds(const struct group *group, size_t t, const uint32_t *places,
                         struct kinds *kinds) {
     const struct trace_thread *thread = &group->trace->threads[t];
-    bool *keeps = find_keeping(group, t, hashes);
+    bool *keeps = find_keeping(group, t, places);
     for (size_t r = 0; r < thread->n_records; r++)
-        kind_of(kinds, callers_key(&thread->records[r], hashes))->kept += keeps[r];
+        kind_of(kinds, call_kind(&thread->records[r], places))->kept += keeps[r];
     free(keeps);
 }
 
 /* The calls that keep as many pieces of work as others woke workers for; none: there are no such.
  */
 static struct calls find_kept_by_callers(const struct group *group, size_t n_callers) {
-    uint64_t *hashes = callers_hash(group->trace, n_callers);
+    uint32_t *places = source_places_within(group->trace, n_callers);
     struct kinds kinds = {.of = MAP_EMPTY};
     struct calls kept = {0};
     for (size_t t = 0; t < group->trace->n_threads; t++)
         if (group->brings[t])
-            count_kinds(group, t, hashes, &kinds);
+            count_kinds(group, t, places, &kinds);
     for (size_t k = 0; k < kinds.count && kept.count == 0; k++) {
         if (kinds.items[k].kept != group->dispatched.count)
             continue;
         free(kept.items);
-        kept = find_kept(group, kinds.items[k].key, hashes);
+        kept = find_kept(group, kinds.items[k].key, places);
         if (!are_kept(group, &kept))
             kept.count = 0;
     }
     free(kinds.items);
     map_free(&kinds.of);
-    free(hashes);
+    free(places);
     return kept;
 }
 
@@ -274,8 +279,6 @@ static bool is_explained(struct group *group, size_t dispatcher, struct calls *k
     suppose(group, dispatcher);
     size_t n = group->dispatched.count;
     kept->count = 0;
-    if (group->wakes.count < CONVINCING)
-        return false;
     for (size_t callers = 1; callers <= MOST_CALLERS && n > 0 && kept->count == 0; callers++) {
         free(kept->items);
         *kept = find_kept_by_callers(group, callers);
@@ -301,7 +304,7 @@ static void show_group(struct view *view, struct group *group) {
     group->is_worker = memory_alloc(group->trace->n_threads, sizeof(bool));
     group->brings = memory_alloc(group->trace->n_threads, sizeof(bool));
     struct calls kept = {0};
-    if (find_workers(group) && find_dispatcher(group, &kept)) {
+    if (find_workers(group) && find_wakes(group) && find_dispatcher(group, &kept)) {
         find_like(group);
         show_kept(view, group, &kept);
         show_calls(view, group);
@@ -329,5 +332,5 @@ void parking_as_one(struct view *view) {
 }
 
 bool parking_is_object(uint64_t address) {
-    return address >= VIEW_PARKING && address < VIEW_PARKING + UINT32_MAX;
+    return view_numbers(VIEW_PARKING, address);
 }

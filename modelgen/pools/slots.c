@@ -494,5 +494,5 @@ void slots_as_commands(struct view *view, const struct facts *facts) {
 }
 
 bool slots_are_object(uint64_t address) {
-    return address >= VIEW_SLOTS && address < VIEW_SLOTS + UINT32_MAX;
+    return view_numbers(VIEW_SLOTS, address);
 }

@@ -100,19 +100,3 @@ void semaphores_free(struct semaphores *semaphores) {
     free(semaphores->calls.items);
     map_free(&semaphores->of);
 }
-
-uint64_t *callers_hash(const struct trace *trace, size_t n_callers) {
-    uint64_t *hashes = memory_alloc(trace->n_contexts, sizeof *hashes);
-    for (size_t c = 0; c < trace->n_contexts; c++) {
-        const struct trace_context *context = &trace->contexts[c];
-        hashes[c] = 43;
-        for (size_t f = 0; f < context->n_frames && f < n_callers; f++)
-            hashes[c] = map_mix_text(map_mix(hashes[c], (uint64_t)context->frames[f].line),
-                                     context->frames[f].function);
-    }
-    return hashes;
-}
-
-uint64_t callers_key(const struct trace_record *record, const uint64_t *hashes) {
-    return map_mix(record->context == TRACE_NO_CONTEXT ? 0 : hashes[record->context], record->api);
-}

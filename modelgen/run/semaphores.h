@@ -55,10 +55,10 @@ int semaphores_of(const struct semaphores *semaphores, const struct trace_record
 bool semaphores_is_release(const struct trace_record *record);
 bool semaphores_is_take(const struct trace_record *record);
 
-/* What tells calls apart: per context, a hash of its innermost callers. The caller frees. */
-uint64_t *callers_hash(const struct trace *trace, size_t n_callers);
-
-/* Of the record's context and call. */
-uint64_t callers_key(const struct trace_record *record, const uint64_t *hashes);
+/* What is called and where, by the places of contexts (source_places()). */
+static inline uint64_t call_kind(const struct trace_record *record, const uint32_t *places) {
+    uint32_t context = record->context;
+    return map_mix(context == TRACE_NO_CONTEXT ? context : places[context], record->api);
+}
 
 #endif

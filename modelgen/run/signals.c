@@ -150,5 +150,5 @@ void signals_as_permits(struct view *view) {
 }
 
 bool signals_are_object(uint64_t address) {
-    return address >= VIEW_SIGNALS && address < VIEW_SIGNALS + UINT32_MAX;
+    return view_numbers(VIEW_SIGNALS, address);
 }

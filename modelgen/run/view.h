@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "formats/trace.h"
 
@@ -14,6 +15,11 @@
 #define VIEW_SLOTS      0xf20000000000
 #define VIEW_PARKING    0xf30000000000
 #define VIEW_COUNTDOWNS 0xf40000000000
+
+/* Is it one of the objects that are numbered from `first` on? */
+static inline bool view_numbers(uint64_t first, uint64_t address) {
+    return address >= first && address < first + UINT32_MAX;
+}
 
 struct view {
     struct trace trace; /* what is shown */

@@ -81,9 +81,9 @@ bool source_shows_threads(const struct facts *facts) {
     return found;
 }
 
-static uint64_t place_hash(const struct trace_context *calls) {
+static uint64_t place_hash(const struct trace_context *calls, size_t n_frames) {
     uint64_t hash = 5;
-    for (size_t i = 0; i < calls->n_frames; i++) {
+    for (size_t i = 0; i < calls->n_frames && i < n_frames; i++) {
         hash = map_mix_text(hash, calls->frames[i].function);
         hash = map_mix(hash, (uint64_t)calls->frames[i].line);
         if (calls->frames[i].line == 0) /* no debug information: only the address tells */
@@ -92,16 +92,20 @@ static uint64_t place_hash(const struct trace_context *calls) {
     return hash;
 }
 
-uint32_t *source_places(const struct trace *trace) {
+uint32_t *source_places_within(const struct trace *trace, size_t n_frames) {
     uint32_t *places = memory_alloc(trace->n_contexts, sizeof *places);
     struct map first = MAP_EMPTY;
     for (size_t c = 0; c < trace->n_contexts; c++) {
-        uint64_t hash = place_hash(&trace->contexts[c]);
+        uint64_t hash = place_hash(&trace->contexts[c], n_frames);
         places[c] = (uint32_t)map_get(&first, hash, (int)c);
         map_put(&first, hash, (int)places[c]);
     }
     map_free(&first);
     return places;
+}
+
+uint32_t *source_places(const struct trace *trace) {
+    return source_places_within(trace, SIZE_MAX);
 }
 
 char *source_place(const struct trace *trace, uint32_t context) {

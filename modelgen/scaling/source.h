@@ -30,6 +30,9 @@ bool source_once_a_round(const struct trace *trace, const struct facts *facts, u
  * have copied the code). Gives for each context the first one of its place; the caller frees. */
 uint32_t *source_places(const struct trace *trace);
 
+/* The same, as far as the innermost frames tell. */
+uint32_t *source_places_within(const struct trace *trace, size_t n_frames);
+
 /* "put (queue.c:31)": the innermost frame of the context, or "?". The caller frees. */
 char *source_place(const struct trace *trace, uint32_t context);
 
