@@ -188,10 +188,22 @@ static void simplify_builtin(Expr &call) {
     }
 }
 
+/* Whose class decides which method is called; null: it is the one that is named. */
+static const clang::Expr *dispatching_object(const CallExpr *call) {
+    const auto *of_method = dyn_cast<CXXMemberCallExpr>(call);
+    const auto *member =
+        of_method ? dyn_cast<MemberExpr>(of_method->getCallee()->IgnoreParens()) : nullptr;
+    bool decides = member && of_method->getMethodDecl()->isVirtual() && !member->hasQualifier();
+    return decides ? of_method->getImplicitObjectArgument() : nullptr;
+}
+
 Expr Converter::convert_call(const CallExpr *call) {
     if (const CXXMethodDecl *method = std_atomic_method(call))
         return convert_std_atomic(call, method);
     std::vector<Expr> arguments;
+    const clang::Expr *object = dispatching_object(call);
+    if (object)
+        arguments.push_back(convert(object));
     for (const clang::Expr *argument : call->arguments())
         arguments.push_back(convert(argument));
     TypeKind type = type_kind(call->getType());
@@ -204,6 +216,8 @@ Expr Converter::convert_call(const CallExpr *call) {
             make(ExprKind::Call, type, naps ? name : names.function(callee), std::move(arguments));
         expr.noreturn = callee->isNoReturn();
         simplify_builtin(expr);
+        if (object)
+            expr.kind = ExprKind::Indirect;
     } else {
         QualType pointer = call->getCallee()->getType();
         QualType pointee = pointer->isPointerType() ? pointer->getPointeeType() : pointer;

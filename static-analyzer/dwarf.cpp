@@ -10,6 +10,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+#include "static-analyzer/macros.h"
 #include "static-analyzer/sources.h"
 
 namespace fs = std::filesystem;
@@ -85,11 +86,12 @@ std::vector<std::string> compile_options(Dwarf_Die *die, const std::string &dire
     std::vector<std::string> options = parse_options(words);
     std::vector<std::string> includes = include_options(die, directory);
     options.insert(options.end(), includes.begin(), includes.end());
-    options.push_back("-D_GNU_SOURCE"); /* declares most; a macro lost would hide declarations */
     return options;
 }
 
-void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<std::string> &problems) {
+/* Where the macros of the command line are lost, the source is one of the `guessed`. */
+void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<Source> &guessed,
+              std::vector<std::string> &problems) {
     std::string directory = attribute(die, DW_AT_comp_dir);
     std::string name = attribute(die, DW_AT_name);
     std::string file = (fs::path(directory) / name).lexically_normal().string();
@@ -101,7 +103,8 @@ void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<std::str
     /* the folder of the compilation may be gone, and Clang wants to start in one */
     if (!fs::is_directory(directory, ignored))
         directory = fs::path(file).parent_path().string();
-    sources.push_back({file, directory, compile_options(die, directory)});
+    Source source = {file, directory, compile_options(die, directory)};
+    (find_recorded_macros(die, source.options) ? sources : guessed).push_back(source);
 }
 
 using CodeLines = std::map<std::string, std::set<int>>; /* by file */
@@ -141,17 +144,20 @@ void add_headers(CodeLines &code) {
                 code[entry.path().string()];
 }
 
-/* A macro given on the command line is nearly always given to all files. */
+/* A macro given on the command line is nearly always given to all files. One that is lost hides
+ * declarations. */
 void add_demanded_macros(CodeLines &code, std::vector<Source> &sources) {
     add_headers(code);
     std::set<std::string> demanded, defined;
     for (const auto &[file, lines] : code)
         if (file.rfind("/usr/", 0) != 0)
             find_demanded_macros(file, lines, demanded, defined);
-    for (Source &source : sources)
+    for (Source &source : sources) {
+        source.options.push_back("-D_GNU_SOURCE"); /* declares most */
         for (const std::string &name : demanded)
             if (!defined.count(name))
                 source.options.push_back("-D" + name);
+    }
 }
 
 int find_nothing(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
@@ -189,16 +195,18 @@ class Module {
 /* False when the debug information of none is there. */
 bool add_units(const Module &of, std::vector<Source> &sources, std::vector<std::string> &problems) {
     CodeLines code;
+    std::vector<Source> guessed;
     bool any = false;
     Dwarf_Addr bias = 0;
     for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(of.module, die, &bias));) {
         if (!is_c_family(die))
             continue;
         any = true;
-        add_unit(die, sources, problems);
+        add_unit(die, sources, guessed, problems);
         add_code_lines(die, code);
     }
-    add_demanded_macros(code, sources);
+    add_demanded_macros(code, guessed);
+    sources.insert(sources.end(), guessed.begin(), guessed.end());
     return any;
 }
 

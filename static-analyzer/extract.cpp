@@ -51,6 +51,8 @@ class Collector : public RecursiveASTVisitor<Collector> {
             function.parameters.push_back(names.variable(parameter));
         Converter converter(names, unit.objects, function.key);
         function.body = converter.body(declaration->getBody());
+        if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
+            add_overridden(method, function.overrides);
         if (const auto *constructor = dyn_cast<CXXConstructorDecl>(declaration)) {
             function.constructs = names.record(constructor->getParent());
             std::vector<Stmt> first = converter.member_initialisers(constructor);
@@ -93,6 +95,14 @@ class Collector : public RecursiveASTVisitor<Collector> {
   private:
     const Names &names;
     Unit &unit;
+
+    /* Itself, too: it is in its own place. */
+    void add_overridden(const CXXMethodDecl *method, std::vector<std::string> &keys) const {
+        if (method->isVirtual())
+            keys.push_back(names.function(method));
+        for (const CXXMethodDecl *base : method->overridden_methods())
+            add_overridden(base, keys);
+    }
 
     bool is_system(const Decl *declaration) const {
         return names.context.getSourceManager().isInSystemHeader(declaration->getLocation());

@@ -106,11 +106,14 @@ class Walker {
         CallSite site;
         site.call = &expr;
         site.at = now();
-        if (expr.kind == ExprKind::Call)
+        auto callee = program.by_key.end();
+        if (expr.kind == ExprKind::Call) {
             site.api = catalog_find(expr.text);
+            callee = program.by_key.find(expr.text);
+        }
         if (site.api >= 0)
             apply_catalog(expr, catalog_info(site.api));
-        else if (auto callee = program.by_key.find(expr.text); callee != program.by_key.end())
+        else if (callee != program.by_key.end())
             apply_effects(expr, (size_t)callee->second);
         flow.calls.push_back(std::move(site));
         if (expr.noreturn)

@@ -106,7 +106,8 @@ enum class ExprKind {
     Address,  /* children[0]: what it is the address of */
     Function, /* text: key of the function */
     Call,     /* text: key of the callee; children: arguments */
-    Indirect, /* text: signature; children[0]: the pointer, then the arguments */
+    Indirect, /* text: signature; children[0]: the pointer, then the arguments. Of a virtual method:
+               * text: its key; children[0]: the object */
     Operator, /* text: operator; children: operands */
     Assign,   /* text: "=", "+=", ...; children: target, value. x++ is x += 1 */
     Atomic,   /* atomic read-modify-write; children: object (a Variable), operands */
@@ -225,7 +226,9 @@ struct Function {
     int line = 0;
     std::string signature;               /* canonical type, to match calls through pointers */
     std::vector<std::string> parameters; /* keys */
-    std::string constructs;              /* the class, of a constructor; its fields are "CLASS.x" */
+    std::vector<std::string>
+        overrides;          /* keys of the virtual methods in whose place it is called */
+    std::string constructs; /* the class, of a constructor; its fields are "CLASS.x" */
     Stmt body;
 };
 

@@ -56,6 +56,14 @@ std::string Names::macro(SourceLocation location) const {
     return Lexer::getImmediateMacroName(location, sources, context.getLangOpts()).str();
 }
 
+/* In C++, namesakes may differ by their parameters. What was made of a template is named like it.
+ */
+static std::string signature(const FunctionDecl *declaration) {
+    if (const FunctionDecl *pattern = declaration->getTemplateInstantiationPattern())
+        declaration = pattern;
+    return " " + declaration->getType().getCanonicalType().getAsString();
+}
+
 std::string Names::function(const FunctionDecl *declaration) const {
     std::string name = declaration->getNameAsString();
     if (const auto *label = declaration->getAttr<AsmLabelAttr>())
@@ -63,12 +71,15 @@ std::string Names::function(const FunctionDecl *declaration) const {
     if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
         return name + "@" +
                (method->getParent()->isLambda() ? at(method->getParent()->getLocation())
-                                                : record(method->getParent()));
+                                                : record(method->getParent())) +
+               signature(declaration);
+    bool has_overloads = context.getLangOpts().CPlusPlus && !declaration->isExternC();
+    std::string overload = has_overloads ? signature(declaration) : "";
     if (declaration->getFormalLinkage() == ExternalLinkage)
-        return name;
+        return has_overloads ? name + "@" + overload : name;
     const FunctionDecl *definition = declaration;
     declaration->hasBody(definition);
-    return name + "@" + file(sources.getExpansionLoc(definition->getLocation()));
+    return name + "@" + file(sources.getExpansionLoc(definition->getLocation())) + overload;
 }
 
 /* struct { ... } variable; the variable has to name its members. */

@@ -29,7 +29,7 @@ OwnData::OwnData(const Program &program) : program(program) {
 bool OwnData::is_fresh(const Flow &flow, const Expr &value, int copies) const {
     if (value.kind == ExprKind::Call) {
         auto callee = program.by_key.find(value.text);
-        return callee == program.by_key.end() ? allocators.count(value.text) > 0
+        return callee == program.by_key.end() ? allocators.count(key_display(value.text)) > 0
                                               : copies > 0 && makes(callee->second, copies - 1);
     }
     if (value.kind != ExprKind::Variable || !key_is_local(value.text) || copies == 0)

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "static-analyzer/flow.h"
+#include "static-analyzer/virtual.h"
 
 namespace persik {
 
@@ -65,12 +66,23 @@ void find_aliases(Program &program) {
                 program.aliases["*" + a.target->text] = a.value->children[0].text;
 }
 
+using BySignature = std::map<std::string, std::vector<int>>;
+
+std::vector<int> callees_through(const Program &program, const BySignature &by_signature,
+                                 const std::string &text) {
+    auto methods = program.implementations.find(text);
+    if (methods != program.implementations.end())
+        return methods->second;
+    auto functions = by_signature.find(text);
+    return functions == by_signature.end() ? std::vector<int>() : functions->second;
+}
+
 /* Calls through pointers may reach any function of that type whose address is taken. */
 void resolve_calls(Program &program) {
     std::set<std::string> taken;
     for (const Function &function : program.functions)
         note_function_addresses(function.body, taken);
-    std::map<std::string, std::vector<int>> by_signature;
+    BySignature by_signature;
     for (const std::string &key : taken)
         if (auto known = program.by_key.find(key); known != program.by_key.end())
             by_signature[program.functions[(size_t)known->second].signature].push_back(
@@ -79,7 +91,7 @@ void resolve_calls(Program &program) {
         for (CallSite &site : flow.calls) {
             site.callees.clear();
             if (site.call->kind == ExprKind::Indirect)
-                site.callees = by_signature[site.call->text];
+                site.callees = callees_through(program, by_signature, site.call->text);
             else if (auto known = program.by_key.find(site.call->text);
                      known != program.by_key.end())
                 site.callees = {known->second};
@@ -239,6 +251,7 @@ std::string Program::object(const Expr &expr) const {
 Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots) {
     Program program;
     merge_units(units, program);
+    link_virtual_calls(program);
     program.flows.resize(program.functions.size());
     /* A function's effect on locks depends on its callees': until nothing changes, and at most as
      * deep as wrappers reasonably go. */

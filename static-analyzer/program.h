@@ -75,6 +75,7 @@ struct Program {
     std::vector<Flow> flows;         /* same index */
     std::vector<StaticObject> objects;
     std::unordered_map<std::string, int> by_key;
+    std::map<std::string, std::vector<int>> implementations; /* of virtual methods, by their keys */
     std::map<std::string, std::string> aliases; /* "*local:f.m" -> what that pointer always is */
 
     const Function *find(const std::string &key) const;
