@@ -73,6 +73,10 @@ class Converter {
     Expr convert(const clang::Expr *node);
     Expr convert_constant(const clang::Expr *node, double value) const;
     Expr convert_cast(const clang::CastExpr *cast);
+    static const clang::Expr *referee(const clang::VarDecl *variable);
+    Expr named(const clang::VarDecl *variable);
+    Expr convert_for(clang::QualType to, const clang::Expr *value);
+    std::vector<Expr> convert_arguments(const clang::CallExpr *call);
     Expr convert_reference(const clang::DeclRefExpr *reference);
     Expr convert_member(const clang::MemberExpr *member);
     Expr convert_subscript(const clang::ArraySubscriptExpr *subscript);

@@ -115,12 +115,66 @@ Expr Converter::convert_cast(const CastExpr *cast) {
     }
 }
 
+/* A reference that things are changed by: what is only read may be no object at all. */
+static bool is_pointer_in_disguise(QualType type) {
+    return !type.isNull() && type->isLValueReferenceType() &&
+           !type->getPointeeType().isConstQualified() && !type->getPointeeType()->isFunctionType();
+}
+
+/* What a local reference stands for, where that has a name; null: it is a variable to us. */
+const clang::Expr *Converter::referee(const VarDecl *variable) {
+    if (!variable->getType()->isReferenceType() || !variable->hasLocalStorage() ||
+        variable->isCXXForRangeDecl() || !variable->getInit())
+        return nullptr;
+    const clang::Expr *of = variable->getInit()->IgnoreParenImpCasts();
+    return isa<DeclRefExpr>(of) || isa<MemberExpr>(of) || isa<ArraySubscriptExpr>(of) ? of
+                                                                                      : nullptr;
+}
+
+Expr Converter::named(const VarDecl *variable) {
+    if (const clang::Expr *of = referee(variable))
+        return convert(of);
+    TypeKind type = type_kind(variable->getType().getNonReferenceType());
+    bool points = isa<ParmVarDecl>(variable) && is_pointer_in_disguise(variable->getType());
+    Expr expr =
+        make(ExprKind::Variable, points ? TypeKind::Pointer : type, names.variable(variable));
+    return points ? dereference(std::move(expr), type) : expr;
+}
+
+/* What a parameter of type `to` is set to. */
+Expr Converter::convert_for(QualType to, const clang::Expr *value) {
+    Expr converted = convert(value);
+    if (!is_pointer_in_disguise(to))
+        return converted;
+    return make(ExprKind::Address, TypeKind::Pointer, "", {std::move(converted)});
+}
+
+/* Of a function of the program's own, which we read ourselves; else no type. */
+static QualType parameter_type(const FunctionDecl *function, unsigned i) {
+    return function && !is_of_library(function) && i < function->getNumParams()
+               ? function->getParamDecl(i)->getType()
+               : QualType();
+}
+
+/* The object of a method that is an operator is no parameter, but the first argument. */
+std::vector<Expr> Converter::convert_arguments(const CallExpr *call) {
+    const FunctionDecl *callee = call->getDirectCallee();
+    unsigned objects = isa<CXXOperatorCallExpr>(call) && isa_and_nonnull<CXXMethodDecl>(callee);
+    std::vector<Expr> arguments;
+    for (unsigned i = 0; i < call->getNumArgs(); i++)
+        if (i < objects)
+            arguments.push_back(convert(call->getArg(i)));
+        else
+            arguments.push_back(convert_for(parameter_type(callee, i - objects), call->getArg(i)));
+    return arguments;
+}
+
 Expr Converter::convert_reference(const DeclRefExpr *reference) {
     const ValueDecl *declaration = reference->getDecl();
     if (const auto *callee = dyn_cast<FunctionDecl>(declaration))
         return make(ExprKind::Function, TypeKind::Pointer, names.function(callee));
     if (const auto *variable = dyn_cast<VarDecl>(declaration))
-        return make(ExprKind::Variable, type_kind(variable->getType()), names.variable(variable));
+        return named(variable);
     return make(ExprKind::Other, type_kind(reference->getType()), "");
 }
 
@@ -200,12 +254,10 @@ static const clang::Expr *dispatching_object(const CallExpr *call) {
 Expr Converter::convert_call(const CallExpr *call) {
     if (const CXXMethodDecl *method = std_atomic_method(call))
         return convert_std_atomic(call, method);
-    std::vector<Expr> arguments;
+    std::vector<Expr> arguments = convert_arguments(call);
     const clang::Expr *object = dispatching_object(call);
     if (object)
-        arguments.push_back(convert(object));
-    for (const clang::Expr *argument : call->arguments())
-        arguments.push_back(convert(argument));
+        arguments.insert(arguments.begin(), convert(object));
     TypeKind type = type_kind(call->getType());
     const FunctionDecl *callee = call->getDirectCallee();
     Expr expr;
@@ -235,9 +287,9 @@ Expr Converter::convert_construction(const CXXConstructExpr *object) {
         return *thread;
     const CXXConstructorDecl *constructor = object->getConstructor();
     std::vector<Expr> arguments;
-    for (const clang::Expr *argument : object->arguments())
-        if (!isa<CXXDefaultArgExpr>(argument))
-            arguments.push_back(convert(argument));
+    for (unsigned i = 0; i < object->getNumArgs(); i++)
+        if (!isa<CXXDefaultArgExpr>(object->getArg(i)))
+            arguments.push_back(convert_for(parameter_type(constructor, i), object->getArg(i)));
     bool library = is_of_library(constructor);
     if (arguments.size() == 1 && (library || constructor->isCopyOrMoveConstructor()))
         return std::move(arguments[0]);

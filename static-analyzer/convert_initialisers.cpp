@@ -100,7 +100,7 @@ Stmt Converter::convert_declarations(const DeclStmt *declarations) {
     Stmt block = statement(StmtKind::Block);
     for (const Decl *declaration : declarations->decls()) {
         const auto *variable = dyn_cast<VarDecl>(declaration);
-        if (!variable || !variable->getInit())
+        if (!variable || !variable->getInit() || referee(variable))
             continue;
         if (auto taken = library.declaration(variable)) {
             block.children.push_back(std::move(*taken));

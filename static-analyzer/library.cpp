@@ -90,6 +90,8 @@ std::optional<Expr> Library::call(const CallExpr *call) {
     std::string name = callee->getNameAsString();
     if ((name == "move" || name == "forward") && call->getNumArgs() == 1)
         return convert(call->getArg(0));
+    if (name == "ref" && call->getNumArgs() == 1)
+        return make(ExprKind::Address, TypeKind::Pointer, "", {convert(call->getArg(0))});
     if (const auto *op = dyn_cast<CXXOperatorCallExpr>(call))
         return operator_call(op);
     const auto *method = dyn_cast<CXXMemberCallExpr>(call);

@@ -13,6 +13,7 @@ struct Header {
     std::set<std::string> induction;      /* variables of the condition that the loop moves */
     bool counts = false;  /* one of them is the function's own, or set before the loop */
     bool is_even = false; /* one of them moves by the same step in each round */
+    bool told = false; /* one of them is set by what is called, and to nothing but constants here */
     Value limit, start, step;
     std::string limit_text;
 };
@@ -57,6 +58,8 @@ class HeaderReader {
             read_limit(*condition, inside);
         for (const std::string &key : header.induction)
             read_movement(key);
+        header.told = std::any_of(header.induction.begin(), header.induction.end(),
+                                  [this](const std::string &key) { return is_told(key); });
         return header;
     }
 
@@ -111,6 +114,26 @@ class HeaderReader {
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
         else if (!start) /* a parameter that the loop itself moves */
             header.start.merge(taint.start_value(key));
+    }
+
+    /* done = false; next(&item, &done); */
+    bool is_told(const std::string &key) const {
+        bool is_given =
+            std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+                return loop_contains(loop, site.at) &&
+                       std::any_of(
+                           site.call->children.begin(), site.call->children.end(),
+                           [&](const Expr &argument) { return is_address_of(argument, key); });
+            });
+        return is_given && std::none_of(flow.assignments.begin(), flow.assignments.end(),
+                                        [&](const Assignment &a) {
+                                            return is_variable(*a.target, key) && in_body(a) &&
+                                                   a.value->kind != ExprKind::Constant;
+                                        });
+    }
+
+    static bool is_address_of(const Expr &expr, const std::string &key) {
+        return expr.kind == ExprKind::Address && is_variable(expr.children[0], key);
     }
 
     /* The first part of a for loop is inside its text but in front of its rounds. */
@@ -236,6 +259,9 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     }
     if (header.induction.empty())
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
+    if (header.told)
+        return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " is told by what is called",
+                0};
     return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};
 }
 

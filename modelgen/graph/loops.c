@@ -162,7 +162,7 @@ static double sampled_cpu(const struct builder *builder, const struct facts_loop
     double cpu_ns = 0;
     for (size_t t = 0; t < builder->in->trace->n_threads; t++)
         cpu_ns += timeline_cpu(&builder->in->timelines[t], builder->in->trace->threads[t].end_ns);
-    return source_sampled_share(builder->in->sample, loop) * cpu_ns;
+    return source_sampled_share(builder->in->sample, NULL, loop) * cpu_ns;
 }
 
 /* Is most of the work of a loop done in one lump behind the last call in it? Then it is not its

@@ -312,6 +312,8 @@ static void write_edges(struct builder *builder) {
     for (size_t e = 0; e < builder->edges.count; e++)
         if (!builder->edges.items[e].farewell)
             write_edge(builder, &builder->edges.items[e]);
+    for (size_t p = 0; p < builder->in->pools->n_pools; p++)
+        edge_scaling_note_hidden(builder, (int)p);
 }
 
 static bool takes_part(const struct node *node) {

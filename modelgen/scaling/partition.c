@@ -1,5 +1,6 @@
 #include "modelgen/scaling/partition.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -336,7 +337,7 @@ static void decide_undecided(const struct partition_evidence *evidence, struct m
              memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
                            "computation is in loops of which the source does not tell who ends "
                            "them, as in %s (%s:%d); taken as each thread's own)",
-                           pool->name, 100 * evidence->undecided_ns / evidence->cpu_ns,
+                           pool->name, 100 * fmin(1, evidence->undecided_ns / evidence->cpu_ns),
                            loop->function, path_name(loop->file), loop->first_line));
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }

@@ -374,10 +374,13 @@ static bool runs_in_loop(const struct sample *sample, size_t n, const struct fac
     return false;
 }
 
-double source_sampled_share(const struct sample *sample, const struct facts_loop *loop) {
+double source_sampled_share(const struct sample *sample, const char *root,
+                            const struct facts_loop *loop) {
     double inside = 0, all = 0;
     for (size_t n = 0; sample && n < sample->n_nodes; n++) {
         double running = (double)sample->nodes[n].running;
+        if (running == 0 || (root && !under_root(sample, n, root)))
+            continue;
         inside += runs_in_loop(sample, n, loop) ? running : 0;
         all += running;
     }

@@ -73,9 +73,10 @@ struct source_split {
 struct source_split source_split_between(const struct source *source, const char *root,
                                          uint32_t from, uint32_t to);
 
-/* The share of the running samples that fell in the loop's lines and what they call; 0 without any.
- */
-double source_sampled_share(const struct sample *sample, const struct facts_loop *loop);
+/* The share of the running samples, of threads that start with `root` (NULL: of all), that fell in
+ * the loop's lines and what they call; 0 without any. */
+double source_sampled_share(const struct sample *sample, const char *root,
+                            const struct facts_loop *loop);
 
 /* Who gets what of a loop of kind BOUND_SHARE around a call, as far as the source says: the place
  * that calls the function with the loop knows best. */
