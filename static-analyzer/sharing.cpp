@@ -396,10 +396,10 @@ Sharing::Sharing(const Program &program) : program(program) {
     }
 }
 
-/* What of this call's arguments and value is taken work. */
-Handing Sharing::handing_of(const CallSite &site) const {
+/* What of this call's arguments and value is taken work; `bare`: would be under a lock. */
+Handing Sharing::handing_of(const CallSite &site, bool bare) const {
     Handing handing;
-    if (site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN) {
+    if (!bare && site.api >= 0 && catalog_info(site.api).api_class == CLASS_IN) {
         handing.returns = true;
         handing.reserves = false;
         for (size_t i = 0; i < site.call->children.size(); i++)
@@ -417,8 +417,9 @@ Handing Sharing::handing_of(const CallSite &site) const {
     if (site.call->kind == ExprKind::Indirect)
         return handing; /* may be anything */
     for (int callee : site.callees) {
-        add(takers, callee);
-        if (!site.at.held.empty())
+        if (!bare)
+            add(takers, callee);
+        if (bare || !site.at.held.empty())
             add(bare_takers, callee);
     }
     return handing;
@@ -427,26 +428,33 @@ Handing Sharing::handing_of(const CallSite &site) const {
 std::vector<Take> Sharing::takes_of(int f) const {
     std::vector<Take> takes = sections[(size_t)f];
     for (const CallSite &site : program.flows[(size_t)f].calls) {
-        Handing handing = handing_of(site);
-        if (!handing.returns && handing.parameters.empty())
-            continue;
-        Take take;
-        take.at = {site.at};
-        take.depth = handing.depth + 1;
-        take.reserves = handing.reserves;
-        take.expr = handing.returns ? site.call : nullptr;
-        take.why = expr_display(*site.call);
-        for (size_t i : handing.parameters) {
-            if (i >= site.call->children.size())
-                continue;
-            const Expr &argument = site.call->children[i];
-            std::string key = expr_object(argument);
-            if (key_is_local(key) || key.rfind("*local:", 0) == 0)
-                take.outs.insert(key);
-        }
-        takes.push_back(take);
+        add_take(site, false, takes);
+        if (site.at.held.empty())
+            add_take(site, true, takes);
     }
     return takes;
+}
+
+void Sharing::add_take(const CallSite &site, bool bare, std::vector<Take> &takes) const {
+    Handing handing = handing_of(site, bare);
+    if (!handing.returns && handing.parameters.empty())
+        return;
+    Take take;
+    take.section = bare ? bare_section : 0;
+    take.at = {site.at};
+    take.depth = handing.depth + 1;
+    take.reserves = handing.reserves;
+    take.expr = handing.returns ? site.call : nullptr;
+    take.why = expr_display(*site.call);
+    for (size_t i : handing.parameters) {
+        if (i >= site.call->children.size())
+            continue;
+        const Expr &argument = site.call->children[i];
+        std::string key = expr_object(argument);
+        if (key_is_local(key) || key.rfind("*local:", 0) == 0)
+            take.outs.insert(key);
+    }
+    takes.push_back(take);
 }
 
 bool Sharing::analyse(int f) {

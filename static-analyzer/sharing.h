@@ -63,7 +63,8 @@ class Sharing {
     std::map<int, Handing> bare_takers; /* would be, if the caller holds a lock */
 
     std::vector<Take> takes_of(int f) const;
-    Handing handing_of(const CallSite &site) const;
+    Handing handing_of(const CallSite &site, bool bare) const;
+    void add_take(const CallSite &site, bool bare, std::vector<Take> &takes) const;
     bool analyse(int f);
 };
 

@@ -1,6 +1,5 @@
 #include "modelgen/graph/edge_scaling.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -153,14 +152,6 @@ static bool is_undecided(const struct builder *builder, int pool, const struct f
     return !tells;
 }
 
-static void note_most_undecided(struct partition_evidence *evidence, const struct facts_loop *loop,
-                                double cpu_ns) {
-    if (cpu_ns <= evidence->most_undecided_ns)
-        return;
-    evidence->most_undecided_ns = cpu_ns;
-    evidence->undecided = loop;
-}
-
 /* Adds the edge's computation to the pool's evidence. */
 static void note_computation(const struct builder *builder, const struct draft_edge *draft,
                              const struct scaling *scaling) {
@@ -175,25 +166,26 @@ static void note_computation(const struct builder *builder, const struct draft_e
     if (!loop || !is_undecided(builder, pool, loop))
         return;
     evidence->undecided_ns += cpu_ns;
-    note_most_undecided(evidence, loop, cpu_ns);
+    if (cpu_ns > evidence->most_undecided_ns) {
+        evidence->most_undecided_ns = cpu_ns;
+        evidence->undecided = loop;
+    }
 }
 
-/* Loops may lie between the pool's calls, so that only the samples tell of them. One that they tell
- * most of stands for those around and inside of it. */
+/* Loops may lie between the pool's calls, so that only the samples tell of them. */
 void edge_scaling_note_hidden(const struct builder *builder, int pool) {
     const struct facts *facts = builder->in->facts;
     struct partition_evidence *evidence = &builder->in->evidence[pool];
-    double most_ns = 0;
     for (size_t l = 0; facts && l < facts->n_loops; l++) {
         if (builder->loop_is_visible[l] || !is_undecided(builder, pool, &facts->loops[l]))
             continue;
         const char *root = builder->in->pools->pools[pool].start_routine;
-        double cpu_ns = source_sampled_share(builder->in->sample, root, &facts->loops[l]) *
-                        evidence->cpu_ns;
-        note_most_undecided(evidence, &facts->loops[l], cpu_ns);
-        most_ns = fmax(most_ns, cpu_ns);
+        double share = source_sampled_share(builder->in->sample, root, &facts->loops[l]);
+        if (share > evidence->hidden_share) {
+            evidence->hidden_share = share;
+            evidence->hidden = &facts->loops[l];
+        }
     }
-    evidence->undecided_ns += most_ns;
 }
 
 struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft) {

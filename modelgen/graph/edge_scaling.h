@@ -10,8 +10,8 @@
  * goes to the evidence of the pool. */
 struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft);
 
-/* When all edges are written: adds to the pool's evidence what its threads compute in loops between
- * two calls of which the source does not tell who ends them. */
+/* Adds to the pool's evidence what its threads compute in a loop between two calls of which the
+ * source does not tell who ends it. */
 void edge_scaling_note_hidden(const struct builder *builder, int pool);
 
 /* Of the loop that the edge stays in: sets how its runs, and how often its node is stayed at,

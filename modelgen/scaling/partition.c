@@ -1,6 +1,5 @@
 #include "modelgen/scaling/partition.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -14,6 +13,8 @@
 /* Without source, a loop's rounds do not tell of computation outside of them; from this share of
  * the pool's CPU on, that is said. */
 #define OUTSIDE_SHARE 0.05
+/* Of the computation, in a loop that no call shows, for the pool to depend on who ends it. */
+#define HIDDEN_SHARE 0.5
 
 /* Calls made so often in one way are made in a loop; the share of them that lies in loops which the
  * source shows, for it to have been understood. */
@@ -328,16 +329,15 @@ static void decide_outside(struct model *model, int p, const struct rounds_cpu *
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
 
-/* The source is there, but does not tell of a loop. */
-static void decide_undecided(const struct partition_evidence *evidence, struct model *model,
+/* The source is there, but does not tell of a loop, which has so much of the computation. */
+static void decide_undecided(const struct facts_loop *loop, double share, struct model *model,
                              int p) {
     struct pool *pool = &model->pools[p];
-    const struct facts_loop *loop = evidence->undecided;
     set_rule(pool, PARTITION_UNKNOWN, 0.5,
              memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
                            "computation is in loops of which the source does not tell who ends "
                            "them, as in %s (%s:%d); taken as each thread's own)",
-                           pool->name, 100 * fmin(1, evidence->undecided_ns / evidence->cpu_ns),
+                           pool->name, 100 * share,
                            loop->function, path_name(loop->file), loop->first_line));
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
@@ -424,7 +424,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
         return;
     }
     if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns) {
-        decide_undecided(evidence, model, p);
+        decide_undecided(evidence->undecided, evidence->undecided_ns / evidence->cpu_ns, model, p);
+        return;
+    }
+    if (rule == PARTITION_PERTHREAD && !commanded && evidence->hidden_share > HIDDEN_SHARE) {
+        decide_undecided(evidence->hidden, evidence->hidden_share, model, p);
         return;
     }
     const char *text = rule_texts[rule];

@@ -19,6 +19,8 @@ struct partition_evidence {
     double undecided_ns; /* of that in loops that may be each thread's own or share something out */
     double most_undecided_ns;
     const struct facts_loop *undecided; /* the one of them with the most */
+    double hidden_share; /* of the computation in such a loop, between two calls, by the samples */
+    const struct facts_loop *hidden;
 };
 
 void partition_note(struct partition_evidence *evidence, const struct rounds_fit *fit);
