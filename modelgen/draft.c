@@ -105,6 +105,13 @@ bool draft_node_in_pool(const struct node *node, const struct pool *pool) {
     return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
 }
 
+size_t draft_pool_of(const struct model *model, size_t node) {
+    size_t p = 0;
+    while (p < model->n_pools && !draft_node_in_pool(&model->nodes[node], &model->pools[p]))
+        p++;
+    return p;
+}
+
 void draft_note(struct model *model, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -28,6 +28,9 @@ void draft_remove_unreachable(struct model *model);
 /* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
 bool draft_node_in_pool(const struct node *node, const struct pool *pool);
 
+/* Index of the pool in whose graph the node is. */
+size_t draft_pool_of(const struct model *model, size_t node);
+
 /* Appends to the "not modelled exactly" list; a line already there is not repeated. */
 void draft_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -461,16 +461,9 @@ static bool tells(const struct statement_section *giver, enum statement_kind how
     return false;
 }
 
-static size_t pool_of_node(const struct model *model, size_t node) {
-    size_t p = 0;
-    while (p < model->n_pools && !draft_node_in_pool(&model->nodes[node], &model->pools[p]))
-        p++;
-    return p;
-}
-
 bool statements_are_handed(const struct model *model, size_t node) {
     const struct statement_section *taker = section_at(model, node);
-    size_t pool = pool_of_node(model, node);
+    size_t pool = draft_pool_of(model, node);
     bool handed = false;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *other = &model->nodes[n];
@@ -478,7 +471,7 @@ bool statements_are_handed(const struct model *model, size_t node) {
             continue;
         bool signals = tells(section_at(model, n), STATEMENT_SIGNAL, taker);
         bool broadcasts = tells(section_at(model, n), STATEMENT_BROADCAST, taker);
-        if (broadcasts || (signals && pool_of_node(model, n) == pool))
+        if (broadcasts || (signals && draft_pool_of(model, n) == pool))
             return false;
         handed |= signals;
     }

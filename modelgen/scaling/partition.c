@@ -337,8 +337,8 @@ static void decide_undecided(const struct facts_loop *loop, double share, struct
              memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
                            "computation is in loops of which the source does not tell who ends "
                            "them, as in %s (%s:%d); taken as each thread's own)",
-                           pool->name, 100 * share,
-                           loop->function, path_name(loop->file), loop->first_line));
+                           pool->name, 100 * share, loop->function, path_name(loop->file),
+                           loop->first_line));
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
 

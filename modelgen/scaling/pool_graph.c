@@ -19,25 +19,36 @@ bool pool_graph_gives(const struct node *node, int object) {
     return node->object == object && (node->kind == NODE_PUT || node->kind == NODE_RELEASE);
 }
 
+static bool grows(const struct node *node) {
+    bool any = node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
+    for (size_t e = 0; e < node->n_edges; e++)
+        any |= node->edges[e].runs_scaling.growth > 0;
+    return any;
+}
+
+/* Is the node in a loop that has more rounds with more threads? That they are created in one says
+ * nothing of what they are given later. */
+static bool goes_by_threads(const struct pool_graph *graph, size_t node) {
+    for (size_t n = 0; n < graph->n; n++)
+        if (grows(&graph->model->nodes[n]) &&
+            (n == node || pool_graph_same_loop(graph->reaches, graph->n, n, node)))
+            return true;
+    return false;
+}
+
 bool pool_graph_may_follow_threads(const struct pool_graph *graph, int object) {
     const struct model *model = graph->model;
     if (model->objects[object].amount.n_terms > 0)
         return true;
     if (model->objects[object].items_in_all > 0)
         return false;
-    for (size_t p = 0; p < model->n_pools; p++) {
-        bool fills = false, goes_by_threads = model->pools[p].scales;
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            const struct node *node = &model->nodes[n];
-            if (!draft_node_in_pool(node, &model->pools[p]))
-                continue;
-            bool acts = node->kind == NODE_STATEMENTS && node->object == object;
-            fills |= pool_graph_gives(node, object) || (acts && (int)p != graph->pool);
-            goes_by_threads |= node->stays_scaling.growth > 0 || node->count_scaling.growth > 0;
-            for (size_t e = 0; e < node->n_edges; e++)
-                goes_by_threads |= node->edges[e].runs_scaling.growth > 0;
-        }
-        if (fills && goes_by_threads)
+    for (size_t n = 0; n < graph->n; n++) {
+        const struct node *node = &model->nodes[n];
+        bool acts = node->kind == NODE_STATEMENTS && node->object == object && !graph->is_own[n];
+        if (!acts && !pool_graph_gives(node, object))
+            continue;
+        size_t pool = draft_pool_of(model, n);
+        if ((pool < model->n_pools && model->pools[pool].scales) || goes_by_threads(graph, n))
             return true;
     }
     return false;
@@ -151,9 +162,9 @@ struct pool_graph pool_graph_make(struct model *model, int pool) {
         all[i] = true;
         graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
     }
+    find_paths(model, all, graph.reaches);
     for (size_t i = 0; i < n; i++)
         apart[i] = graph.is_own[i] && !is_meeting(&graph, i);
-    find_paths(model, all, graph.reaches);
     find_paths(model, apart, graph.loops);
     for (size_t j = 0; j < n; j++)
         if (graph.is_own[j] && pool_graph_takes_supply(&graph, j))

@@ -525,35 +525,40 @@ static void without_source_equal_rounds_are_unknown_until_told(void **state) {
     model_free(model);
 }
 
-enum { QUEUE = 0x2000, ITEMS = 24 };
+enum { QUEUE = 0x2000, ITEMS = 24, NAP_NS = 10000 };
 
 /* Main puts all items into a queue, then two threads take one each millisecond, until it says that
- * there are no more. */
+ * there are no more. It naps before it creates each of them. */
 static struct trace *item_trace(void) {
     struct trace *trace = builder_new(3);
     int main_thread = builder_thread(trace, "main", -1);
+    uint32_t nap = builder_context(trace, "main", 899, "main", 899);
     uint32_t create = builder_context(trace, "main", 900, "main", 900);
     uint32_t put = builder_context(trace, "main", 905, "main", 905);
     uint32_t close = builder_context(trace, "main", 907, "main", 907);
     uint32_t join = builder_context(trace, "main", 910, "main", 910);
     uint32_t get = builder_context(trace, "worker", 100, "worker", 100);
-    uint64_t end = ITEMS / 2 * ROW_NS + 200, now = 0;
+    uint64_t end = ITEMS / 2 * ROW_NS + 4 * NAP_NS, now = 0;
     for (int i = 0; i < ITEMS; i++)
         builder_record(trace, main_thread, "user:put", ++now, 0, QUEUE, put, 0);
     builder_record(trace, main_thread, "user:close_queue", ++now, 0, QUEUE, close, 0);
     for (int t = 1; t <= 2; t++) {
         int thread = builder_thread(trace, "worker", 0);
+        builder_record(trace, main_thread, "usleep", now, NAP_NS, 0, nap, 0);
+        builder_slice(trace, main_thread, now - 1, now);
+        now += NAP_NS + 1;
         builder_record(trace, main_thread, "pthread_create", ++now, 0, 0, create, t);
         for (int i = 0; i <= ITEMS / 2; i++) {
-            uint64_t at = (uint64_t)i * ROW_NS + 100;
+            uint64_t at = (uint64_t)i * ROW_NS + 3 * NAP_NS;
             builder_record(trace, thread, "user:get", at, 0, QUEUE, get, i == ITEMS / 2);
             if (i == ITEMS / 2)
                 trace->threads[thread].records[i].flags |= TRACE_FAILED;
         }
-        builder_slice(trace, thread, 0, end);
+        builder_slice(trace, thread, 3 * NAP_NS, end);
     }
-    for (int t = 1; t <= 2; t++)
-        builder_record(trace, main_thread, "pthread_join", ++now, end, 0, join, t);
+    builder_slice(trace, main_thread, now - 1, now);
+    builder_record(trace, main_thread, "pthread_join", now, end - now, 0, join, 1);
+    builder_record(trace, main_thread, "pthread_join", end, 0, 0, join, 2);
     builder_finish(trace, end);
     return trace;
 }
@@ -564,15 +569,21 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     char *file = "t.c";
     struct facts_share share = {
         .place = {"t.c", "worker", 105, 1}, .callee = "compute", .why = "not so"};
-    struct facts_loop loop = {.file = "t.c",
-                              .function = "worker",
-                              .first_line = 95,
-                              .last_line = 110,
-                              .bound = BOUND_UNKNOWN,
-                              .has_fragments = true};
+    struct facts_loop loops[] = {{.file = "t.c",
+                                  .function = "worker",
+                                  .first_line = 95,
+                                  .last_line = 110,
+                                  .bound = BOUND_UNKNOWN,
+                                  .has_fragments = true},
+                                 {.file = "t.c",
+                                  .function = "main",
+                                  .first_line = 898,
+                                  .last_line = 901,
+                                  .bound = BOUND_THREADS,
+                                  .has_fragments = true}};
     struct facts facts = {.version = FACTS_VERSION,
-                          .n_loops = 1,
-                          .loops = &loop,
+                          .n_loops = 2,
+                          .loops = loops,
                           .n_shares = 1,
                           .shares = &share,
                           .n_files = 1,
