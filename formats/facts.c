@@ -258,6 +258,8 @@ static void read_spin(struct reader *reader, const struct place *place, const js
     read_texts(reader, place, object, "changed_by", &spin->changed_by, &spin->n_changed_by);
     spin->attempt = read_text(reader, place, object, "attempt", false);
     spin->works = read_flag(reader, place, object, "works");
+    if (json_object_get(object, "leads_to"))
+        read_texts(reader, place, object, "leads_to", &spin->leads_to, &spin->n_leads_to);
 }
 
 static void read_share(struct reader *reader, const struct place *place, const json_t *object,
@@ -536,6 +538,7 @@ static void free_spin(struct facts_spin *spin) {
     free(spin->function);
     free(spin->variable);
     free_texts(spin->changed_by, spin->n_changed_by);
+    free_texts(spin->leads_to, spin->n_leads_to);
     free(spin->attempt);
 }
 

@@ -67,6 +67,8 @@ struct facts_spin {
     char **changed_by; /* functions */
     char *attempt;     /* the function that is tried; NULL */
     bool works;        /* the loop also does the work that comes of the attempt */
+    size_t n_leads_to;
+    char **leads_to; /* functions called on ways out of the loop, when the waiting is over */
 };
 
 /* A call statement whose callee (transitively) runs a loop of kind BOUND_SHARE, or of BOUND_SHARED

@@ -36,6 +36,7 @@ struct Spin {
     facts_spin_kind kind = SPIN_WAIT;
     std::string variable;             /* key */
     std::set<std::string> changed_by; /* keys of functions */
+    std::set<std::string> leads_to;   /* those called on ways out */
     std::string attempt;              /* key of the function that is tried; empty: none */
     bool works = false;               /* with what came of the attempt */
 };

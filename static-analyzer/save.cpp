@@ -77,11 +77,12 @@ json_t *to_json(const LoopFact &loop) {
 }
 
 json_t *to_json(const Spin &spin) {
-    return json_pack("{s:o, s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:b}", "file", text(spin.file),
+    return json_pack("{s:o, s:o, s:i, s:i, s:s, s:o, s:o, s:o, s:b, s:o}", "file", text(spin.file),
                      "function", name(spin.function), "first_line", spin.first_line, "last_line",
                      spin.last_line, "kind", spin_names[spin.kind], "variable", name(spin.variable),
                      "changed_by", names({spin.changed_by.begin(), spin.changed_by.end()}),
-                     "attempt", name(spin.attempt), "works", spin.works);
+                     "attempt", name(spin.attempt), "works", spin.works, "leads_to",
+                     names({spin.leads_to.begin(), spin.leads_to.end()}));
 }
 
 json_t *to_json(const ShareFact &share) {

@@ -74,6 +74,7 @@ class Reader {
         spin.works = works;
         if (spin.variable.empty())
             return false;
+        find_ways_out(spin);
         const Function &function = program.functions[f];
         spin.file = function.file;
         spin.function = function.key;
@@ -181,6 +182,17 @@ class Reader {
         return std::all_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
             return !is_inside(site.at) || leaves(site.at) || only_looks(site) || is_work(site.at);
         });
+    }
+
+    void find_ways_out(Spin &spin) const {
+        for (const CallSite &site : flow.calls) {
+            if (!is_inside(site.at) || !leaves(site.at) || only_looks(site))
+                continue;
+            for (int callee : site.callees)
+                spin.leads_to.insert(program.functions[(size_t)callee].key);
+            if (site.callees.empty())
+                spin.leads_to.insert(site.call->text);
+        }
     }
 
     /* A counter of rounds may go on; what gathers results may not. */

@@ -21,9 +21,12 @@ static bool is_nap(const char *function) {
     return api >= 0 && (api_catalog[api].op == OP_YIELD || api_catalog[api].op == OP_SLEEP);
 }
 
-/* Is what the loop called there, `callee` or nothing, part of the waiting? Of loops that also work
- * it is the attempt and the naps after it. */
+/* Is what the loop called there, `callee` or nothing, part of the waiting, and not what it was for?
+ * Of loops that also work it is the attempt and the naps after it. */
 static bool is_waiting(const struct facts_spin *spin, const struct sample_node *callee) {
+    for (size_t i = 0; callee && i < spin->n_leads_to; i++)
+        if (strcmp(callee->function, spin->leads_to[i]) == 0)
+            return false;
     if (!spin->works)
         return true;
     return callee && ((spin->attempt && strcmp(callee->function, spin->attempt) == 0) ||

@@ -35,6 +35,28 @@ static void wait() {
         std::this_thread::yield();
 }
 
+struct Job {
+    virtual ~Job() {
+    }
+    virtual void run() const = 0;
+};
+
+struct Sum : Job {
+    void run() const override {
+        for (int i = 0; i < 1000; i++)
+            work += i;
+    }
+};
+
+static void run_one(const Job &job) {
+    while (!ready) { //= spin wait global:ready
+        if (taken > 0) {
+            job.run();
+            return;
+        }
+    }
+}
+
 static void work_until_ready() {
     while (!ready) //= spin none
         work++;
@@ -78,6 +100,7 @@ int main() {
         give_back();
     });
     work_until_ready();
+    run_one(Sum());
     ready = true;
     Gate gate(5);
     gate.let();

@@ -137,6 +137,7 @@ static struct facts_loop row_loop(enum facts_bound bound, enum rest rest) {
 /* With the source, when there is a loop. Frees the trace. */
 static bool creation_is_seen = true;
 static char *other_way; /* of one thread */
+static const struct sample *row_sample;
 static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
     char *file = "t.c";
     struct facts_creation creation = {.place = {.function = "main", .file = file, .line = 900},
@@ -151,7 +152,7 @@ static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
                           .n_creations = creation_is_seen,
                           .creations = &creation};
     struct error error = {""};
-    struct model *model = modelgen_build(trace, loop ? &facts : NULL, NULL, NULL, &error);
+    struct model *model = modelgen_build(trace, loop ? &facts : NULL, row_sample, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(trace);
     model->machine.wake_latency_ns = (struct dist){0};
@@ -207,6 +208,32 @@ static void rows_shared_out_evenly_are_whole(void **state) {
     struct model *model = row_model((int[]){12, 11}, 2, &loop);
     ASSERT_ROWS(model, 1, 23);
     ASSERT_ROWS(model, 8, 3);
+    model_free(model);
+}
+
+/* Two threads that make no call but for their end; where the samples saw them. */
+static struct model *silent_model(int line_of_samples) {
+    struct facts_loop loop = row_loop(BOUND_UNKNOWN, REST_NONE);
+    struct sample_node nodes[] = {
+        {.parent = -1, .function = "worker", .line = line_of_samples, .running = 20}};
+    struct sample sample = {.nodes = nodes, .n_nodes = 1};
+    row_sample = &sample;
+    struct trace *trace = row_trace((int[]){1, 1}, 2);
+    for (size_t t = 1; t < trace->n_threads; t++)
+        trace->threads[t].n_records = 0;
+    struct model *model = model_of(trace, &loop);
+    row_sample = NULL;
+    return model;
+}
+
+static void who_ends_a_loop_between_two_calls_must_be_told(void **state) {
+    (void)state;
+    struct model *model = silent_model(100);
+    assert_int_equal(model->pools[1].partition, PARTITION_UNKNOWN);
+    assert_non_null(strstr(model->pools[1].rule, "as in worker (t.c:90)"));
+    model_free(model);
+    model = silent_model(200);
+    assert_int_equal(model->pools[1].partition, PARTITION_PERTHREAD);
     model_free(model);
 }
 
@@ -826,6 +853,7 @@ int main(void) {
         cmocka_unit_test(where_a_total_divides_evenly_the_source_says_who_would_get_the_rest),
         cmocka_unit_test(the_last_thread_takes_its_rest_for_any_number_of_threads),
         cmocka_unit_test(rows_shared_out_evenly_are_whole),
+        cmocka_unit_test(who_ends_a_loop_between_two_calls_must_be_told),
         cmocka_unit_test(rows_of_a_plain_loop_are_each_threads_own),
         cmocka_unit_test(that_one_thread_goes_another_way_is_said),
         cmocka_unit_test(rows_of_a_loop_that_the_source_does_not_show_are_unknown),

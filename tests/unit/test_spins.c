@@ -13,13 +13,14 @@
 
 static char *changers[] = {"run", "main"};
 static struct facts_spin loops[] = {
-    {"/src/a.c", "run", 10, 20, SPIN_WAIT, "global:done", 2, changers, NULL, false},
-    {"/src/a.c", "run", 14, 15, SPIN_LOCK, "global:taken", 2, changers, NULL, false},
+    {"/src/a.c", "run", 10, 20, SPIN_WAIT, "global:done", 2, changers, NULL, false, 0, NULL},
+    {"/src/a.c", "run", 14, 15, SPIN_LOCK, "global:taken", 2, changers, NULL, false, 0, NULL},
 };
 static const struct facts facts = {.n_spins = 2, .spins = loops};
 
 static struct facts_spin polling[] = {
-    {"/src/a.c", "run", 10, 20, SPIN_ATTEMPT, "struct ring.tail", 2, changers, "relax", true},
+    {"/src/a.c", "run", 10, 20, SPIN_ATTEMPT, "struct ring.tail", 2, changers, "relax", true, 0,
+     NULL},
 };
 
 static void add(struct sample *sample, int parent, const char *function, int line, int running) {
@@ -63,6 +64,18 @@ static void of_loops_that_work_only_attempts_count(void **state) {
     model_free(model);
 }
 
+static void what_ways_out_lead_to_is_work(void **state) {
+    (void)state;
+    char *relax = "relax";
+    struct facts_spin loop = loops[1];
+    loop.n_leads_to = 1;
+    loop.leads_to = &relax;
+    struct model *model = notes_of(&(struct facts){.n_spins = 1, .spins = &loop}, 300);
+    assert_int_equal(model->n_notes, 1);
+    assert_memory_equal(model->notes[0], "5.0 %", strlen("5.0 %"));
+    model_free(model);
+}
+
 static void what_hardly_burns_is_not(void **state) {
     (void)state;
     struct model *model = notes_of(&facts, 2);
@@ -77,6 +90,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(burnt_time_is_listed_by_loop),
         cmocka_unit_test(of_loops_that_work_only_attempts_count),
+        cmocka_unit_test(what_ways_out_lead_to_is_work),
         cmocka_unit_test(what_hardly_burns_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
