@@ -136,6 +136,12 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     }
 }
 
+/* Does it take back what a round's threads have added, one each, before the next round? */
+static bool takes_all_back(const struct writer *writer, const struct guard *guard, int weight) {
+    return weight < -1 && objects_pool_of_amount(writer, guard, -weight) != MODEL_NONE &&
+           objects_pool_of_amount(writer, guard, 1 - guard->initial) != MODEL_NONE;
+}
+
 /* `early`: what the section changes before it waits, else what it has changed when it ends. */
 static void write_effects(struct writer *writer, size_t record, int section_index,
                           enum outcome answer, bool early, uint64_t time) {
@@ -165,6 +171,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         struct step *step = writer_add_step(writer, kind, record, time, time);
         step->object = object;
         step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
+        step->count_per_thread =
+            guard->kind == GUARD_LEVEL && weight < 0 && takes_all_back(writer, guard, weight);
         if (kind == NODE_PUT) {
             step->settles = writer->succeeded;
             writer->succeeded = false;

@@ -217,9 +217,9 @@ struct guard guard_found(const struct monitors *monitors, const struct sections 
     for (int i = 0; i < search->n_classes; i++) {
         guard.weight[search->classes[i]] = best->weight[i];
         guard.early[search->classes[i]] = best->early[i];
-        guard.waits[search->classes[i]] =
-            monitors->classes[search->classes[i]].entry == best->waiter_entry;
     }
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        guard.waits[c] = monitors->classes[c].mutex == mutex && search_is_waiter(search, (int)c);
     if (!hypothesis_takes(monitors, best))
         guard.kind = GUARD_LEVEL;
     else

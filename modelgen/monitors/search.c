@@ -17,8 +17,7 @@
 #define REACHED     0.25 /* ... that a level is reached at the start */
 #define STOCK       1.25 /* ... and that there is something to take, which no section put there */
 
-/* Do sections of the class wait for what is sought? */
-static bool is_waiter(const struct search *search, int class_index) {
+bool search_is_waiter(const struct search *search, int class_index) {
     const struct section_class *class = &search->monitors->classes[class_index];
     return class->entry == search->current.waiter_entry ||
            (search->by_operation && class_is_same_operation(class, search->waiter));
@@ -40,7 +39,8 @@ static int waiter_slot(const struct search *search) {
 static bool judges(const struct search *search, size_t index) {
     const struct event *event = &search->history->items[index];
     return event_decides(event) && event->time_ns < search->current.closed_ns &&
-           is_waiter(search, event->class_index) && !(search->excused && search->excused[index]);
+           search_is_waiter(search, event->class_index) &&
+           !(search->excused && search->excused[index]);
 }
 
 /* Where the class stands in what was found; -1: it takes no part. */
@@ -267,7 +267,7 @@ static void enumerate(struct search *search, int at) {
     }
     const struct section_class *class = &search->monitors->classes[search->classes[at]];
     int *weight = &search->current.weight[at];
-    bool waiter = is_waiter(search, search->classes[at]);
+    bool waiter = search_is_waiter(search, search->classes[at]);
     if (waiter && search->current.tries) {
         bool succeeds =
             search->success >= 0 ? search->classes[at] == search->success : class->n_signals > 0;

@@ -47,6 +47,9 @@ struct search {
 bool search_waits(struct search *search, const struct history *history,
                   const struct section_class *class, int *close_class);
 
+/* Do sections of the class wait for what is sought, or what was found? */
+bool search_is_waiter(const struct search *search, int class_index);
+
 /* Of mutexes that are alike, each with a counter of its own: does one counter for all say the same,
  * and only one thread wait by it? The mutexes are in use one after the other then, as that thread
  * comes to them, however many other threads there are. */

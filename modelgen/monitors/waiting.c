@@ -68,7 +68,8 @@ void waiting_find(struct monitors *monitors, const struct sections *sections, in
             monitors->condition_in_pattern[class->waits_on])
             continue;
         tried[class->entry] = true;
-        if (!together_waits(monitors, list, class->entry))
+        if (!together_waits(monitors, list, class->entry) &&
+            !guards_explain(list->items, list->count, c))
             find_waited_for(monitors, sections, class, history, list);
     }
     for (size_t c = 0; c < monitors->n_classes; c++) /* a later one may have told of an earlier */
