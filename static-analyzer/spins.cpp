@@ -147,9 +147,19 @@ class Reader {
         return found;
     }
 
+    /* Who goes round a loop without a pause computes. */
+    static bool computes(const Flow &body) {
+        for (size_t inner = 0; inner < body.loops.size(); inner++)
+            if (std::none_of(body.calls.begin(), body.calls.end(), [&](const CallSite &site) {
+                    return site.at.loop >= 0 && loop_contains(body, (int)inner, site.at.loop);
+                }))
+                return true;
+        return false;
+    }
+
     bool only_pauses(int callee, int depth) const {
         const Flow &body = program.flows[(size_t)callee];
-        return depth < max_depth &&
+        return depth < max_depth && !computes(body) &&
                std::all_of(body.assignments.begin(), body.assignments.end(),
                            [](const Assignment &a) { return key_is_local(a.target->text); }) &&
                std::all_of(body.calls.begin(), body.calls.end(), [&](const CallSite &site) {

@@ -70,8 +70,11 @@ void prepare_writer(struct writer *writer) {
     writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
     writer->farewells = farewells_find(in);
     writer->refills = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->refills);
-    for (size_t g = 0; g < in->monitors->n_guards; g++)
+    writer->for_all = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->for_all);
+    for (size_t g = 0; g < in->monitors->n_guards; g++) {
         writer->refills[g] = refills_total(in, &writer->farewells, g);
+        writer->for_all[g] = lots_are_for_all(in, &writer->farewells, g);
+    }
     timed_steps_choose_sites(writer);
     objects_find_flags(writer);
     objects_find_meetings(writer);
@@ -100,6 +103,7 @@ void prepare_free(struct writer *writer) {
     items_free(&writer->items);
     farewells_free(&writer->farewells);
     free(writer->refills);
+    free(writer->for_all);
     map_free(&writer->kept_sites);
     map_free(&writer->share_of);
     map_free(&writer->device_of_site);

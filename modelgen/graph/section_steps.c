@@ -172,7 +172,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         step->object = object;
         step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
         step->count_per_thread =
-            guard->kind == GUARD_LEVEL && weight < 0 && takes_all_back(writer, guard, weight);
+            (kind == NODE_PUT && writer->for_all[g]) ||
+            (guard->kind == GUARD_LEVEL && takes_all_back(writer, guard, weight));
         if (kind == NODE_PUT) {
             step->settles = writer->succeeded;
             writer->succeeded = false;

@@ -8,6 +8,7 @@
 #include "modelgen/graph/farewells.h"
 #include "modelgen/graph/instances.h"
 #include "modelgen/graph/items.h"
+#include "modelgen/graph/lots.h"
 #include "modelgen/graph/refills.h"
 #include "modelgen/graph/stream.h"
 
@@ -55,6 +56,7 @@ struct writer {
     struct items items;                     /* queues that functions of the program's own work on */
     struct farewells farewells;
     double *refills;       /* per guard: refills_total() */
+    bool *for_all;         /* per guard: lots_are_for_all() */
     int *created, *joined; /* per pool, to find the first of each generation */
     int *join_standing;    /* per pool: which join of the generation stands for all */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */

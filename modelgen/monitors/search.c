@@ -500,9 +500,10 @@ bool search_waits(struct search *search, const struct history *history,
     }
     *search = best;
     good = good && holds_elsewhere(search, false);
-    if (good && search->uniform)
+    if (good && search->uniform && !owes_at_start(search))
         return true;
-    /* before it is believed that a section's signals tell what it does */
+    /* before it is believed that a section's signals tell what it does, or that something is owed
+     */
     best.by_operation = true;
     best.waiter = class;
     if (!search_run(&best, history, class->mutex, class->entry, class->waits_on, -1, false) ||

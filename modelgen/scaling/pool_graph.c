@@ -61,6 +61,8 @@ static bool is_for_commands(const struct model *model, int object) {
         if (node->kind != NODE_RELEASE || node->count >= 0 || node->n_edges != 1)
             continue;
         const struct node *next = &model->nodes[node->edges[0].to];
+        if (next->kind == NODE_TASK_BEGIN && next->n_edges == 1)
+            next = &model->nodes[next->edges[0].to];
         if (next->kind == NODE_PUT && next->object == object)
             return true;
     }
