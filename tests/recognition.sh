@@ -11,7 +11,7 @@ corpus=$root/tests/monitors
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_commands pool_hooks pool_relay
     unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
-    completion_race completion_conductor semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
+    completion_race completion_conductor completion_muster semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
     none_overwriting_ring none_histogram none_filled_list"
 
 # A host may take a core for as long as a program runs: of up to three recordings the first one counts
@@ -49,7 +49,7 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 23))"
+echo "1..$(($# + 24))"
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
 report $? "the programs build"
 
@@ -141,6 +141,9 @@ never_stalls completion_conductor && jq -e 'any(.objects[]; .in_rounds)' \
 report $? "each bar is for every player"
 follows completion_conductor "each thread does the same work"
 report $? "the conductor waits for as many as there are players"
+never_stalls completion_muster &&
+    follows completion_muster "splits a fixed total among its threads" >"$scratch/log"
+report $? "all muster before each loop, however many there are"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.
 verdict_on semaphore_limit bounded_counter >"$scratch/log" && ! is_right "$scratch/log"

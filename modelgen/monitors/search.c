@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/monitors/batches.h"
 #include "modelgen/monitors/candidates.h"
@@ -479,6 +480,39 @@ static bool better_found(const struct search *a, const struct search *b) {
     return hypothesis_takes(a->monitors, &a->best) && !hypothesis_takes(b->monitors, &b->best);
 }
 
+/* Was anything added in silence while somebody waited who could have gone on by then, by what was
+ * found? Whoever adds the last of what is waited for tells. */
+static bool goes_unheard(const struct search *search) {
+    const struct history *history = search->history;
+    long *counters = memory_alloc(history->n_instances, sizeof *counters);
+    long *untold = memory_alloc(history->n_instances, sizeof *untold); /* who wait */
+    struct map waits = MAP_EMPTY;                                      /* section -> 1 */
+    bool unheard = false;
+    for (size_t i = 0; i < history->count && !unheard; i++) {
+        const struct event *event = &history->items[i];
+        const struct section_class *class = &search->monitors->classes[event->class_index];
+        int slot = slot_of(search, event->class_index);
+        long *listeners = &untold[event->instance];
+        if (event->kind == EVENT_WAITS && class->waits_on == search->condition &&
+            !map_get(&waits, event->section, 0)) {
+            map_put(&waits, event->section, 1);
+            *listeners += 1;
+        } else if (slot >= 0 && event_changes(event, search->best.early[slot])) {
+            int weight = search->best.weight[slot];
+            counters[event->instance] += weight;
+            if (class_signals(class, search->condition))
+                *listeners -= class->broadcasts || *listeners == 0 ? *listeners : 1;
+            else
+                unheard = weight > 0 && *listeners > 0 &&
+                          counters[event->instance] > search->best_verdict.threshold;
+        }
+    }
+    map_free(&waits);
+    free(untold);
+    free(counters);
+    return unheard;
+}
+
 bool search_waits(struct search *search, const struct history *history,
                   const struct section_class *class, int *close_class) {
     int candidates[CLOSE_LIMIT];
@@ -500,14 +534,14 @@ bool search_waits(struct search *search, const struct history *history,
     }
     *search = best;
     good = good && holds_elsewhere(search, false);
-    if (good && search->uniform && !owes_at_start(search))
+    if (good && search->uniform && !owes_at_start(search) && !goes_unheard(search))
         return true;
-    /* before it is believed that a section's signals tell what it does, or that something is owed
-     */
+    /* before it is believed that a section's signals tell what it does, that something is owed, or
+     * that who waits is told too late */
     best.by_operation = true;
     best.waiter = class;
     if (!search_run(&best, history, class->mutex, class->entry, class->waits_on, -1, false) ||
-        !holds_elsewhere(&best, false))
+        !holds_elsewhere(&best, false) || (good && goes_unheard(&best)))
         return good;
     *search = best;
     *close_class = -1;
