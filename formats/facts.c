@@ -269,6 +269,7 @@ static void read_share(struct reader *reader, const struct place *place, const j
     share->rest = read_rest(reader, place, object);
     share->callee = read_text(reader, place, object, "callee", true);
     share->why = read_text(reader, place, object, "why", true);
+    share->shared = json_object_get(object, "shared") && read_flag(reader, place, object, "shared");
 }
 
 typedef void read_element(struct reader *, const struct place *, const json_t *, void *);

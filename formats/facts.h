@@ -79,6 +79,7 @@ struct facts_share {
     enum rest rest;
     char *callee;
     char *why;
+    bool shared; /* who has more time takes more of it */
 };
 
 /* How many threads a creation makes where these calls, all of them, lead to it. */

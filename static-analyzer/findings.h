@@ -45,6 +45,7 @@ struct ShareFact {
     Place place;
     enum rest rest;
     std::string function, callee, why;
+    bool shared;
 };
 
 struct Amount {

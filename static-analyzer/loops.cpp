@@ -350,7 +350,7 @@ class ShareFinder {
                     findings.shares.push_back(
                         {site.call->place, sharer.shared ? REST_NONE : rest_of_taint(sharer.taint),
                          program.functions[f].key, program.functions[(size_t)site.callees[0]].key,
-                         sharer.why});
+                         sharer.why, sharer.shared});
             }
         }
     }

@@ -89,6 +89,8 @@ json_t *to_json(const ShareFact &share) {
     json_t *object = json_pack("{s:o, s:o, s:o}", "place", place(share.place, share.function),
                                "callee", name(share.callee), "why", text(share.why));
     set_rest(object, share.rest);
+    if (share.shared)
+        json_object_set_new(object, "shared", json_true());
     return object;
 }
 

@@ -16,6 +16,22 @@ static double mean_of(const struct values *values) {
     return sum / (double)values->count;
 }
 
+void common_even_out(const struct builder *builder, struct draft_edge *draft) {
+    const struct thread_pool *pool =
+        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    size_t n = draft->passes.count, size = (size_t)pool->size;
+    size_t *places = size > 1 ? rounds_places(&draft->passes, pool) : NULL;
+    if (!places)
+        return;
+    double *sum = memory_alloc(n / size, sizeof *sum);
+    for (size_t i = 0; i < n; i++)
+        sum[places[i] / size] += draft->cpu_ns.items[i];
+    for (size_t i = 0; i < n; i++)
+        draft->cpu_ns.items[i] = sum[places[i] / size] / (double)size;
+    free(places);
+    free(sum);
+}
+
 struct common common_find(const struct builder *builder, const struct draft_edge *draft) {
     const struct thread_pool *pool =
         &builder->in->pools->pools[builder->nodes.items[draft->from].pool];

@@ -10,6 +10,10 @@ struct common {
     int sharers;  /* threads that had each round */
 };
 
+/* Gives each thread the same part of each of the edge's rounds; does nothing where it is not by
+ * rounds that they go. */
+void common_even_out(const struct builder *builder, struct draft_edge *draft);
+
 /* Of the edge's CPU times. None (0) where that may be chance, one thread tells nothing, or threads
  * had different numbers of rounds: then it is not by rounds that they go. */
 struct common common_find(const struct builder *builder, const struct draft_edge *draft);

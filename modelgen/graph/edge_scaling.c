@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/graph/common.h"
 #include "modelgen/graph/loops.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/scaling/partition.h"
@@ -206,6 +207,9 @@ struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge
     if (scaling.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);
+    /* Of threads that wait for cores some take more than others, which nobody waits for. */
+    if (scaling.share > 0 && split.shared && pool->size > builder->model->machine.cores)
+        common_even_out(builder, draft);
     note_computation(builder, draft, &scaling);
     return scaling;
 }

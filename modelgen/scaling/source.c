@@ -298,6 +298,12 @@ static bool find_stretches(const struct trace *trace, const struct facts *facts,
 
 enum part { PART_REST, PART_SPLIT, PART_GROWS };
 
+static void note_split(struct source_split *split, enum rest rest, const char *why, bool shared) {
+    split->rest = split->why && split->rest != rest ? REST_NONE : rest;
+    split->shared = shared && (split->shared || !split->why);
+    split->why = why;
+}
+
 /* What the line of the stretch's function does; of a split also why, and the rest, which must be
  * the same in all splits. */
 static enum part part_of_line(const struct source *source, const struct stretch *stretch, int line,
@@ -310,8 +316,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
             strcmp(loop->function, stretch->function) != 0)
             continue;
         if (loop->bound == BOUND_SHARE || (loop->bound == BOUND_SHARED && !loop->has_fragments)) {
-            split->rest = split->why && split->rest != loop->rest ? REST_NONE : loop->rest;
-            split->why = loop->why;
+            note_split(split, loop->rest, loop->why, loop->bound == BOUND_SHARED);
             return PART_SPLIT;
         }
         if (loop->bound == BOUND_THREADS)
@@ -320,8 +325,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
     for (size_t i = 0; i < facts->n_shares; i++) {
         const struct facts_share *share = &facts->shares[i];
         if (share->place.line == line && strcmp(share->place.function, stretch->function) == 0) {
-            split->rest = split->why && split->rest != share->rest ? REST_NONE : share->rest;
-            split->why = share->why;
+            note_split(split, share->rest, share->why, share->shared);
             return PART_SPLIT;
         }
     }

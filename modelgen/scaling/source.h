@@ -61,6 +61,7 @@ struct source_split {
     double share;    /* 0..1 of it is a fixed total split among the threads */
     enum rest rest;  /* of the split, when one way is told */
     const char *why; /* the source's reason; NULL when share is 0 */
+    bool shared;     /* threads take from all of it, who has more time takes more */
     double growth;   /* 0..1 of it grows with the thread count (a loop over the threads) */
 };
 

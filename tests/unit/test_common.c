@@ -13,6 +13,9 @@
 
 enum { THREADS = 2, STEPS = 20, BARRIER = 0x100 };
 
+static int cores = THREADS;
+static const struct facts *source; /* NULL: it is not there */
+
 /* Threads that meet after each step; `lengths[t]`: how long thread t computes in it, 100 us each.
  */
 static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
@@ -44,7 +47,8 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
                        t);
     builder_finish(trace, end + 100);
     struct error error = {""};
-    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    trace->meta.cores = cores;
+    struct model *model = modelgen_build(trace, source, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(trace);
     return model;
@@ -84,10 +88,62 @@ static void steps_that_differ_for_each_are_not(void **state) {
     model_free(model);
 }
 
+/* The source of the threads: their steps take from what all have, until there is no more. */
+static void read_source(struct facts *facts) {
+    static char *files[] = {"t.c"};
+    static struct facts_loop loop = {.file = "t.c",
+                                     .function = "worker",
+                                     .first_line = 90,
+                                     .last_line = 110,
+                                     .bound = BOUND_FIXED,
+                                     .has_fragments = true,
+                                     .why = "steps"};
+    static struct facts_share share = {.place = {.file = "t.c", .function = "worker", .line = 95},
+                                       .callee = "take_all",
+                                       .why = "next",
+                                       .shared = true};
+    static struct facts_creation creation = {
+        .place = {.file = "t.c", .function = "main", .line = 900},
+        .object = ON_THREAD,
+        .per_thread = true};
+    *facts = (struct facts){.version = FACTS_VERSION,
+                            .n_files = 1,
+                            .files = files,
+                            .n_loops = 1,
+                            .loops = &loop,
+                            .n_shares = 1,
+                            .shares = &share,
+                            .n_creations = 1,
+                            .creations = &creation};
+    source = facts;
+}
+
+/* Where threads wait for cores, who has one takes more. */
+static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
+    (void)state;
+    uint64_t lengths[THREADS][STEPS];
+    for (int step = 0; step < STEPS; step++)
+        for (int t = 0; t < THREADS; t++)
+            lengths[t][step] = (step + t) % 2 ? 10 : 50;
+    struct facts facts;
+    read_source(&facts);
+    for (cores = 1; cores <= THREADS; cores++) {
+        struct model *model = model_of(lengths);
+        struct dist cpu = step_cpu(model);
+        bool varies = cpu.kind == DIST_EMPIRICAL && cpu.values[cpu.n_values - 1] > cpu.mean * 1.1;
+        assert_true(varies == (cores == THREADS));
+        assert_true(cpu.mean > 0.9 * 30 * 100 * US && cpu.mean < 1.1 * 30 * 100 * US);
+        model_free(model);
+    }
+    cores = THREADS;
+    source = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_differ_alike_for_all_are_rounds),
         cmocka_unit_test(steps_that_differ_for_each_are_not),
+        cmocka_unit_test(what_threads_take_in_turns_on_a_core_is_evened_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
