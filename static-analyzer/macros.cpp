@@ -10,10 +10,13 @@ namespace persik {
 
 namespace {
 
+constexpr int max_depth = 8; /* of imports: they must not go round */
+
 struct Search {
     Dwarf *dwarf;
     std::vector<std::string> &options;
     bool found;
+    int depth;
 };
 
 /* Names that another compiler would have of its own. */
@@ -58,8 +61,11 @@ int note(Dwarf_Macro *macro, void *context) {
         search.options.push_back("-U" + text_of(macro));
         return DWARF_CB_OK;
     case DW_MACRO_import:
-        if (dwarf_macro_param1(macro, &offset) == 0)
-            dwarf_getmacros_off(search.dwarf, offset, note, context, DWARF_GETMACROS_START);
+        if (search.depth == max_depth || dwarf_macro_param1(macro, &offset) != 0)
+            return DWARF_CB_ABORT;
+        search.depth++;
+        dwarf_getmacros_off(search.dwarf, offset, note, context, DWARF_GETMACROS_START);
+        search.depth--;
         return DWARF_CB_OK;
     default: /* the first file */
         return DWARF_CB_ABORT;
@@ -69,7 +75,7 @@ int note(Dwarf_Macro *macro, void *context) {
 } // namespace
 
 bool find_recorded_macros(Dwarf_Die *unit, std::vector<std::string> &options) {
-    Search search = {dwarf_cu_getdwarf(unit->cu), options, false};
+    Search search = {dwarf_cu_getdwarf(unit->cu), options, false, 0};
     dwarf_getmacros(unit, note, &search, DWARF_GETMACROS_START);
     return search.found;
 }

@@ -674,6 +674,10 @@ static char *build_program(const char *options) {
                                            "#ifdef PARALLEL\n"
                                            "    pthread_mutex_lock(&lock);\n"
                                            "#endif\n"
+                                           "#if LEVEL > 2\n"
+                                           "    if (TWICE(0) == 0)\n"
+                                           "        pthread_mutex_unlock(&lock);\n"
+                                           "#endif\n"
                                            "    return 0;\n"
                                            "}\n");
     char *command = memory_format("cc %s -o %s %s -lpthread", options, program, source);
@@ -694,6 +698,20 @@ static void sources_and_macros_come_from_the_program(void **state) {
     assert_string_equal(facts->fragments[0].object, "global:lock");
     assert_int_equal(facts->fragments[0].place.line, 5);
     assert_int_equal(facts->fragments[0].place.column, 5);
+    facts_free(facts);
+    free(arguments);
+    free(program);
+}
+
+/* Their values, too, where the compiler wrote them down. */
+static void recorded_macros_are_as_they_were(void **state) {
+    (void)state;
+    char *program = build_program("-g3 -O2 -DPARALLEL -DLEVEL=3 '-DTWICE(x)=2 * (x)' -UOTHER");
+    char *arguments = memory_format("--binary %s", program);
+    struct facts *facts = analyse(arguments);
+    assert_int_equal(facts->n_problems, 0);
+    assert_int_equal(facts->n_fragments, 2);
+    assert_int_equal(facts->fragments[1].place.line, 9);
     facts_free(facts);
     free(arguments);
     free(program);
@@ -987,6 +1005,7 @@ int main(void) {
         cmocka_unit_test(macros_keep_their_use_and_their_text),
         cmocka_unit_test(analysis_starts_from_the_reached_functions),
         cmocka_unit_test(sources_and_macros_come_from_the_program),
+        cmocka_unit_test(recorded_macros_are_as_they_were),
         cmocka_unit_test(a_program_without_debug_information_is_refused),
         cmocka_unit_test(a_missing_source_is_named),
         cmocka_unit_test(a_syntax_error_costs_one_file),
