@@ -44,12 +44,14 @@ int api_find_internal(const char *name) {
         return api;
     char whole[64];
     size_t length = strlen(name);
-    if (length >= sizeof whole)
+    if (length + strlen("_np") >= sizeof whole)
         return -1;
     memcpy(whole, name, length + 1);
     for (char *end = strrchr(whole, '_'); api < 0 && end; end = strrchr(whole, '_')) {
-        *end = '\0';
+        memcpy(end, "_np", sizeof "_np"); /* __pthread_clockjoin_ex: of what is not portable */
         api = find_without_prefixes(whole);
+        *end = '\0';
+        api = api < 0 ? find_without_prefixes(whole) : api;
     }
     return api;
 }

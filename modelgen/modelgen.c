@@ -29,6 +29,7 @@
 #include "modelgen/run/relays.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/run/spins.h"
+#include "modelgen/run/unseen.h"
 #include "modelgen/run/view.h"
 #include "modelgen/run/wrappers.h"
 #include "modelgen/scaling/partition.h"
@@ -115,8 +116,15 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
 
 /* ---- the whole ---- */
 
+static void note_unexplained(const struct sample *sample, double share, struct model *model) {
+    char *place = sample ? unseen_place(sample) : NULL;
+    draft_note(model, "%.1f %% of the threads' time was blocked outside of any recorded call%s%s",
+               100 * share, place ? ", mostly in " : "", place ? place : "");
+    free(place);
+}
+
 static void explain_time(const struct trace *trace, const struct timeline *timelines,
-                         struct model *model) {
+                         const struct sample *sample, struct model *model) {
     double life = 0, unexplained = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline_parts parts = timeline_parts(&timelines[t]);
@@ -128,8 +136,7 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
         draft_note(model, "scheduling was not recorded: CPU time is wall time outside of "
                           "blocking calls, too long when the traced run had too few cores");
     if (1 - model->explained_share > UNEXPLAINED_NOTE)
-        draft_note(model, "%.1f %% of the threads' time was blocked outside of any recorded call",
-                   100 * (1 - model->explained_share));
+        note_unexplained(sample, 1 - model->explained_share, model);
 }
 
 /* The first thread's share is no part of the measured running time. */
@@ -223,7 +230,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     }
     write_provenance(trace, model);
     machine_measure(recorded, model);
-    explain_time(trace, timelines, model);
+    explain_time(trace, timelines, sample, model);
     const struct refills *refills = options ? options->refills : NULL;
     leave_out(attaching_find(recorded), trace, timelines);
     leave_out(interrupts_find(recorded), trace, timelines);

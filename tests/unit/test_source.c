@@ -99,6 +99,7 @@ static void calls_are_known_by_the_c_librarys_names(void **state) {
     assert_int_equal(api_find_internal("__new_sem_wait"), api_find("sem_wait"));
     assert_int_equal(api_find_internal("__GI___nanosleep"), api_find("nanosleep"));
     assert_int_equal(api_find_internal("_IO_fread"), api_find("fread"));
+    assert_int_equal(api_find_internal("__pthread_clockjoin_ex"), api_find("pthread_clockjoin_np"));
     assert_int_equal(api_find_internal("__pthread_mutex_unlock_usercnt"),
                      api_find("pthread_mutex_unlock"));
     assert_int_equal(api_find_internal("__pthread_cond_wait_common"),
