@@ -346,13 +346,16 @@ static void spinning_waits_are_told_from_work(void **state) {
     facts = analyse_program("spins.cpp");
     check_marks("spins.cpp", facts, 8);
     assert_int_equal(facts->n_spins, 6);
-    const struct facts_spin *leaves = NULL;
-    for (size_t i = 0; i < facts->n_spins; i++)
-        if (strcmp(facts->spins[i].function, "run_one") == 0)
-            leaves = &facts->spins[i];
-    assert_non_null(leaves);
-    assert_int_equal(leaves->n_leads_to, 1);
-    assert_string_equal(leaves->leads_to[0], "run");
+    size_t ways_out = 0;
+    for (size_t i = 0; i < facts->n_spins; i++) {
+        const struct facts_spin *spin = &facts->spins[i];
+        if (spin->n_leads_to == 0)
+            continue;
+        ways_out++;
+        assert_string_equal(spin->function, "run_one");
+        assert_string_equal(spin->leads_to[0], "run");
+    }
+    assert_int_equal(ways_out, 1);
     facts_free(facts);
 }
 
