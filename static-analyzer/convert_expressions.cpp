@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "static-analyzer/convert.h"
 
 using namespace clang;
@@ -121,14 +123,22 @@ static bool is_pointer_in_disguise(QualType type) {
            !type->getPointeeType().isConstQualified() && !type->getPointeeType()->isFunctionType();
 }
 
+static bool mentions(const clang::Stmt *node, const VarDecl *variable) {
+    const auto *reference = dyn_cast_or_null<DeclRefExpr>(node);
+    return node &&
+           ((reference && reference->getDecl() == variable) ||
+            std::any_of(node->child_begin(), node->child_end(),
+                        [&](const clang::Stmt *child) { return mentions(child, variable); }));
+}
+
 /* What a local reference stands for, where that has a name; null: it is a variable to us. */
 const clang::Expr *Converter::referee(const VarDecl *variable) {
     if (!variable->getType()->isReferenceType() || !variable->hasLocalStorage() ||
         variable->isCXXForRangeDecl() || !variable->getInit())
         return nullptr;
     const clang::Expr *of = variable->getInit()->IgnoreParenImpCasts();
-    return isa<DeclRefExpr>(of) || isa<MemberExpr>(of) || isa<ArraySubscriptExpr>(of) ? of
-                                                                                      : nullptr;
+    bool has_name = isa<DeclRefExpr>(of) || isa<MemberExpr>(of) || isa<ArraySubscriptExpr>(of);
+    return has_name && !mentions(of, variable) ? of : nullptr;
 }
 
 Expr Converter::named(const VarDecl *variable) {

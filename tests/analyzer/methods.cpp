@@ -76,6 +76,12 @@ static double twice(double x) {
     return 2 * x;
 }
 
+// Compilers take it, with a warning.
+static int undefined() {
+    int &self = self;
+    return self;
+}
+
 int main(int argc, char **argv) {
     n_threads = argc > 1 ? atoi(argv[1]) : 4;
     Thread *threads[64];
@@ -86,5 +92,5 @@ int main(int argc, char **argv) {
     int &count = n_threads;
     for (int i = 0; i < count; i++) //= bound threads
         Thread().join();
-    return twice(1.0) > twice(n_threads);
+    return twice(1.0) > twice(n_threads) + undefined();
 }
