@@ -28,7 +28,7 @@ void draft_remove_unreachable(struct model *model);
 /* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
 bool draft_node_in_pool(const struct node *node, const struct pool *pool);
 
-/* Index of the pool in whose graph the node is. */
+/* Index of the pool in whose graph the node is; their number: of none. */
 size_t draft_pool_of(const struct model *model, size_t node);
 
 /* Appends to the "not modelled exactly" list; a line already there is not repeated. */

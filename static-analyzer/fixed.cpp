@@ -22,8 +22,6 @@ static void find_fixed_pointers(const Stmt &stmt, std::map<std::string, const Ex
 }
 
 static void call_directly(Expr &expr, const std::map<std::string, Expr> &functions) {
-    for (Expr &child : expr.children)
-        call_directly(child, functions);
     if (expr.kind != ExprKind::Indirect)
         return;
     auto known = functions.find(expr.children[0].text);
@@ -34,13 +32,6 @@ static void call_directly(Expr &expr, const std::map<std::string, Expr> &functio
     expr.children.erase(expr.children.begin());
 }
 
-static void call_directly(Stmt &stmt, const std::map<std::string, Expr> &functions) {
-    for (Expr &expr : stmt.exprs)
-        call_directly(expr, functions);
-    for (Stmt &child : stmt.children)
-        call_directly(child, functions);
-}
-
 void call_fixed_pointers(Stmt &body) {
     std::map<std::string, const Expr *> pointers;
     find_fixed_pointers(body, pointers);
@@ -48,7 +39,7 @@ void call_fixed_pointers(Stmt &body) {
     for (const auto &[key, function] : pointers)
         if (function)
             functions[key] = *function;
-    call_directly(body, functions);
+    stmt_change(body, [&](Expr &expr) { call_directly(expr, functions); });
 }
 
 } // namespace persik

@@ -260,6 +260,21 @@ template <typename F> void expr_walk(const Expr &expr, const F &visit) {
         expr_walk(child, visit);
 }
 
+/* Calls `change` for `expr` and all below it, these first. */
+template <typename F> void expr_change(Expr &expr, const F &change) {
+    for (Expr &child : expr.children)
+        expr_change(child, change);
+    change(expr);
+}
+
+/* The same for all expressions of a statement. */
+template <typename F> void stmt_change(Stmt &stmt, const F &change) {
+    for (Expr &expr : stmt.exprs)
+        expr_change(expr, change);
+    for (Stmt &child : stmt.children)
+        stmt_change(child, change);
+}
+
 /* True if they are the same by what is seen without looking into children: these must be shared. */
 bool expr_is_copy(const Expr &a, const Expr &b);
 

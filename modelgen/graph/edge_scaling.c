@@ -177,7 +177,8 @@ static void note_computation(const struct builder *builder, const struct draft_e
 void edge_scaling_note_hidden(const struct builder *builder, int pool) {
     const struct facts *facts = builder->in->facts;
     struct partition_evidence *evidence = &builder->in->evidence[pool];
-    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+    bool matters = facts && builder->in->pools->pools[pool].scales;
+    for (size_t l = 0; matters && l < facts->n_loops; l++) {
         if (builder->loop_is_visible[l] || !is_undecided(builder, pool, &facts->loops[l]))
             continue;
         const char *root = builder->in->pools->pools[pool].start_routine;

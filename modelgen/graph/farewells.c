@@ -367,6 +367,22 @@ enum farewell farewells_of(const struct farewells *farewells, size_t guard, size
     return farewells->of[guard] ? farewells->of[guard][section] : FAREWELL_NONE;
 }
 
+bool farewells_takes_work(const struct farewells *farewells, const struct monitors *monitors,
+                          size_t guard, size_t section) {
+    const struct guard *of = &monitors->guards[guard];
+    return of->waits[monitors->class_of[section]] && of->outcome[section] == OUTCOME_YES &&
+           farewells_of(farewells, guard, section) == FAREWELL_NONE;
+}
+
+bool farewells_puts_work(const struct farewells *farewells, const struct monitors *monitors,
+                         size_t guard, size_t section) {
+    const struct guard *of = &monitors->guards[guard];
+    int class_index = monitors->class_of[section];
+    return of->weight[class_index] > 0 && !of->waits[class_index] &&
+           class_index != of->close_class &&
+           farewells_of(farewells, guard, section) == FAREWELL_NONE;
+}
+
 static bool is_put(enum farewell farewell) {
     return farewell == FAREWELL_FIRST || farewell == FAREWELL_OTHER;
 }

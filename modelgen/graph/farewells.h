@@ -27,6 +27,13 @@ void farewells_free(struct farewells *farewells);
 
 enum farewell farewells_of(const struct farewells *farewells, size_t guard, size_t section);
 
+/* Does the section take an item from the guard's queue, or put some there, that is none of these?
+ */
+bool farewells_takes_work(const struct farewells *farewells, const struct monitors *monitors,
+                          size_t guard, size_t section);
+bool farewells_puts_work(const struct farewells *farewells, const struct monitors *monitors,
+                         size_t guard, size_t section);
+
 /* Of a call that puts or takes by itself: on a semaphore that counts work, or on a pipe. */
 enum farewell farewells_of_call(const struct farewells *farewells, size_t thread, size_t record);
 

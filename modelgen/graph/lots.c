@@ -14,11 +14,9 @@ static bool count_lots(const struct stream_input *input, const struct farewells 
     const struct guard *guard = &input->monitors->guards[g];
     *lots = 0;
     for (size_t s = 0; s < input->sections->n_sections; s++) {
-        int class_index = input->monitors->class_of[s];
-        if (guard->weight[class_index] <= 0 || guard->waits[class_index] ||
-            class_index == guard->close_class || farewells_of(farewells, g, s) != FAREWELL_NONE)
+        if (!farewells_puts_work(farewells, input->monitors, g, s))
             continue;
-        if (guard->weight[class_index] != size)
+        if (guard->weight[input->monitors->class_of[s]] != size)
             return false;
         *lots += 1;
     }
@@ -28,12 +26,10 @@ static bool count_lots(const struct stream_input *input, const struct farewells 
 /* Counts what each thread takes; gives the pool of all that do, or MODEL_NONE. */
 static int count_taken(const struct stream_input *input, const struct farewells *farewells,
                        size_t g, size_t *taken) {
-    const struct guard *guard = &input->monitors->guards[g];
     int pool = MODEL_NONE;
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         int thread = input->sections->sections[s].thread;
-        if (!guard->waits[input->monitors->class_of[s]] || guard->outcome[s] != OUTCOME_YES ||
-            farewells_of(farewells, g, s) != FAREWELL_NONE)
+        if (!farewells_takes_work(farewells, input->monitors, g, s))
             continue;
         if (pool != MODEL_NONE && pool != input->pools->pool_of[thread])
             return MODEL_NONE;

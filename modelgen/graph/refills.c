@@ -30,10 +30,9 @@ static struct traffic traffic_of(const struct stream_input *input,
         enum farewell farewell = farewells_of(farewells, g, s);
         if (farewell == FAREWELL_FIRST || class_index == guard->close_class)
             traffic.closer = pool;
-        else if (guard->waits[class_index] && guard->outcome[s] == OUTCOME_YES &&
-                 farewell == FAREWELL_NONE)
+        else if (farewells_takes_work(farewells, input->monitors, g, s))
             note_take(&traffic, section->thread, pool);
-        else if (!guard->waits[class_index] && weight > 0 && farewell == FAREWELL_NONE) {
+        else if (farewells_puts_work(farewells, input->monitors, g, s)) {
             traffic.put += weight;
             traffic.put_back += traffic.last_taker == section->thread ? weight : 0;
         }

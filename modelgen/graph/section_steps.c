@@ -136,10 +136,11 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
     }
 }
 
-/* Does it take back what a round's threads have added, one each, before the next round? */
+/* Does it take back what a round's threads have added, one each, before the next round? The guard's
+ * object is there. */
 static bool takes_all_back(const struct writer *writer, const struct guard *guard, int weight) {
-    return weight < -1 && objects_pool_of_amount(writer, guard, -weight) != MODEL_NONE &&
-           objects_pool_of_amount(writer, guard, 1 - guard->initial) != MODEL_NONE;
+    return guard->kind == GUARD_LEVEL && weight < -1 && weight == guard->initial - 1 &&
+           writer->model->objects[guard->object].amount.n_terms > 0;
 }
 
 /* `early`: what the section changes before it waits, else what it has changed when it ends. */
@@ -172,8 +173,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         step->object = object;
         step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
         step->count_per_thread =
-            (kind == NODE_PUT && writer->for_all[g]) ||
-            (guard->kind == GUARD_LEVEL && takes_all_back(writer, guard, weight));
+            (kind == NODE_PUT && writer->for_all[g]) || takes_all_back(writer, guard, weight);
         if (kind == NODE_PUT) {
             step->settles = writer->succeeded;
             writer->succeeded = false;

@@ -52,6 +52,12 @@ static int slot_of(const struct search *search, int class_index) {
     return -1;
 }
 
+/* The class, by its place in what was found, that changes the counter at this event; -1: none. */
+static int slot_changing_at(const struct search *search, const struct event *event) {
+    int slot = slot_of(search, event->class_index);
+    return slot >= 0 && event_changes(event, search->best.early[slot]) ? slot : -1;
+}
+
 /* Do the two weigh the same, being of one call site or, if that counts, of one piece of code? */
 static bool are_one(const struct search *search, int a, int b) {
     const struct section_class *x = &search->monitors->classes[a];
@@ -319,9 +325,9 @@ static bool holds_elsewhere(const struct search *search, bool alike) {
     double all = search->best_verdict.waits + search->best_verdict.passes;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
-        int slot = slot_of(search, event->class_index);
-        if (event_changes(event, slot >= 0 && search->best.early[slot])) {
-            counters[event->instance] += slot >= 0 ? search->best.weight[slot] : 0;
+        int slot = slot_changing_at(search, event);
+        if (slot >= 0) {
+            counters[event->instance] += search->best.weight[slot];
         } else if (event_decides(event) && event->time_ns < search->best.closed_ns &&
                    elsewhere[event->class_index]) {
             bool lacks = counters[event->instance] <= search->best_verdict.threshold;
@@ -455,9 +461,8 @@ bool search_holds_as_one(const struct search *search, const struct sections *sec
     int waiter = -1;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
-        int slot = slot_of(search, event->class_index);
-        if (event_changes(event, slot >= 0 && search->best.early[slot]))
-            counter += slot >= 0 ? search->best.weight[slot] : 0;
+        int slot = slot_changing_at(search, event);
+        counter += slot >= 0 ? search->best.weight[slot] : 0;
         if (!event_decides(event) || event->time_ns >= search->best.closed_ns ||
             search->monitors->classes[event->class_index].entry != search->best.waiter_entry)
             continue;
@@ -491,13 +496,13 @@ static bool goes_unheard(const struct search *search) {
     for (size_t i = 0; i < history->count && !unheard; i++) {
         const struct event *event = &history->items[i];
         const struct section_class *class = &search->monitors->classes[event->class_index];
-        int slot = slot_of(search, event->class_index);
+        int slot = slot_changing_at(search, event);
         long *listeners = &untold[event->instance];
         if (event->kind == EVENT_WAITS && class->waits_on == search->condition &&
             !map_get(&waits, event->section, 0)) {
             map_put(&waits, event->section, 1);
             *listeners += 1;
-        } else if (slot >= 0 && event_changes(event, search->best.early[slot])) {
+        } else if (slot >= 0) {
             int weight = search->best.weight[slot];
             counters[event->instance] += weight;
             if (class_signals(class, search->condition))
@@ -555,8 +560,8 @@ static bool *explained_by(const struct search *first) {
     long *counters = memory_alloc(history->n_instances, sizeof *counters);
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
-        int slot = slot_of(first, event->class_index);
-        if (slot >= 0 && event_changes(event, first->best.early[slot]))
+        int slot = slot_changing_at(first, event);
+        if (slot >= 0)
             counters[event->instance] += first->best.weight[slot];
         else if (event->kind == EVENT_WAITS)
             explained[i] = counters[event->instance] <= first->best_verdict.threshold;

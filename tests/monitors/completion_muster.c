@@ -4,7 +4,6 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "support.h"
 

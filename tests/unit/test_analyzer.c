@@ -691,33 +691,36 @@ static char *build_program(const char *options) {
     return program;
 }
 
-static void sources_and_macros_come_from_the_program(void **state) {
-    (void)state;
-    char *program = build_program("-g -O2 -DPARALLEL");
+/* What its debug information leads to. */
+static struct facts *analyse_built(const char *options) {
+    char *program = build_program(options);
     char *arguments = memory_format("--binary %s", program);
     struct facts *facts = analyse(arguments);
+    free(arguments);
+    free(program);
+    return facts;
+}
+
+static void sources_and_macros_come_from_the_program(void **state) {
+    (void)state;
+    struct facts *facts = analyse_built("-g -O2 -DPARALLEL");
     assert_int_equal(facts->n_files, 1);
     assert_int_equal(facts->n_fragments, 1);
     assert_string_equal(facts->fragments[0].object, "global:lock");
     assert_int_equal(facts->fragments[0].place.line, 5);
     assert_int_equal(facts->fragments[0].place.column, 5);
     facts_free(facts);
-    free(arguments);
-    free(program);
 }
 
 /* Their values, too, where the compiler wrote them down. */
 static void recorded_macros_are_as_they_were(void **state) {
     (void)state;
-    char *program = build_program("-g3 -O2 -DPARALLEL -DLEVEL=3 '-DTWICE(x)=2 * (x)' -UOTHER");
-    char *arguments = memory_format("--binary %s", program);
-    struct facts *facts = analyse(arguments);
+    struct facts *facts =
+        analyse_built("-g3 -O2 -DPARALLEL -DLEVEL=3 '-DTWICE(x)=2 * (x)' -UOTHER");
     assert_int_equal(facts->n_problems, 0);
     assert_int_equal(facts->n_fragments, 2);
     assert_int_equal(facts->fragments[1].place.line, 9);
     facts_free(facts);
-    free(arguments);
-    free(program);
 }
 
 static void a_program_without_debug_information_is_refused(void **state) {
