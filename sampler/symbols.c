@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -101,9 +102,13 @@ static void add_found(struct symbols *symbols, struct symbol symbol) {
     *VECTOR_ADD(&symbols->found) = store_location(symbols, symbol);
 }
 
-static const char *name_of(Dwarf_Die *function) {
+static const char *store_name(struct symbols *symbols, Dwarf_Die *function) {
     Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(function, DW_AT_name, &attribute));
+    char *name = function_name_in_source(
+        dwarf_formstring(dwarf_attr_integrate(function, DW_AT_name, &attribute)));
+    const char *stored = store_text(symbols, name);
+    free(name);
+    return stored;
 }
 
 static int number_of(Dwarf_Die *die, unsigned name) {
@@ -143,7 +148,7 @@ static bool find_by_dwarf(struct symbols *symbols, Dwfl_Module *module, uint64_t
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
             continue;
-        symbol.function = store_text(symbols, name_of(&scopes[i]));
+        symbol.function = store_name(symbols, &scopes[i]);
         if (symbol.function)
             add_found(symbols, symbol);
         if (tag == DW_TAG_subprogram)

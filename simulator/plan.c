@@ -1,5 +1,6 @@
 #include "simulator/plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,47 @@ static void find_counted(const struct builder *builder, struct plan *plan) {
     }
 }
 
+static int common_divisor(int a, int b) {
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* The choices' weights as the smallest whole numbers of the same proportions; false: they are none.
+ */
+static bool reduce_weights(struct plan_choice *choices, struct plan_group *group) {
+    int divisor = 0;
+    for (int i = 0; i < group->n; i++) {
+        double weight = choices[i].weight;
+        if (weight < 1 || weight > INT_MAX || weight != floor(weight))
+            return false;
+        divisor = common_divisor((int)weight, divisor);
+    }
+    for (int i = 0; i < group->n; i++)
+        choices[i].weight /= divisor;
+    group->weight /= divisor;
+    return true;
+}
+
+/* What a thread decides once in its life, all threads together decide as often as was counted: of
+ * two threads of which one went one way and one the other, the same is true in every run. */
+static void deal_once(struct builder *builder, struct plan *plan) {
+    const struct model *model = builder->model;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        struct plan_node *node = &plan->nodes[n];
+        bool *after = memory_alloc(model->n_nodes, sizeof *after);
+        model_mark_reached(model, (int)n, NULL, after);
+        struct plan_group *groups[] = {&node->yes, &node->no};
+        for (size_t g = 0; g < 2 && !after[n]; g++) {
+            struct plan_group *group = groups[g];
+            if (group->n < 2 || group->run != PLAN_NONE || group->for_one != PLAN_NONE ||
+                group->by_item || !reduce_weights(&builder->choices.items[group->first], group))
+                continue;
+            group->deck = builder->n_cards;
+            builder->n_cards += group->n;
+        }
+        free(after);
+    }
+}
+
 /* Without a horizon some END must be reachable from every pool that the end of the run waits
  * for, or it would never come. */
 static int check_end(const struct builder *builder, const struct plan *plan, struct error *error) {
@@ -488,6 +530,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = compile_node(builder, plan, &model->nodes[i]);
     find_counted(builder, plan);
+    deal_once(builder, plan);
 
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -203,7 +204,7 @@ static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t addre
             continue;
         const char *function = dwarf_diename(&scopes[i]); /* as in the source: never mangled */
         frame = add_frame(place, name, offset);
-        frame->function = memory_strdup(function ? function : "?");
+        frame->function = function_name_in_source(function ? function : "?");
         if (inner)
             set_call_site(frame, unit, inner);
         else
@@ -255,7 +256,7 @@ char *symbols_function(struct symbols *symbols, uint64_t address) {
     char *function = NULL;
     for (int i = 0; i < n_scopes && !function; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-            function = memory_strdup(dwarf_diename(&scopes[i]));
+            function = function_name_in_source(dwarf_diename(&scopes[i]));
     free(scopes);
     return function ? function : symbol_name(module, address, offset);
 }

@@ -196,13 +196,15 @@ void loops_find_visible(struct builder *builder) {
     const struct trace *trace = builder->in->trace;
     const struct facts *facts = builder->in->facts;
     bool *has_step = memory_alloc(trace->n_contexts, sizeof(bool));
+    bool *comes_again = memory_alloc(trace->n_contexts, sizeof(bool));
     size_t *last_thread = memory_alloc(trace->n_contexts, sizeof *last_thread); /* + 1 */
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t s = 0; s < builder->in->streams->streams[t].n_steps; s++) {
             uint32_t context = builder->in->streams->streams[t].steps[s].context;
             if (context == TRACE_NO_CONTEXT)
                 continue;
-            has_step[context] |= last_thread[context] == t + 1; /* comes again */
+            has_step[context] = true;
+            comes_again[context] |= last_thread[context] == t + 1;
             last_thread[context] = t + 1;
         }
     free(last_thread);
@@ -212,9 +214,12 @@ void loops_find_visible(struct builder *builder) {
         builder->is_in_share[c] = !facts;
     for (size_t l = 0; facts && l < facts->n_loops; l++) {
         const struct facts_loop *loop = &facts->loops[l];
+        /* The call that takes from what is shared may be made once only. */
+        bool takes = loop->bound == BOUND_SHARED && loop->has_fragments;
+        const bool *shows = takes ? has_step : comes_again;
         for (size_t c = 0; c < trace->n_contexts && !builder->loop_is_visible[l]; c++)
             builder->loop_is_visible[l] =
-                has_step[c] && source_context_in_loop(trace, (uint32_t)c, loop);
+                shows[c] && source_context_in_loop(trace, (uint32_t)c, loop);
         if (loop->bound == BOUND_SHARE && builder->loop_is_visible[l])
             builder->loop_is_visible[l] = !works_in_a_lump(builder, loop);
         bool shared_out = loop->bound == BOUND_SHARE && !builder->loop_is_visible[l];
@@ -222,6 +227,7 @@ void loops_find_visible(struct builder *builder) {
             builder->is_in_share[c] |= source_context_in_loop(trace, (uint32_t)c, loop);
     }
     free(has_step);
+    free(comes_again);
 }
 
 bool *loops_way_round(const struct builder *builder, const struct draft_edge *draft,

@@ -315,7 +315,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
         if (source->loop_is_visible[i] || line < loop->first_line || line > loop->last_line ||
             strcmp(loop->function, stretch->function) != 0)
             continue;
-        if (loop->bound == BOUND_SHARE || (loop->bound == BOUND_SHARED && !loop->has_fragments)) {
+        if (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) {
             note_split(split, loop->rest, loop->why, loop->bound == BOUND_SHARED);
             return PART_SPLIT;
         }
@@ -403,13 +403,21 @@ static void widen(const struct source *source, struct stretch *stretch) {
     }
 }
 
+/* Where a loop makes calls of which none was recorded, samples must tell that it ran at all. */
+static bool may_have_run(const struct source *source, const struct facts_loop *loop,
+                         const char *root) {
+    return loop->bound != BOUND_SHARED || !loop->has_fragments ||
+           source_sampled_share(source->sample, root, loop) > 0;
+}
+
 /* Which parts there are, by the loops and shares of the stretch. */
-static void find_parts(const struct source *source, const struct stretch *stretch, bool parts[3],
-                       struct source_split *split) {
+static void find_parts(const struct source *source, const struct stretch *stretch, const char *root,
+                       bool parts[3], struct source_split *split) {
     const struct facts *facts = source->facts;
     for (size_t i = 0; i < facts->n_loops; i++)
         if (strcmp(facts->loops[i].function, stretch->function) == 0 &&
-            line_in(stretch, facts->loops[i].first_line))
+            line_in(stretch, facts->loops[i].first_line) &&
+            may_have_run(source, &facts->loops[i], root))
             parts[part_of_line(source, stretch, facts->loops[i].first_line, split)] = true;
     for (size_t i = 0; i < facts->n_shares; i++)
         if (strcmp(facts->shares[i].place.function, stretch->function) == 0 &&
@@ -429,7 +437,7 @@ struct source_split source_split_between(const struct source *source, const char
         if (!stretches.items[0].wraps)
             widen(source, &stretches.items[0]);
         for (size_t i = 0; i < stretches.count; i++)
-            find_parts(source, &stretches.items[i], parts, &split);
+            find_parts(source, &stretches.items[i], root, parts, &split);
         for (size_t i = 0; i < stretches.count && source->sample; i++)
             weigh(source, &stretches.items[i], root, weight);
     }
