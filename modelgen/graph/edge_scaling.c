@@ -91,10 +91,11 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
     size_t index = 0;
     const struct facts_loop *loop = common_loop(builder, draft, &index);
-    if (!loop || builder->in->streams->loop_is_tokens[index] ||
+    const struct stream_result *streams = builder->in->streams;
+    if (!loop || streams->loop_is_tokens[from->pool][index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
         return scaling;
-    bool drained = loop->bound == BOUND_SHARED && !builder->in->streams->loop_has_answer[index];
+    bool drained = loop->bound == BOUND_SHARED && !streams->loop_has_answer[index];
     if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
         scaling.share = 1;
     else if (loop->bound == BOUND_THREADS)

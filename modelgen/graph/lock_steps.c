@@ -108,8 +108,8 @@ void lock_steps_unlock(struct writer *writer, size_t index, const struct trace_r
             writer->n_open--;
             break;
         }
-    if (writer->pending_work >= 0 && writer->n_open == 0 &&
-        !writer->works_at_last[writer->pending_work])
+    if (writer->pending_work >= 0 && writer->n_open <= writer->n_open_around &&
+        !writer->works.items[writer->pending_work].works_at_last)
         work_steps_decide(writer, index, record->start_ns);
 }
 

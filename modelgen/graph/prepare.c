@@ -22,16 +22,11 @@ void prepare_writer(struct writer *writer) {
     const struct stream_input *in = writer->in;
     const struct trace *trace = in->trace;
     const struct sections *sections = in->sections;
-    size_t n_loops = in->facts ? in->facts->n_loops : 0;
     writer->object_of = memory_alloc(sections->n_objects, sizeof(int));
     writer->is_shared = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_multiplied = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_flag = memory_alloc(sections->n_objects, sizeof(bool));
     writer->is_met_at = memory_alloc(sections->n_objects, sizeof(bool));
-    writer->work_of_loop = memory_alloc(n_loops, sizeof(int));
-    writer->header_of_loop = memory_alloc(n_loops, sizeof(uint32_t));
-    writer->works_at_last = memory_alloc(n_loops, sizeof(bool));
-    writer->entrance_of_loop = memory_alloc(n_loops, sizeof *writer->entrance_of_loop);
     writer->created = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->joined = memory_alloc(in->pools->n_pools, sizeof(int));
     writer->join_standing = memory_alloc(in->pools->n_pools, sizeof(int));
@@ -91,10 +86,7 @@ void prepare_free(struct writer *writer) {
     free(writer->is_flag);
     free(writer->is_instance);
     free(writer->is_met_at);
-    free(writer->work_of_loop);
-    free(writer->header_of_loop);
-    free(writer->works_at_last);
-    free(writer->entrance_of_loop);
+    free(writer->works.items);
     free(writer->created);
     free(writer->joined);
     free(writer->join_standing);

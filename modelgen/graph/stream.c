@@ -198,10 +198,14 @@ static void note_answers(const struct stream_input *input, const struct stream *
 
 struct stream_result streams_make(const struct stream_input *input, struct model *model) {
     size_t n_loops = input->facts ? input->facts->n_loops : 0;
+    size_t n_pools = input->pools->n_pools;
     struct stream_result result = {
         .streams = memory_alloc(input->trace->n_threads, sizeof *result.streams),
-        .loop_is_tokens = memory_alloc(n_loops, sizeof(bool)),
+        .n_pools = n_pools,
+        .loop_is_tokens = memory_alloc(n_pools, sizeof *result.loop_is_tokens),
         .loop_has_answer = memory_alloc(n_loops, sizeof(bool))};
+    for (size_t p = 0; p < n_pools; p++)
+        result.loop_is_tokens[p] = memory_alloc(n_loops, sizeof(bool));
     struct writer writer = {.in = input, .model = model};
     prepare_writer(&writer);
     work_find(&writer, result.loop_is_tokens);
@@ -220,6 +224,8 @@ void streams_free(struct stream_result *result, size_t n_threads) {
     for (size_t t = 0; t < n_threads; t++)
         free(result->streams[t].steps);
     free(result->streams);
+    for (size_t p = 0; p < result->n_pools; p++)
+        free(result->loop_is_tokens[p]);
     free(result->loop_is_tokens);
     free(result->loop_has_answer);
 }

@@ -60,8 +60,9 @@ struct stream_input {
 /* What building the streams found out besides. */
 struct stream_result {
     struct stream *streams; /* one per thread */
-    /* facts loops (by index) whose rounds became tokens of shared work */
-    bool *loop_is_tokens;
+    size_t n_pools;
+    /* per pool and facts loop: whether its rounds became tokens of shared work */
+    bool **loop_is_tokens;
     /* facts loops whose end an object's answer decides: a queue that is closed and empty */
     bool *loop_has_answer;
 };

@@ -299,20 +299,33 @@ static double find_fillings(const struct writer *writer, const struct thread_poo
 
 /* ---- all loops ---- */
 
-static void add_work(struct writer *writer, size_t l, uint32_t header, struct linear amount,
-                     char *evidence) {
+static bool is_used(const struct writer *writer, int loop) {
+    for (size_t w = 0; w < writer->works.count; w++)
+        if (writer->works.items[w].loop == loop)
+            return true;
+    return false;
+}
+
+static struct work *add_work(struct writer *writer, int l, int pool, uint32_t header,
+                             struct linear amount, char *evidence) {
     const struct facts_loop *loop = &writer->in->facts->loops[l];
-    int object = draft_object(
-        writer->model, OBJECT_TOKENS,
-        memory_format("work of the loop in %s (line %d)", loop->function, loop->first_line));
+    char *name =
+        memory_format("work of the loop in %s (line %d)", loop->function, loop->first_line);
+    if (is_used(writer, l)) {
+        char *of_pool = memory_format("%s, %s", name, writer->in->pools->pools[pool].name);
+        free(name);
+        name = of_pool;
+    }
+    int object = draft_object(writer->model, OBJECT_TOKENS, name);
     writer->model->objects[object].amount = amount;
     writer->model->objects[object].evidence = evidence;
-    writer->work_of_loop[l] = object;
-    writer->header_of_loop[l] = header;
+    struct work *work = VECTOR_ADD(&writer->works);
+    *work = (struct work){l, pool, object, header, false, {.place = TRACE_NO_CONTEXT}};
+    return work;
 }
 
 /* True: the pool's threads come to the loop for a new supply again and again. */
-static bool find_refilled(struct writer *writer, size_t l, int pool_index, const bool *in_loop,
+static bool find_refilled(struct writer *writer, int l, int pool_index, const bool *in_loop,
                           uint32_t header) {
     const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
     struct work_entrance entrance;
@@ -320,18 +333,19 @@ static bool find_refilled(struct writer *writer, size_t l, int pool_index, const
     if (rounds < 1)
         return false;
     const char *why = writer->in->facts->loops[l].why;
-    add_work(writer, l, header, draft_constant(rounds),
-             memory_format("%.0f rounds by %zu threads, again and again; source: %s", rounds,
-                           pool->n_threads, why ? why : "shared"));
-    writer->model->objects[writer->work_of_loop[l]].refilled_after =
+    struct work *work =
+        add_work(writer, l, pool_index, header, draft_constant(rounds),
+                 memory_format("%.0f rounds by %zu threads, again and again; source: %s", rounds,
+                               pool->n_threads, why ? why : "shared"));
+    writer->model->objects[work->object].refilled_after =
         pool->scales ? draft_per_thread(0, pool_index, 1) : draft_constant(pool->size);
-    writer->works_at_last[l] = true;
-    writer->entrance_of_loop[l] = entrance;
+    work->works_at_last = true;
+    work->entrance = entrance;
     return true;
 }
 
 /* True: the pool's threads go through the loop once, and share its rounds. */
-static bool find_supply(struct writer *writer, size_t l, int pool_index, const bool *in_loop,
+static bool find_supply(struct writer *writer, int l, int pool_index, const bool *in_loop,
                         uint32_t header) {
     const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
     struct rounds_seen seen = {0};
@@ -342,77 +356,76 @@ static bool find_supply(struct writer *writer, size_t l, int pool_index, const b
     /* where each round is one of the total, every thread's first takes no token */
     bool works = last_round_works(&seen);
     const char *why = writer->in->facts->loops[l].why;
-    add_work(writer, l, header,
+    add_work(writer, l, pool_index, header,
              works && pool->scales ? draft_per_thread(seen.rounds + seen.visits, pool_index, -1)
                                    : draft_constant(seen.rounds),
              memory_format("%.0f rounds by %zu threads; source: %s",
                            seen.rounds + (works ? seen.visits : 0), pool->n_threads,
-                           why ? why : "shared"));
-    writer->works_at_last[l] = works;
+                           why ? why : "shared"))
+        ->works_at_last = works;
     return true;
 }
 
-void work_find(struct writer *writer, bool *loop_is_tokens) {
+void work_find(struct writer *writer, bool **loop_is_tokens) {
     const struct facts *facts = writer->in->facts;
     const struct trace *trace = writer->in->trace;
     const struct thread_pools *pools = writer->in->pools;
-    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+    bool *in_loop = memory_alloc(trace->n_contexts, sizeof(bool));
+    for (int l = 0; facts && l < (int)facts->n_loops; l++) {
         const struct facts_loop *loop = &facts->loops[l];
-        writer->work_of_loop[l] = MODEL_NONE;
-        writer->header_of_loop[l] = TRACE_NO_CONTEXT;
-        writer->entrance_of_loop[l].place = TRACE_NO_CONTEXT;
         if (loop->bound != BOUND_SHARED || !loop->has_fragments)
             continue;
-        bool *in_loop = memory_alloc(trace->n_contexts, sizeof(bool));
         for (size_t c = 0; c < trace->n_contexts; c++)
             in_loop[c] = source_context_in_loop(trace, (uint32_t)c, loop);
-        for (size_t p = 0; p < pools->n_pools; p++) {
+        for (int p = 0; p < (int)pools->n_pools; p++) {
             const struct thread_pool *pool = &pools->pools[p];
             uint32_t header = find_header(writer, pool, loop, in_loop);
-            if (!pool_is_parallel(pool) || header == TRACE_NO_CONTEXT ||
-                header_has_answer(writer, pool, loop, header))
-                continue;
-            if (!find_supply(writer, l, (int)p, in_loop, header) &&
-                !find_refilled(writer, l, (int)p, in_loop, header))
-                continue;
-            loop_is_tokens[l] = true;
-            break;
+            if (pool_is_parallel(pool) && header != TRACE_NO_CONTEXT &&
+                !header_has_answer(writer, pool, loop, header))
+                loop_is_tokens[p][l] = find_supply(writer, l, p, in_loop, header) ||
+                                       find_refilled(writer, l, p, in_loop, header);
         }
-        free(in_loop);
     }
+    free(in_loop);
+}
+
+static bool is_of_thread(const struct writer *writer, const struct work *work) {
+    return writer->in->pools->pool_of[writer->thread] == work->pool;
 }
 
 int work_decided_by(const struct writer *writer, uint32_t context) {
-    const struct facts *facts = writer->in->facts;
-    for (size_t l = 0; facts && context != TRACE_NO_CONTEXT && l < facts->n_loops; l++)
-        if (writer->header_of_loop[l] == context && writer->work_of_loop[l] >= 0)
-            return (int)l;
+    for (size_t w = 0; w < writer->works.count; w++)
+        if (writer->works.items[w].header == context &&
+            is_of_thread(writer, &writer->works.items[w]))
+            return (int)w;
     return -1;
 }
 
 int work_entered_after(const struct writer *writer, const struct trace_record *record) {
-    const struct facts *facts = writer->in->facts;
-    for (size_t l = 0; facts && l < facts->n_loops; l++)
-        if (writer->entrance_of_loop[l].place != TRACE_NO_CONTEXT &&
-            is_at(writer, record, &writer->entrance_of_loop[l]))
-            return (int)l;
+    for (size_t w = 0; w < writer->works.count; w++)
+        if (writer->works.items[w].entrance.place != TRACE_NO_CONTEXT &&
+            is_of_thread(writer, &writer->works.items[w]) &&
+            is_at(writer, record, &writer->works.items[w].entrance))
+            return (int)w;
     return -1;
 }
 
-bool work_is_inside(const struct writer *writer, size_t record, int loop) {
-    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
-    return record < thread->n_records &&
-           source_context_in_loop(writer->in->trace, thread->records[record].context,
-                                  &writer->in->facts->loops[loop]);
+static bool is_inside(const struct writer *writer, const struct trace_record *record,
+                      const struct work *work) {
+    return source_context_in_loop(writer->in->trace, record->context,
+                                  &writer->in->facts->loops[work->loop]);
 }
 
-bool work_ends_round(const struct writer *writer, size_t record, int loop) {
-    const struct trace *trace = writer->in->trace;
-    const struct trace_thread *thread = &trace->threads[writer->thread];
+bool work_is_inside(const struct writer *writer, size_t record, const struct work *work) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
+    return record < thread->n_records && is_inside(writer, &thread->records[record], work);
+}
+
+bool work_ends_round(const struct writer *writer, size_t record, const struct work *work) {
+    const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
     if (record + 1 == thread->n_records)
         return true;
     const struct trace_record *next = &thread->records[record + 1];
-    return !source_context_in_loop(trace, next->context, &writer->in->facts->loops[loop]) ||
-           (writer_place(writer, next) == writer->header_of_loop[loop] &&
-            trace_op(next) == OP_LOCK);
+    return !is_inside(writer, next, work) ||
+           (writer_place(writer, next) == work->header && trace_op(next) == OP_LOCK);
 }

@@ -5,25 +5,26 @@
 
 #include "modelgen/graph/writer.h"
 
-/* Makes tokens of such loops' rounds; sets the writer's *_of_loop and works_at_last, and per facts
- * loop whether it was one. Where the supply is filled again and again, as for each frame of a film,
- * each thread comes for each filling, and finds at last that nothing is left. */
-void work_find(struct writer *writer, bool *loop_is_tokens);
+/* Makes tokens of such loops' rounds: sets the writer's works, and per pool and facts loop whether
+ * it is one. Where the supply is filled again and again, as for each frame of a film, each thread
+ * comes for each filling, and finds at last that nothing is left. */
+void work_find(struct writer *writer, bool **loop_is_tokens);
 
-/* Which loop's decision this lock is; -1 none. */
+/* Of which of the works this lock of the thread being written is the decision; -1 none. */
 int work_decided_by(const struct writer *writer, uint32_t context);
 
 /* Does the thread come back to the header before it leaves the loop? */
 bool work_goes_on(const struct writer *writer, size_t thread_index, size_t record,
                   const struct facts_loop *loop, uint32_t header);
 
-/* The loop that the thread being written enters, or passes by, after the record; -1 none. */
+/* Of which of the works the thread being written enters the loop, or passes it by, after the
+ * record; -1 none. */
 int work_entered_after(const struct writer *writer, const struct trace_record *record);
 
-/* Is the record of the thread being written in the loop? */
-bool work_is_inside(const struct writer *writer, size_t record, int loop);
+/* Is the record of the thread being written in the work's loop? */
+bool work_is_inside(const struct writer *writer, size_t record, const struct work *work);
 
-/* Is the record the last one in a round of the loop, of the thread being written? */
-bool work_ends_round(const struct writer *writer, size_t record, int loop);
+/* Is the record the last one in a round of the work's loop, of the thread being written? */
+bool work_ends_round(const struct writer *writer, size_t record, const struct work *work);
 
 #endif

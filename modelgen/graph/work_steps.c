@@ -2,42 +2,47 @@
 
 #include "modelgen/graph/work.h"
 
-static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns, int loop,
-                                  bool succeeds) {
+static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns,
+                                  const struct work *work, bool succeeds) {
     struct step *step = writer_add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
-    step->object = writer->work_of_loop[loop];
+    step->object = work->object;
     step->timeout_ns = 0;
     step->outcome = succeeds ? OUTCOME_YES : OUTCOME_NO;
     writer_mark_task(writer, record, time_ns, step);
 }
 
 void work_steps_decide(struct writer *writer, size_t record, uint64_t time_ns) {
-    int loop = writer->pending_work;
+    const struct work *work = &writer->works.items[writer->pending_work];
     writer->pending_work = -1;
-    bool again = work_goes_on(writer, writer->thread, record, &writer->in->facts->loops[loop],
-                              writer->header_of_loop[loop]);
-    write_attempt_at_work(writer, record, time_ns, loop, again);
+    bool again = work_goes_on(writer, writer->thread, record, &writer->in->facts->loops[work->loop],
+                              work->header);
+    write_attempt_at_work(writer, record, time_ns, work, again);
 }
 
 void work_steps_entrance(struct writer *writer, size_t index, const struct trace_record *record) {
-    int loop = work_entered_after(writer, record);
-    if (loop >= 0)
-        write_attempt_at_work(writer, index, trace_end_ns(record), loop,
-                              work_is_inside(writer, index + 1, loop));
+    int entered = work_entered_after(writer, record);
+    if (entered < 0)
+        return;
+    const struct work *work = &writer->works.items[entered];
+    write_attempt_at_work(writer, index, trace_end_ns(record), work,
+                          work_is_inside(writer, index + 1, work));
 }
 
 void work_steps_after(struct writer *writer, size_t record) {
-    int loop = writer->pending_work;
+    if (writer->pending_work < 0 || writer->n_open > writer->n_open_around)
+        return;
+    const struct work *work = &writer->works.items[writer->pending_work];
     const struct trace_record *last = &writer->in->trace->threads[writer->thread].records[record];
-    if (loop >= 0 && writer->works_at_last[loop] && writer->n_open == 0 &&
-        work_ends_round(writer, record, loop))
+    if (work->works_at_last && work_ends_round(writer, record, work))
         work_steps_decide(writer, record, trace_end_ns(last));
 }
 
 void work_steps_begin_round(struct writer *writer, const struct trace_record *record) {
-    int loop = work_decided_by(writer, writer_place(writer, record));
-    writer->pending_work = loop;
-    if (loop < 0 || !writer->works_at_last[loop] || writer->in_task || !writer_does_tasks(writer))
+    int decided = work_decided_by(writer, writer_place(writer, record));
+    writer->pending_work = decided;
+    writer->n_open_around = writer->n_open;
+    if (decided < 0 || !writer->works.items[decided].works_at_last || writer->in_task ||
+        !writer_does_tasks(writer))
         return;
     writer->in_task = true; /* the first one, which no decision begins: it has a node of its own */
     uint64_t begin = writer->list.items[writer->list.count - 1].end_ns;

@@ -33,27 +33,37 @@ struct work_entrance {
     enum api api;
 };
 
+/* A loop whose rounds the threads of a pool draw from one supply. */
+struct work {
+    int loop; /* of the facts */
+    int pool;
+    int object;         /* tokens */
+    uint32_t header;    /* context of the deciding lock */
+    bool works_at_last; /* its last round is work like the others */
+    struct work_entrance entrance;
+};
+
 struct writer {
     const struct stream_input *in;
     struct model *model;
-    double life_ns;           /* of all threads */
-    int *object_of;           /* per sync object: model object, MODEL_NONE, UNDECIDED */
-    bool *is_shared;          /* per sync object: used by several threads */
-    bool *is_multiplied;      /* per sync object: used by threads that --threads multiplies */
-    bool *is_instance;        /* per sync object: see instances_find() */
-    bool *is_flag;            /* per sync object: a condition modelled as a flag */
-    bool *is_met_at;          /* per sync object: a mutex whose waiters are woken all at once */
-    int **section_of_unlock;  /* per thread and record */
-    int *work_of_loop;        /* per facts loop: tokens, MODEL_NONE, UNDECIDED */
-    uint32_t *header_of_loop; /* per facts loop: context of the deciding lock */
-    bool *works_at_last;      /* per facts loop: its last round is work like the others */
-    struct work_entrance *entrance_of_loop; /* per facts loop */
-    struct map kept_sites;                  /* (context, api) of timed calls worth keeping */
-    struct map device_of_site;              /* of those that reached a block device */
-    struct map disk_of;                     /* device -> model object */
-    struct map share_of;                    /* supply of a team -> model object */
-    bool *feeds_tasks;                      /* per guard: the task pool takes from it */
-    struct items items;                     /* queues that functions of the program's own work on */
+    double life_ns;          /* of all threads */
+    int *object_of;          /* per sync object: model object, MODEL_NONE, UNDECIDED */
+    bool *is_shared;         /* per sync object: used by several threads */
+    bool *is_multiplied;     /* per sync object: used by threads that --threads multiplies */
+    bool *is_instance;       /* per sync object: see instances_find() */
+    bool *is_flag;           /* per sync object: a condition modelled as a flag */
+    bool *is_met_at;         /* per sync object: a mutex whose waiters are woken all at once */
+    int **section_of_unlock; /* per thread and record */
+    struct {
+        struct work *items;
+        size_t count, capacity;
+    } works;
+    struct map kept_sites;     /* (context, api) of timed calls worth keeping */
+    struct map device_of_site; /* of those that reached a block device */
+    struct map disk_of;        /* device -> model object */
+    struct map share_of;       /* supply of a team -> model object */
+    bool *feeds_tasks;         /* per guard: the task pool takes from it */
+    struct items items;        /* queues that functions of the program's own work on */
     struct farewells farewells;
     double *refills;       /* per guard: refills_total() */
     bool *for_all;         /* per guard: lots_are_for_all() */
@@ -69,9 +79,10 @@ struct writer {
     int n_open;
     uint64_t held, phase; /* see struct step */
     bool in_task;
-    bool retrying;    /* see struct step */
-    bool succeeded;   /* in an attempt that can fail, with nothing put since */
-    int pending_work; /* loop whose decision follows the unlock being written; -1 */
+    bool retrying;     /* see struct step */
+    bool succeeded;    /* in an attempt that can fail, with nothing put since */
+    int pending_work;  /* work whose decision follows the unlock being written; -1 */
+    int n_open_around; /* sections that the thread was in when it met the deciding lock */
 };
 
 /* Where the call is, numbered. */
