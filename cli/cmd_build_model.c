@@ -18,6 +18,7 @@
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
 #include "modelgen/run/attaching.h"
+#include "modelgen/run/lambdas.h"
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
 
@@ -140,6 +141,8 @@ static int load_recording(const char *directory, struct recording *recording, st
     }
     if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
         status = apply_catalog(directory, recording->facts, error);
+    if (status == 0)
+        lambdas_name(recording->facts, recording->trace, recording->sample);
     free(facts);
     free(sample);
     return status;

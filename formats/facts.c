@@ -272,6 +272,15 @@ static void read_share(struct reader *reader, const struct place *place, const j
     share->shared = json_object_get(object, "shared") && read_flag(reader, place, object, "shared");
 }
 
+static void read_lambda(struct reader *reader, const struct place *place, const json_t *object,
+                        void *element) {
+    struct facts_lambda *lambda = element;
+    lambda->file = read_text(reader, place, object, "file", true);
+    lambda->name = read_text(reader, place, object, "name", true);
+    lambda->first_line = (int)read_number(reader, place, object, "first_line", 0);
+    lambda->last_line = (int)read_number(reader, place, object, "last_line", 0);
+}
+
 typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
 
 /* `items`: address of the pointer to the first element, of `size` bytes each. */
@@ -472,6 +481,8 @@ static void read_facts(struct reader *reader, const json_t *root, struct facts *
     if (json_object_get(root, "spins"))
         READ_ELEMENTS(reader, NULL, root, facts, spins, read_spin);
     READ_ELEMENTS(reader, NULL, root, facts, shares, read_share);
+    if (json_object_get(root, "lambdas"))
+        READ_ELEMENTS(reader, NULL, root, facts, lambdas, read_lambda);
     READ_ELEMENTS(reader, NULL, root, facts, creations, read_creation);
     READ_ELEMENTS(reader, NULL, root, facts, monitors, read_monitor);
     read_texts(reader, NULL, root, "files", &facts->files, &facts->n_files);
@@ -566,6 +577,11 @@ static void free_loops(struct facts *facts) {
         free(facts->shares[i].why);
     }
     free(facts->shares);
+    for (size_t i = 0; i < facts->n_lambdas; i++) {
+        free(facts->lambdas[i].file);
+        free(facts->lambdas[i].name);
+    }
+    free(facts->lambdas);
 }
 
 static void free_expression(struct facts_expression *expression) {

@@ -82,6 +82,12 @@ struct facts_share {
     bool shared; /* who has more time takes more of it */
 };
 
+/* Debug information gives all lambdas one name, and the source each its own. */
+struct facts_lambda {
+    char *file, *name;
+    int first_line, last_line;
+};
+
 /* How many threads a creation makes where these calls, all of them, lead to it. */
 struct facts_count {
     size_t n_calls;
@@ -238,11 +244,13 @@ struct facts_monitor {
 struct facts {
     int version;
     char *thread_count; /* the variable that bounds the creating loop; NULL not found */
-    size_t n_fragments, n_loops, n_spins, n_shares, n_creations, n_monitors, n_files, n_problems;
+    size_t n_fragments, n_loops, n_spins, n_shares, n_lambdas, n_creations, n_monitors, n_files,
+        n_problems;
     struct facts_fragment *fragments;
     struct facts_loop *loops;
     struct facts_spin *spins;
     struct facts_share *shares;
+    struct facts_lambda *lambdas;
     struct facts_creation *creations;
     struct facts_monitor *monitors;
     char **files;    /* analysed */

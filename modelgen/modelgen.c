@@ -206,7 +206,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct view view = view_of(recorded);
-    routines_of_program(&view);
+    routines_of_program(&view, facts);
     pipes_as_queues(&view);
     signals_as_permits(&view);
     relays_as_waits(&view);

@@ -33,6 +33,11 @@ void Converter::initialise(Expr target, QualType type, const clang::Expr *value,
     const auto *made = dyn_cast<CXXConstructExpr>(value->IgnoreImplicit());
     if (made && made->getNumArgs() == 0) /* an empty object */
         return;
+    if (auto size = made ? library.size_of(made) : std::nullopt) {
+        target.type = TypeKind::Integer;
+        out.push_back(assign(std::move(target), std::move(*size)));
+        return;
+    }
     value = value->IgnoreParens();
     const auto *list = dyn_cast<InitListExpr>(value);
     if (const auto *literal = dyn_cast<CompoundLiteralExpr>(value->IgnoreImpCasts()))

@@ -46,6 +46,7 @@ class Collector : public RecursiveASTVisitor<Collector> {
         Place place = names.place(declaration->getLocation());
         function.file = place.file;
         function.line = place.line;
+        function.last_line = names.line(declaration->getBody()->getEndLoc());
         function.signature = declaration->getType().getCanonicalType().getAsString();
         for (const ParmVarDecl *parameter : declaration->parameters())
             function.parameters.push_back(names.variable(parameter));

@@ -30,6 +30,12 @@ struct LoopFact {
     std::string why;
 };
 
+/* A call operator. */
+struct Lambda {
+    std::string file, function;
+    int first_line, last_line;
+};
+
 struct Spin {
     std::string file, function;
     int first_line = 0, last_line = 0;
@@ -120,6 +126,7 @@ struct Findings {
     std::vector<LoopFact> loops;
     std::vector<Spin> spins;
     std::vector<ShareFact> shares;
+    std::vector<Lambda> lambdas;
     std::vector<Creation> creations;
     std::vector<Monitor> monitors;
     std::vector<std::string> files, problems;
@@ -159,6 +166,7 @@ class Bounds {
 };
 
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings);
+void find_lambdas(const Program &program, Findings &findings);
 void find_spins(const Program &program, Findings &findings);
 void find_shares(const Program &program, const Taint &taint, const Bounds &bounds,
                  Findings &findings);

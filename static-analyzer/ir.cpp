@@ -272,7 +272,7 @@ template <typename A, typename T> void visit(A &a, const T &constant) {
     } else if constexpr (std::is_same_v<T, StaticObject>) {
         a.item(t.type), a.item(t.key), visit(a, t.place), a.item(t.function);
     } else if constexpr (std::is_same_v<T, Function>) {
-        a.item(t.key), a.item(t.file), a.item(t.line), a.item(t.signature);
+        a.item(t.key), a.item(t.file), a.item(t.line), a.item(t.last_line), a.item(t.signature);
         a.list(t.parameters), a.list(t.overrides), a.item(t.constructs), visit(a, t.body);
     } else {
         static_assert(std::is_same_v<T, Unit>);

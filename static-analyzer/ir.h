@@ -8,6 +8,7 @@
  *     "struct queue.count"          any such field, whatever the base
  *     "global:limit"                a global; "global:limit@file.c" if internal to a file
  *     "local:f.i@file.c:12:9"       a local or parameter
+ *     "captured:f.i@file.c:12:9"    one that a lambda refers to: others may see it, too
  *     "*KEY"                        what the pointer KEY points at (and its elements)
  *     "return:f"                    what f returns
  * What follows '@' only keeps namesakes apart; key_display() cuts it off. */
@@ -223,7 +224,7 @@ struct StaticObject {
 struct Function {
     std::string key;  /* the linker's name; "name@file" if internal to the file; "name@class" */
     std::string file; /* of the definition */
-    int line = 0;
+    int line = 0, last_line = 0;
     std::string signature;               /* canonical type, to match calls through pointers */
     std::vector<std::string> parameters; /* keys */
     std::vector<std::string>

@@ -40,8 +40,18 @@ const CXXDestructorDecl *own_destructor(const VarDecl *variable) {
     return destructor && destructor->isUserProvided() ? destructor : nullptr;
 }
 
+bool is_container(QualType type) {
+    return is_one_of(library_class(type), {"vector", "deque", "list", "forward_list", "queue",
+                                           "stack", "priority_queue"});
+}
+
 bool is_thread(QualType type) {
     return is_one_of(library_class(type), {"thread", "jthread"});
+}
+
+/* A number of elements, rather than the first of them. */
+bool counts_elements(const clang::Expr *argument) {
+    return argument->getType()->isIntegerType();
 }
 
 /* T of std::vector<T>, std::unique_ptr<T> and the like. */
@@ -109,8 +119,7 @@ std::optional<Expr> Library::call(const CallExpr *call) {
     }
     if (is_one_of(type, {"condition_variable", "condition_variable_any"}))
         return condition_call(name, method, convert(object));
-    if (is_one_of(type,
-                  {"vector", "deque", "list", "forward_list", "queue", "stack", "priority_queue"}))
+    if (is_container(object->getType()))
         return container_call(name, method, object);
     return std::nullopt;
 }
@@ -225,6 +234,13 @@ Expr Library::container(const clang::Expr *object) const {
                 names.record(record) + "." + library_class(object->getType()), {convert(derived)});
 }
 
+std::optional<Expr> Library::size_of(const CXXConstructExpr *container) {
+    if (!is_container(container->getType()) || container->getNumArgs() == 0 ||
+        !counts_elements(container->getArg(0)))
+        return std::nullopt;
+    return convert(container->getArg(0));
+}
+
 std::optional<Expr> Library::container_call(const std::string &name, const CXXMemberCallExpr *call,
                                             const clang::Expr *object) {
     Expr count = container(object);
@@ -237,6 +253,8 @@ std::optional<Expr> Library::container_call(const std::string &name, const CXXMe
         return make(ExprKind::Operator, TypeKind::Integer, "!", {count});
     if (name == "clear")
         return assign("=", count, constant(0));
+    if (is_one_of(name, {"resize", "assign"}) && counts_elements(call->getArg(0)))
+        return assign("=", count, convert(call->getArg(0)));
     if (is_one_of(name, {"pop", "pop_back", "pop_front", "erase"}))
         return assign("-=", count, constant(1));
     if (is_one_of(name, {"front", "back", "top", "at"}))

@@ -44,6 +44,9 @@ class Library {
     /* The construction of a std::thread that runs something; none: of any other object. */
     std::optional<Expr> construction(const clang::CXXConstructExpr *object);
 
+    /* How many elements the container that is constructed has; none: it is not made of a number. */
+    std::optional<Expr> size_of(const clang::CXXConstructExpr *container);
+
     /* The declaration of a guard of the library takes its mutex; none: not such a guard. */
     std::optional<Stmt> declaration(const clang::VarDecl *variable);
 

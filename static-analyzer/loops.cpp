@@ -252,10 +252,9 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARE, "starts at the thread's index", 0};
     if (header.conditions.empty())
         return {BOUND_UNKNOWN, "has no end of its own", 0};
-    if (loop.stmt->text == "each") {
-        const Expr &range = loop.stmt->exprs[0].children[0];
-        bool counts = taint.evaluate(range, (int)f, nullptr).all & TAINT_COUNT;
-        return {counts ? BOUND_THREADS : BOUND_FIXED, "each of " + expr_display(range), 0};
+    if (const Expr *range = loop_range(loop)) {
+        bool counts = taint.evaluate(*range, (int)f, nullptr).all & TAINT_COUNT;
+        return {counts ? BOUND_THREADS : BOUND_FIXED, "each of " + expr_display(*range), 0};
     }
     if (header.induction.empty())
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
@@ -291,6 +290,15 @@ enum rest rest_of_taint(unsigned taint) {
 
 static enum rest rest_of_bound(const Bounds::Bound &bound) {
     return bound.kind == BOUND_SHARE ? rest_of_taint(bound.taint) : REST_NONE;
+}
+
+void find_lambdas(const Program &program, Findings &findings) {
+    for (size_t f = 1; f < program.functions.size(); f++) {
+        const Function &function = program.functions[f];
+        if (program.flows[f].reached && is_call_operator(function.key))
+            findings.lambdas.push_back(
+                {function.file, function.key, function.line, function.last_line});
+    }
 }
 
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings) {

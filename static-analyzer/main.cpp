@@ -178,6 +178,7 @@ bool analyse(Options options, std::string &error) {
     findings.thread_count = taint.thread_count();
     find_fragments(program, findings);
     find_loops(program, bounds, findings);
+    find_lambdas(program, findings);
     find_spins(program, findings);
     find_shares(program, taint, bounds, findings);
     find_creations(program, taint, bounds, findings);

@@ -2,6 +2,7 @@
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -21,6 +22,36 @@ std::string absolute_path(const std::string &directory, StringRef path) {
 }
 
 /* ---- names and places ---- */
+
+namespace {
+
+class Captures : public RecursiveASTVisitor<Captures> {
+  public:
+    explicit Captures(std::set<const VarDecl *> &captured) : captured(captured) {
+    }
+
+    bool shouldVisitTemplateInstantiations() const {
+        return true;
+    }
+
+    bool VisitLambdaExpr(LambdaExpr *lambda) {
+        for (const LambdaCapture &capture : lambda->captures())
+            if (capture.getCaptureKind() == LCK_ByRef && capture.capturesVariable())
+                captured.insert(capture.getCapturedVar()->getCanonicalDecl());
+        return true;
+    }
+
+  private:
+    std::set<const VarDecl *> &captured;
+};
+
+} // namespace
+
+Names::Names(ASTContext &context, std::string directory)
+    : context(context), sources(context.getSourceManager()), directory(std::move(directory)) {
+    if (context.getLangOpts().CPlusPlus)
+        Captures(captured).TraverseDecl(context.getTranslationUnitDecl());
+}
 
 std::string Names::file(SourceLocation location) const {
     return absolute_path(directory, sources.getFilename(location));
@@ -68,6 +99,8 @@ std::string Names::function(const FunctionDecl *declaration) const {
     std::string name = declaration->getNameAsString();
     if (const auto *label = declaration->getAttr<AsmLabelAttr>())
         name = label->getLabel().str();
+    if (declaration->getOverloadedOperator() == OO_Call)
+        name += ":" + std::to_string(line(declaration->getCanonicalDecl()->getLocation()));
     if (const auto *method = dyn_cast<CXXMethodDecl>(declaration))
         return name + "@" +
                (method->getParent()->isLambda() ? at(method->getParent()->getLocation())
@@ -124,7 +157,8 @@ std::string Names::variable(const VarDecl *declaration) const {
     }
     const auto *owner = dyn_cast_or_null<FunctionDecl>(declaration->getParentFunctionOrMethod());
     std::string function = owner ? owner->getNameAsString() : "";
-    return "local:" + function + "." + name + "@" + this->at(at);
+    const char *kind = captured.count(declaration->getCanonicalDecl()) ? "captured:" : "local:";
+    return kind + function + "." + name + "@" + this->at(at);
 }
 
 std::string Names::at(SourceLocation location) const {

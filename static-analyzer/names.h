@@ -2,6 +2,7 @@
 #ifndef PERSIK_STATIC_ANALYZER_NAMES_H
 #define PERSIK_STATIC_ANALYZER_NAMES_H
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,7 @@ std::string absolute_path(const std::string &directory, llvm::StringRef path);
 
 class Names {
   public:
-    Names(clang::ASTContext &context, std::string directory)
-        : context(context), sources(context.getSourceManager()), directory(std::move(directory)) {
-    }
+    Names(clang::ASTContext &context, std::string directory);
 
     clang::ASTContext &context;
 
@@ -32,6 +31,7 @@ class Names {
      * stands for many things. */
     std::string macro(clang::SourceLocation location) const;
 
+    /* A lambda, or another call operator, also has the line of its declaration in its name. */
     std::string function(const clang::FunctionDecl *declaration) const;
     std::string variable(const clang::VarDecl *declaration) const;
 
@@ -46,6 +46,7 @@ class Names {
   private:
     const clang::SourceManager &sources;
     std::string directory;
+    std::set<const clang::VarDecl *> captured; /* by reference, by a lambda */
 
     std::string at(clang::SourceLocation location) const;
 };

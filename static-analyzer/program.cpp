@@ -104,9 +104,11 @@ std::deque<int> root_functions(const Program &program, const std::vector<std::st
     for (const std::string &name : roots) /* gcc makes work.part.0 out of work */
         wanted.insert(name.substr(0, name.find('.')));
     std::deque<int> found;
-    for (size_t i = 1; i < program.functions.size(); i++)
-        if (wanted.count(key_display(program.functions[i].key)))
+    for (size_t i = 1; i < program.functions.size(); i++) {
+        std::string name = key_display(program.functions[i].key);
+        if (wanted.count(is_call_operator(name) ? call_operator : name))
             found.push_back((int)i);
+    }
     if (found.empty())
         for (size_t i = 1; i < program.functions.size(); i++)
             found.push_back((int)i);
@@ -287,6 +289,10 @@ bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key) {
     });
 }
 
+const Expr *loop_range(const Loop &loop) {
+    return loop.stmt->text == "each" ? &loop.stmt->exprs[0].children[0] : nullptr;
+}
+
 bool is_variable(const Expr &expr, const std::string &key) {
     return expr.kind == ExprKind::Variable && expr.text == key;
 }
@@ -335,6 +341,12 @@ bool moves_on(const Assignment &assignment) {
     const Expr &target = *assignment.target;
     return target.kind == ExprKind::Variable &&
            (assignment.op != "=" || expr_reads(*assignment.value, target.text));
+}
+
+const std::string call_operator = "operator()";
+
+bool is_call_operator(const std::string &function) {
+    return function.compare(0, call_operator.size(), call_operator) == 0;
 }
 
 bool key_is_local(const std::string &key) {

@@ -118,6 +118,9 @@ bool loop_contains(const Loop &loop, const Moment &at);
 /* Is the variable set anew in the loop's rounds? */
 bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key);
 
+/* What a loop over all elements of something goes through; null: it is none. */
+const Expr *loop_range(const Loop &loop);
+
 bool expr_reads(const Expr &expr, const std::string &key);
 bool is_variable(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
@@ -131,7 +134,11 @@ bool comparison_holds(const std::string &op, double a, double b);
 /* Does it make a variable something of what it was before, like x += 1 and x = x->next? */
 bool moves_on(const Assignment &assignment);
 
-/* True for locals and parameters, which one thread alone sees; not for what they point at. */
+/* What debug information calls lambdas and other call operators, which are told apart here. */
+extern const std::string call_operator;
+bool is_call_operator(const std::string &function);
+
+/* True for locals and parameters that one thread alone sees; not for what they point at. */
 bool key_is_local(const std::string &key);
 
 } // namespace persik

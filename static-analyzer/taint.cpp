@@ -188,7 +188,8 @@ void Taint::add_creation_loop(int f, const CallSite &site) {
         if (known.function == f && known.loop == l)
             return;
     CreationLoop creation = {f, l, "", "", nullptr};
-    creation.limit = find_limit(flow, loop, creation.index);
+    const Expr *each = loop_range(loop);
+    creation.limit = each ? each : find_limit(flow, loop, creation.index);
     if (!creation.limit || !is_counted(flow, loop, creation.index) ||
         is_only_when_due(flow, loop, creation.index, site))
         return;
@@ -198,7 +199,7 @@ void Taint::add_creation_loop(int f, const CallSite &site) {
             if (assignment.target->text == creation.index && assignment.op == "=" &&
                 assignment.at.order <= loop.last_order)
                 count = only_variable(*assignment.value);
-    if (count && count->type == TypeKind::Integer)
+    if (count && (each || count->type == TypeKind::Integer))
         creation.count = key_of(*count);
     creations.push_back(creation);
 }

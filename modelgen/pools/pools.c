@@ -67,17 +67,13 @@ struct told {
     int most, least;                       /* 0: no such bound */
 };
 
-static bool is_at(const struct trace_frame *frame, const struct facts_place *place) {
-    return frame->line == place->line && strcmp(frame->function, place->function) == 0;
-}
-
 /* Do these calls lead to frame `f`, one from the other? */
 static bool is_reached_by(const struct trace_context *context, size_t f,
                           const struct facts_count *count) {
     if (f + count->n_calls >= context->n_frames)
         return false;
     for (size_t c = 0; c < count->n_calls; c++)
-        if (!is_at(&context->frames[f + 1 + c], &count->calls[c]))
+        if (!source_frame_is_at(&context->frames[f + 1 + c], &count->calls[c]))
             return false;
     return true;
 }
@@ -98,7 +94,7 @@ static struct told find_creation(const struct trace_context *context, const stru
         if (creation->object != ON_THREAD || !creation->per_thread)
             continue;
         for (size_t f = 0; f < context->n_frames; f++)
-            if (is_at(&context->frames[f], &creation->place))
+            if (source_frame_is_at(&context->frames[f], &creation->place))
                 return (struct told){.creation = creation, .count = count_of(context, f, creation)};
     }
     return (struct told){0};

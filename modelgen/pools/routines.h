@@ -4,10 +4,12 @@
 #ifndef PERSIK_MODELGEN_POOLS_ROUTINES_H
 #define PERSIK_MODELGEN_POOLS_ROUTINES_H
 
+#include "formats/facts.h"
 #include "modelgen/run/view.h"
 
 /* A thread that makes no recorded call is taken to run what others that are created alike do; where
- * none of them does, it keeps the library's function. */
-void routines_of_program(struct view *view);
+ * none of them does, what the source says of where it is created; where that says nothing (`facts`
+ * may be NULL), it keeps the library's function. */
+void routines_of_program(struct view *view, const struct facts *facts);
 
 #endif

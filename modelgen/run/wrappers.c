@@ -118,17 +118,17 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
 }
 
 /* The headers lie in a folder of this name, both GNU's and LLVM's. */
-bool wrappers_is_of_standard_library(const struct trace_frame *frame) {
-    return frame->file ? strstr(frame->file, "/c++/") != NULL
-                       : strncmp(frame->module, "libstdc++", 9) == 0 ||
-                             strncmp(frame->module, "libc++", 6) == 0;
+bool wrappers_is_of_standard_library(const char *file, const char *module) {
+    return file ? strstr(file, "/c++/") != NULL
+                : strncmp(module, "libstdc++", 9) == 0 || strncmp(module, "libc++", 6) == 0;
 }
 
 /* Leaves at least one frame: some threads begin in the library. */
 static void skip_standard_library(struct trace_context *calls) {
     size_t outermost = 0;
     while (outermost < calls->n_frames &&
-           wrappers_is_of_standard_library(&calls->frames[outermost]))
+           wrappers_is_of_standard_library(calls->frames[outermost].file,
+                                           calls->frames[outermost].module))
         outermost++;
     if (outermost == calls->n_frames)
         return;

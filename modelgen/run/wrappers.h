@@ -13,6 +13,7 @@
  * trace's own. */
 struct trace_context *wrappers_skipped(const struct trace *trace);
 
-bool wrappers_is_of_standard_library(const struct trace_frame *frame);
+/* Is that where a function of the C++ standard library is? `file` NULL: unknown. */
+bool wrappers_is_of_standard_library(const char *file, const char *module);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "modelgen/run/wrappers.h"
 
 static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
     return frame->line >= loop->first_line && frame->line <= loop->last_line &&
@@ -34,13 +35,16 @@ static bool is_in_one_line(const struct facts_loop *loop) {
     return loop->waits && loop->first_line == loop->last_line;
 }
 
+bool source_frame_is_at(const struct trace_frame *frame, const struct facts_place *place) {
+    return frame->line == place->line && strcmp(frame->function, place->function) == 0;
+}
+
 bool source_passes(const struct trace *trace, uint32_t context, const struct facts_place *place) {
     if (context == TRACE_NO_CONTEXT)
         return false;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t f = 0; f < calls->n_frames; f++)
-        if (calls->frames[f].line == place->line &&
-            strcmp(calls->frames[f].function, place->function) == 0)
+        if (source_frame_is_at(&calls->frames[f], place))
             return true;
     return false;
 }
@@ -332,10 +336,18 @@ static enum part part_of_line(const struct source *source, const struct stretch 
     return part;
 }
 
+/* Does a thread that begins with `root` lead to the node? Those of C++'s library begin in the
+ * library itself (pools/routines.h). */
 static bool under_root(const struct sample *sample, size_t node, const char *root) {
-    while (sample->nodes[node].parent >= 0)
-        node = (size_t)sample->nodes[node].parent;
-    return strcmp(sample->nodes[node].function, root) == 0;
+    const struct sample_node *nodes = sample->nodes;
+    int outermost = (int)node, own = -1;
+    for (int at = (int)node; at >= 0; at = nodes[at].parent) {
+        outermost = at;
+        if (!wrappers_is_of_standard_library(nodes[at].file, nodes[at].module))
+            own = at;
+    }
+    return strcmp(nodes[outermost].function, root) == 0 ||
+           (own >= 0 && strcmp(nodes[own].function, root) == 0);
 }
 
 /* The innermost frame of the function from frame `at` outwards; -1: none. */

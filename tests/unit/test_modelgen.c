@@ -901,7 +901,7 @@ static void threads_of_the_cpp_library_begin_in_the_program(void **state) {
     builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, work, 0);
     builder_record(trace, plain, "pthread_mutex_lock", 2, 0, MUTEX, call, 0);
     struct view view = view_of(trace);
-    routines_of_program(&view);
+    routines_of_program(&view, NULL);
     assert_string_equal(view.trace.threads[main_thread].start_routine, "main");
     assert_string_equal(view.trace.threads[worker].start_routine, "work");
     assert_string_equal(view.trace.threads[silent].start_routine, "work"); /* created alike */
