@@ -434,7 +434,7 @@ const Expr *ThreadCounts::limit_around(const Step &step, bool &found) const {
         for (const CreationLoop &creation : taint.creation_loops())
             if (creation.function == (int)step.function && creation.loop == l) {
                 found = true;
-                bool plain = !creation.count.empty() &&
+                bool plain = (!creation.count.empty() || taint.constant(*creation.limit)) &&
                              (loop_range(loops[(size_t)l]) || goes_up_to_limit(step, creation));
                 return plain ? creation.limit : nullptr;
             }

@@ -149,6 +149,7 @@ Taint::Taint(const Program &program) : program(program) {
     find_moving();
     spawns = find_spawns(program);
     find_creation_loops();
+    forget_constant_counts();
     collect_copies();
     seed_counts();
     propagate();
@@ -178,6 +179,20 @@ void Taint::find_creation_loops() {
                 add_creation_loop((int)f, site);
         }
     }
+}
+
+/* Where a variable tells how many threads there are, a constant elsewhere does not. */
+void Taint::forget_constant_counts() {
+    auto is_variable_count = [](const std::string &key) {
+        return !key.empty() && key.rfind(constant_prefix, 0) != 0;
+    };
+    bool varies = std::any_of(creations.begin(), creations.end(),
+                              [&](const auto &c) { return is_variable_count(c.count); }) ||
+                  std::any_of(spawns.begin(), spawns.end(),
+                              [&](const Spawn &s) { return is_variable_count(key_of(*s.count)); });
+    for (CreationLoop &creation : creations)
+        if (varies && !is_variable_count(creation.count))
+            creation.count.clear();
 }
 
 void Taint::add_creation_loop(int f, const CallSite &site) {

@@ -62,7 +62,7 @@ struct Value {
 /* A loop over the threads. */
 struct CreationLoop {
     int function, loop;
-    std::string index, count;    /* keys; count empty when constant */
+    std::string index, count; /* keys; count empty when it is a constant that counts no threads */
     const Expr *limit = nullptr; /* what the index is compared with */
 };
 
@@ -129,6 +129,7 @@ class Taint {
     }
 
     void find_creation_loops();
+    void forget_constant_counts();
     void add_creation_loop(int f, const CallSite &site);
     void collect_copies();
     void seed_counts();

@@ -11,8 +11,13 @@ cd "$scratch" || exit 1
 recorded() {
     program=$1
     shift
-    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/$program.c" \
-        -o "$program" -lpthread || exit 1
+    if [ -e "$root/tests/programs/$program.cpp" ]; then
+        g++ -std=c++17 -g -O2 -Wall -Wextra -Werror "$root/tests/programs/$program.cpp" -o "$program" \
+            -lpthread || exit 1
+    else
+        ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
+            "$root/tests/programs/$program.c" -o "$program" -lpthread || exit 1
+    fi
     "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$program.data" -- \
         "./$program" 2 "$@" >profile.log 2>&1 || {
         cat profile.log >&2
@@ -69,5 +74,26 @@ for count in "" atomic; do
         '[.objects[] | select(.kind == "tokens" and .amount == 1 and .condition)] | length == 1'
     check "eight threads do as much as one" same_work countdown
 done
+
+# Lambdas, on threads in a vector that has as many elements as there are threads: two stages with a lock
+# around what they share out, and one with an atomic counter and no call that could be recorded.
+recorded lambdas
+check "a model is built of threads that run lambdas" "$persik" build-model -q -i lambdas.data
+check "each stage's items are shared out" tells lambdas \
+    '([.objects[] | select(.kind == "tokens") | .amount] | sort) == [120, 150]'
+check "so are those of threads that make no call" tells lambdas \
+    '[.pools[] | select(.scales) | .partition] | length == 3 and all(. != "perthread")'
+check "eight threads do as much as one" same_work lambdas
+
+# Items are counted off by an atomic variable; what is done with them could write a message, but does not.
+# They come in batches that always two threads read, by a constant.
+recorded batches
+check "a model is built of threads that never make the calls they could" \
+    "$persik" build-model -q -i batches.data
+check "the items are shared out" tells batches \
+    '[.pools[] | select(.scales) | .partition] == ["fixed"]'
+check "a constant number of threads stays" tells batches \
+    '.pools[] | select(.name == "read_batches") | .rule | contains("always 2 threads")'
+check "eight threads do as much as one" same_work batches
 
 finish

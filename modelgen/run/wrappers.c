@@ -119,8 +119,9 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
 
 /* The headers lie in a folder of this name, both GNU's and LLVM's. */
 bool wrappers_is_of_standard_library(const char *file, const char *module) {
-    return file ? strstr(file, "/c++/") != NULL
-                : strncmp(module, "libstdc++", 9) == 0 || strncmp(module, "libc++", 6) == 0;
+    return file     ? strstr(file, "/c++/") != NULL
+           : module ? strncmp(module, "libstdc++", 9) == 0 || strncmp(module, "libc++", 6) == 0
+                    : false;
 }
 
 /* Leaves at least one frame: some threads begin in the library. */

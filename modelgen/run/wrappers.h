@@ -13,7 +13,7 @@
  * trace's own. */
 struct trace_context *wrappers_skipped(const struct trace *trace);
 
-/* Is that where a function of the C++ standard library is? `file` NULL: unknown. */
+/* Is that where a function of the C++ standard library is? Both may be NULL: unknown. */
 bool wrappers_is_of_standard_library(const char *file, const char *module);
 
 #endif

@@ -45,7 +45,7 @@ class Crew {
 
 class Member {
   public:
-    Member() : thread([this] { run(); }) { //= spawned threads operator()
+    Member() : thread([this] { run(); }) { //= spawned threads operator():48
     }
 
     ~Member() {
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
         pointers.push_back(std::make_unique<std::thread>(help)); //= spawned threads help
     Team members;
     members.set((size_t)n);
-    std::thread other(Task{}); //= spawned one operator()
+    std::thread other(Task{}); //= spawned one operator():18
     std::thread moved;
     moved = std::thread(std::bind(serve, 1, 0, 1));                 //= spawned one serve
     std::thread *made = new std::thread(help);                      //= spawned one help

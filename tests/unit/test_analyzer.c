@@ -495,6 +495,11 @@ static void methods_and_references_lead_on(void **state) {
     check_program("methods.cpp", "global:n_threads", 8);
 }
 
+static void what_lambdas_refer_to_is_shared(void **state) {
+    (void)state;
+    check_program("lambdas.cpp", "class Crew.members", 11);
+}
+
 /* NULL: no other way is seen from one thread to several. */
 static const char *other_way_to(const struct facts *facts, const char *routine) {
     for (size_t i = 0; i < facts->n_creations; i++)
@@ -1002,6 +1007,7 @@ int main(void) {
         cmocka_unit_test(each_operand_in_a_long_chain_is_read_once),
         cmocka_unit_test(threads_of_the_library_are_created_like_others),
         cmocka_unit_test(methods_and_references_lead_on),
+        cmocka_unit_test(what_lambdas_refer_to_is_shared),
         cmocka_unit_test(ways_that_one_thread_does_not_go_are_known),
         cmocka_unit_test(lookalikes_are_no_objects),
         cmocka_unit_test(sections_are_guarded_commands),

@@ -1448,6 +1448,44 @@ static void test_in_each_round_one_thread_takes_the_edge_for_it(void **state) {
     }
 }
 
+/* Of three threads one went the long way; of how many that is true, the run does not decide anew.
+ */
+static void test_what_a_thread_decides_once_is_dealt(void **state) {
+    (void)state;
+    for (int threads = 3; threads <= 6; threads += 3) {
+        struct model *model = build_model(1);
+        int pool = build_pool(model, 3, true);
+        int start = model->pools[pool].entry;
+        int end = build_node(model, NODE_END, MODEL_NONE);
+        build_edge(model, start, end)->cpu_ns = constant(9 * MS);
+        struct edge *brief = build_edge(model, start, end);
+        brief->probability = 2;
+        brief->cpu_ns = constant(1 * MS);
+        struct sim_result result =
+            simulate(model, (struct sim_config){.pool_threads = &threads, .min_replications = 20});
+        assert_close(result.run_ns.mean, threads / 3 * 11 * MS, 1e-9);
+        assert_true(result.run_ns.half_width < 1);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
+/* On average a thread that may leave in each of its rounds goes round as often as was counted,
+ * however many of them draw. */
+static void test_what_a_thread_decides_again_and_again_is_not_dealt(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    int pool = build_pool(model, 2, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    struct edge *again = build_edge(model, head, head);
+    again->probability = 9;
+    again->cpu_ns = constant(1 * MS);
+    build_edge(model, head, build_node(model, NODE_END, MODEL_NONE));
+    const int threads[] = {1};
+    assert_close(run_ns(model, (struct sim_config){.pool_threads = threads, .max_replications = 4000}),
+                 9 * MS, 0.1);
+}
+
 static void test_a_loop_with_branches_is_left_after_its_stays(void **state) {
     (void)state;
     struct model *model = build_model(1);
@@ -1826,6 +1864,8 @@ int main(void) {
         cmocka_unit_test(test_a_broadcast_wakes_also_those_whose_turn_it_is_not),
         cmocka_unit_test(test_a_number_in_steps_follows_the_one_that_leads),
         cmocka_unit_test(test_a_broadcast_after_a_step_lets_only_the_next_go_on),
+        cmocka_unit_test(test_what_a_thread_decides_once_is_dealt),
+        cmocka_unit_test(test_what_a_thread_decides_again_and_again_is_not_dealt),
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
         cmocka_unit_test(test_each_who_is_led_costs_the_leader),

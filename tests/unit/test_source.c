@@ -93,6 +93,48 @@ static void two_calls_of_an_inlined_function_lie_in_one_call_of_it(void **state)
     assert_true(source_split_between(&source, "run", 1, 0).share == 1);
 }
 
+/* run takes items off a counter in lines 12 to 15, and would write a message of a bad one. */
+static double share_of_silent_loop(const struct sample *sample, bool visible) {
+    struct facts_loop loop = {.function = "run",
+                              .first_line = 12,
+                              .last_line = 15,
+                              .bound = BOUND_SHARED,
+                              .has_fragments = true,
+                              .why = "atomic operation on next"};
+    const struct facts loops = {.loops = &loop, .n_loops = 1};
+    struct source source = {&trace, &loops, sample, &visible};
+    return source_split_between(&source, "run", 0, 1).share;
+}
+
+static void a_loop_whose_calls_were_not_made_is_known_by_samples(void **state) {
+    (void)state;
+    struct sample_node nodes[] = {
+        {.parent = -1, .function = "run", .line = 14, .running = ENOUGH},
+        {.parent = -1, .function = "run", .line = 17, .running = ENOUGH},
+    };
+    struct sample sample = {.nodes = nodes, .n_nodes = 2};
+    assert_true(share_of_silent_loop(&sample, false) == 0.5);
+    assert_true(share_of_silent_loop(&sample, true) == 0);
+    assert_true(share_of_silent_loop(NULL, false) == 0); /* it may never have run */
+    nodes[0].line = 11;
+    assert_true(share_of_silent_loop(&sample, false) == 0);
+}
+
+/* std::thread begins in the library. */
+static void threads_of_the_library_lead_to_what_they_were_handed(void **state) {
+    (void)state;
+    struct sample_node nodes[] = {
+        {.parent = -1, .function = "[libstdc++.so.6]", .module = "libstdc++.so.6"},
+        {.parent = 0, .function = "_M_run", .file = "/usr/include/c++/12/bits/std_thread.h"},
+        {.parent = 1, .function = "run", .file = "run.cpp", .line = 12, .running = ENOUGH},
+    };
+    struct sample sample = {.nodes = nodes, .n_nodes = 3};
+    struct facts_loop loop = {.function = "run", .first_line = 10, .last_line = 20};
+    assert_true(source_sampled_share(&sample, "run", &loop) == 1);
+    assert_true(source_sampled_share(&sample, "[libstdc++.so.6]", &loop) == 1);
+    assert_true(source_sampled_share(&sample, "_M_run", &loop) == 0);
+}
+
 static void calls_are_known_by_the_c_librarys_names(void **state) {
     (void)state;
     assert_int_equal(api_find_internal("sem_wait"), api_find("sem_wait"));
@@ -116,6 +158,8 @@ int main(void) {
         cmocka_unit_test(a_traced_call_is_no_computation),
         cmocka_unit_test(what_a_callee_does_before_its_call_lies_between),
         cmocka_unit_test(two_calls_of_an_inlined_function_lie_in_one_call_of_it),
+        cmocka_unit_test(a_loop_whose_calls_were_not_made_is_known_by_samples),
+        cmocka_unit_test(threads_of_the_library_lead_to_what_they_were_handed),
         cmocka_unit_test(calls_are_known_by_the_c_librarys_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/function_name.h"
 #include "base/memory.h"
 #include "tracer/blktrace.h"
 #include "tracer/ftrace.h"
@@ -460,8 +461,33 @@ static void programs_that_cannot_be_traced_are_told_apart(void **state) {
     assert_non_null(strstr(error.text, "not executable"));
 }
 
+static void functions_are_named_as_in_the_source(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+        {"push<int>", "push"},
+        {"get<0, std::tuple<int, char> >", "get"},
+        {"operator<< <std::char_traits<char> >", "operator<<"},
+        {"operator()<int>", "operator()"},
+        {"operator[]<char>", "operator[]"},
+        {"operator<", "operator<"},
+        {"operator->", "operator->"},
+        {"operator std::vector<int>", "operator std::vector<int>"},
+        {"operators<int>", "operators"},
+        {"<lambda()>", "<lambda()>"},
+        {"main", "main"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *name = function_name_in_source(names[i][0]);
+        assert_string_equal(name, names[i][1]);
+        free(name);
+    }
+    assert_null(function_name_in_source(NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_are_named_as_in_the_source),
         cmocka_unit_test(ticks_map_linearly_between_pairs_and_beyond),
         cmocka_unit_test(pairs_that_go_back_are_left_out),
         cmocka_unit_test(sampled_pairs_agree_with_the_clock),
