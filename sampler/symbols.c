@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "sampler/scopes.h"
 
 struct symbols {
     const struct modules *modules;
@@ -139,9 +140,8 @@ static bool find_by_dwarf(struct symbols *symbols, Dwfl_Module *module, uint64_t
                           const char *module_name) {
     Dwarf_Addr bias;
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
-    Dwarf_Die *inner = NULL, *scopes = NULL;
-    int n_inner = unit ? dwarf_getscopes(unit, address - bias, &inner) : 0;
-    int n = n_inner > 0 ? dwarf_getscopes_die(&inner[0], &scopes) : 0;
+    Dwarf_Die *scopes = NULL;
+    int n = unit ? scopes_at(unit, address - bias, &scopes) : 0;
     struct symbol symbol = {.module = module_name};
     symbol.file = store_text(symbols, source_of(module, address, &symbol.line));
     for (int i = 0; i < n; i++) {
@@ -156,10 +156,7 @@ static bool find_by_dwarf(struct symbols *symbols, Dwfl_Module *module, uint64_t
         symbol.file = store_text(symbols, call_file(unit, &scopes[i]));
         symbol.line = number_of(&scopes[i], DW_AT_call_line);
     }
-    if (n_inner > 0)
-        free(inner);
-    if (n > 0)
-        free(scopes);
+    free(scopes);
     return symbols->found.count > 0;
 }
 

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "sampler/scopes.h"
 
 struct place {
     size_t n_frames;
@@ -189,13 +190,8 @@ static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t addre
                         const char *name, uint64_t offset) {
     Dwarf_Addr bias = 0;
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
-    Dwarf_Die *around = NULL;
     Dwarf_Die *scopes = NULL;
-    if (!unit || dwarf_getscopes(unit, address - bias, &around) <= 0)
-        return false;
-    /* Scopes of the address end at the first inlined function's own definition; those of its DIE
-     * go on to the function it is inlined in. */
-    int n_scopes = dwarf_getscopes_die(&around[0], &scopes);
+    int n_scopes = unit ? scopes_at(unit, address - bias, &scopes) : 0;
     struct trace_frame *frame = NULL;
     Dwarf_Die *inner = NULL;
     for (int i = 0; i < n_scopes; i++) {
@@ -213,7 +209,6 @@ static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t addre
         if (tag == DW_TAG_subprogram)
             break;
     }
-    free(around);
     free(scopes);
     return frame != NULL;
 }
@@ -252,7 +247,7 @@ char *symbols_function(struct symbols *symbols, uint64_t address) {
     Dwarf_Addr bias = 0;
     Dwarf_Die *unit = module ? dwfl_module_addrdie(module, address, &bias) : NULL;
     Dwarf_Die *scopes = NULL;
-    int n_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    int n_scopes = unit ? scopes_at(unit, address - bias, &scopes) : 0;
     char *function = NULL;
     for (int i = 0; i < n_scopes && !function; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
