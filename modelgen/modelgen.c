@@ -21,6 +21,7 @@
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/attaching.h"
 #include "modelgen/run/correction.h"
+#include "modelgen/run/futures.h"
 #include "modelgen/run/holds.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
@@ -212,6 +213,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     relays_as_waits(&view);
     parking_as_one(&view);
     countdowns_as_completions(&view);
+    futures_as_permits(&view);
     holds_part(&view);
     slots_as_commands(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);

@@ -85,6 +85,15 @@ check "so are those of threads that make no call" tells lambdas \
     '[.pools[] | select(.scales) | .partition] | length == 3 and all(. != "perthread")'
 check "eight threads do as much as one" same_work lambdas
 
+# A pool of packaged tasks whose results are fetched as futures.
+recorded futures
+check "a model is built of a pool with futures" "$persik" build-model -q -i futures.data
+check "main waits for each result" tells futures \
+    '[.objects[] | select(.kind == "tokens" and (.name | startswith("results")))] | length == 1'
+check "and the run is as long as it was" tells futures \
+    '.checks[0] | .simulated > 0.9 * .measured and .simulated < 1.1 * .measured'
+check "eight threads do as much as one" same_work futures
+
 # Items are counted off by an atomic variable; what is done with them could write a message, but does not.
 # They come in batches that always two threads read, by a constant.
 recorded batches

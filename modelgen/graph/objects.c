@@ -11,6 +11,7 @@
 #include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/parking.h"
 #include "modelgen/pools/slots.h"
+#include "modelgen/run/futures.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/scaling/source.h"
 
@@ -196,6 +197,18 @@ static int parking_tokens(struct writer *writer, int index) {
     return result;
 }
 
+/* Results that are there. */
+static int future_tokens(struct writer *writer, int index) {
+    int result = draft_object(writer->model, OBJECT_TOKENS, objects_name(writer, index, "results"));
+    writer->model->objects[result].evidence = memory_strdup(
+        "results of other threads, fetched in the order in which they come (std::future)");
+    draft_note(writer->model,
+               "%s: which result is waited for is left out: so many are, in the order in which "
+               "they come",
+               writer->model->objects[result].name);
+    return result;
+}
+
 static int permits(struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     int result =
@@ -218,6 +231,8 @@ static int draft_semaphore(struct writer *writer, int index) {
         return signal_tokens(writer, index);
     if (parking_is_object(address))
         return parking_tokens(writer, index);
+    if (futures_are_object(address))
+        return future_tokens(writer, index);
     return permits(writer, index);
 }
 

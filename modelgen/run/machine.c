@@ -252,8 +252,10 @@ static struct values block_costs(const struct trace *trace) {
         struct timeline timeline = timeline_make(&trace->threads[t]);
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (api_catalog[record->api].api_class != CLASS_SYNC || record->duration_ns < 1000 ||
-                api_is_openmp((enum api)record->api)) /* spinning is no measure of blocking */
+            const struct api_info *info = &api_catalog[record->api];
+            bool computes = /* spins, or runs what the program hands it */
+                api_is_openmp((enum api)record->api) || info->object == ON_ONCE;
+            if (info->api_class != CLASS_SYNC || record->duration_ns < 1000 || computes)
                 continue;
             uint64_t end = trace_end_ns(record);
             double cpu = timeline_cpu(&timeline, end) - timeline_cpu(&timeline, record->start_ns);

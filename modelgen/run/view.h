@@ -15,6 +15,7 @@
 #define VIEW_SLOTS      0xf20000000000
 #define VIEW_PARKING    0xf30000000000
 #define VIEW_COUNTDOWNS 0xf40000000000
+#define VIEW_FUTURES    0xf50000000000
 
 /* Is it one of the objects that are numbered from `first` on? */
 static inline bool view_numbers(uint64_t first, uint64_t address) {

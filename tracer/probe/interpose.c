@@ -17,12 +17,14 @@ static const struct symbol symbols[] = {
 #define API(name, ...)     {#name, offsetof(struct probe_real, name)},
 #define VARIANT(name, ...) {#name, offsetof(struct probe_real, name)},
 #define BUFFERED           VARIANT
+#define FUTURE             VARIANT
 #define SAME(symbol, name)
 #include "formats/catalog.def"
 #include "tracer/probe/variants.def"
 #undef API
 #undef VARIANT
 #undef BUFFERED
+#undef FUTURE
 #undef SAME
 };
 
@@ -154,6 +156,17 @@ static inline bool has_line(const FILE *stream, int end) {
                   (size_t)(stream->_IO_read_end - stream->_IO_read_ptr)) != NULL;
 }
 
+/* ---- std::future ---- */
+
+typedef bool real_future_wait(void *, unsigned *, unsigned, bool, int64_t, int64_t);
+
+static inline __attribute__((always_inline)) bool
+future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned until, bool limited,
+            int64_t seconds, int64_t nanoseconds) {
+    TIMED_BODY(API_std_future_wait, TIME, NONE, 1, bool, real_wait,
+               (base, state, until, limited, seconds, nanoseconds), result ? 0 : -1);
+}
+
 /* ---- the interposers ---- */
 
 /* The record is written after the call: outside the critical section that an unlock ends. */
@@ -223,6 +236,14 @@ static inline bool has_line(const FILE *stream, int end) {
         if (served)                                                                                \
             return real.symbol args;                                                               \
         TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_);                       \
+    }
+#define FUTURE(symbol)                                                                             \
+    PROBE_EXPORT bool variant_##symbol(void *, unsigned *, unsigned, bool, int64_t,                \
+                                       int64_t) __asm__(#symbol);                                  \
+    bool variant_##symbol(void *base, unsigned *state, unsigned value, bool limited,               \
+                          int64_t seconds, int64_t nanoseconds) {                                  \
+        (void)FIND(real.symbol, #symbol); /* it is there: the program called it */                 \
+        return future_wait(real.symbol, base, state, value, limited, seconds, nanoseconds);        \
     }
 #define SAME(symbol, name)                                                                         \
     PROBE_EXPORT extern __typeof__(name) same_##symbol __asm__(#symbol)                            \

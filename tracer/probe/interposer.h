@@ -38,12 +38,14 @@ struct probe_real {
 #define API(name, class_, object_, op, probe, o, m, a, t, ret, params, ...) ret(*name) params;
 #define VARIANT(symbol, name, o, ret, params, ...)                          ret(*symbol) params;
 #define BUFFERED                                                            VARIANT
+#define FUTURE(symbol)                                                      bool (*symbol)(void *, unsigned *, unsigned, bool, int64_t, int64_t);
 #define SAME(symbol, name)
 #include "formats/catalog.def"
 #include "tracer/probe/variants.def"
 #undef API
 #undef VARIANT
 #undef BUFFERED
+#undef FUTURE
 #undef SAME
 };
 extern struct probe_real real __attribute__((visibility("hidden")));

@@ -1,0 +1,113 @@
+/* Results of other threads that one waits for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/run/futures.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MAIN, FIRST, SECOND };
+
+/* A future's state, and the once that is passed when its result is set. */
+enum { STATE = 0x1000, STATES_APART = 0x100, ONCE = 8 };
+
+static uint64_t state(uint64_t number) {
+    return STATE + number * STATES_APART;
+}
+
+static void set_result(struct trace *trace, int thread, uint64_t start_ns, uint64_t end_ns,
+                       uint64_t of) {
+    uint32_t context = builder_context(trace, "call_once", 10, "_M_set_result", 20);
+    builder_record(trace, thread, "pthread_once", start_ns, end_ns - start_ns, state(of) + ONCE,
+                   context, 0);
+}
+
+static void wait_for(struct trace *trace, int thread, uint64_t start_ns, uint64_t end_ns,
+                     uint64_t of, int value) {
+    uint32_t context = builder_context(trace, "fetch", 30, "main", 40);
+    builder_record(trace, thread, "std_future_wait", start_ns, end_ns - start_ns, state(of),
+                   context, value);
+}
+
+/* Four results come in the order 0, 2, 1, 3; main waits for 1 and for 3 and finds the others there.
+ */
+static struct trace *four_results(void) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    set_result(trace, FIRST, 0, 100, 0);
+    set_result(trace, SECOND, 0, 150, 2);
+    set_result(trace, FIRST, 110, 200, 1);
+    wait_for(trace, MAIN, 120, 205, 1, 0);
+    set_result(trace, SECOND, 160, 300, 3);
+    wait_for(trace, MAIN, 210, 310, 3, 0);
+    return trace;
+}
+
+static int count(const struct view *view, size_t thread, enum api api) {
+    int n = 0;
+    for (size_t r = 0; r < view->trace.threads[thread].n_records; r++)
+        n += view->trace.threads[thread].records[r].api == api;
+    return n;
+}
+
+static void a_wait_is_for_all_results_up_to_its_own(void **unused) {
+    (void)unused;
+    struct trace *trace = four_results();
+    builder_finish(trace, 400);
+    struct view view = view_of(trace);
+    futures_as_permits(&view);
+    assert_int_equal(count(&view, FIRST, ROLE_release), 2);
+    assert_int_equal(count(&view, SECOND, ROLE_release), 2);
+    const struct trace_thread *waiting = &view.trace.threads[MAIN];
+    const uint64_t ends[] = {205, 205, 205, 310}; /* the third to come, and the last */
+    assert_int_equal(waiting->n_records, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(waiting->records[i].api, ROLE_acquire);
+        assert_true(futures_are_object(waiting->records[i].object));
+        assert_int_equal(trace_end_ns(&waiting->records[i]), ends[i]);
+    }
+    assert_int_equal(waiting->records[0].duration_ns, 85);
+    assert_int_equal(waiting->records[1].duration_ns, 0);
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void a_wait_in_vain_stays_one(void **unused) {
+    (void)unused;
+    struct trace *trace = four_results();
+    wait_for(trace, MAIN, 320, 350, 9, 0); /* nobody set that */
+    builder_finish(trace, 400);
+    struct view view = view_of(trace);
+    futures_as_permits(&view);
+    assert_int_equal(count(&view, MAIN, API_std_future_wait), 1);
+    assert_int_equal(count(&view, MAIN, ROLE_acquire), 4);
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void where_several_threads_wait_all_stays_as_it_was(void **unused) {
+    (void)unused;
+    struct trace *trace = four_results();
+    wait_for(trace, FIRST, 320, 350, 3, 0);
+    builder_finish(trace, 400);
+    struct view view = view_of(trace);
+    futures_as_permits(&view);
+    assert_int_equal(count(&view, MAIN, API_std_future_wait), 2);
+    assert_int_equal(count(&view, FIRST, ROLE_release), 0);
+    view_free(&view);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_is_for_all_results_up_to_its_own),
+        cmocka_unit_test(a_wait_in_vain_stays_one),
+        cmocka_unit_test(where_several_threads_wait_all_stays_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
