@@ -120,6 +120,12 @@ static int due_choice(const struct engine *engine, const struct plan_choice *cho
     return PLAN_NONE;
 }
 
+static void fill_deck(struct engine *engine, const struct plan_choice *choices,
+                      const struct plan_group *group) {
+    for (int i = 0; i < group->n; i++)
+        engine->cards[group->deck + i] += choices[i].weight;
+}
+
 /* Draws a choice of the group by weight, leaving out number `except` if there is another; those
  * that remain without any weight are equally likely. */
 static int draw_choice(struct engine *engine, const struct plan_choice *choices,
@@ -134,8 +140,7 @@ static int draw_choice(struct engine *engine, const struct plan_choice *choices,
         return except;
     }
     if (dealt) {
-        for (int i = 0; i < group->n; i++)
-            engine->cards[group->deck + i] += choices[i].weight;
+        fill_deck(engine, choices, group);
         total = sum_weights(engine, choices, group, except);
     }
     int due = due_choice(engine, choices, group, except);
@@ -189,7 +194,11 @@ static int draw_first_choice(struct engine *engine, const struct plan_choice *ch
             chosen = i;
         rest -= choices[i].first_weight;
     }
-    if (group->deck != PLAN_NONE && engine->cards[group->deck + chosen] > 0)
+    if (group->deck == PLAN_NONE)
+        return chosen;
+    if (sum_weights(engine, choices, group, PLAN_NONE) <= 0)
+        fill_deck(engine, choices, group); /* it is one of those that were counted */
+    if (engine->cards[group->deck + chosen] > 0)
         engine->cards[group->deck + chosen]--;
     return chosen;
 }

@@ -169,6 +169,7 @@ static long ahead_at(const struct family *family, const struct run *run, size_t 
 struct look {
     size_t section;
     bool known; /* it was for the run before */
+    bool first; /* nobody is before it */
     bool waited;
     long asked, passed; /* how far that was ahead then */
 };
@@ -176,7 +177,11 @@ struct look {
 static struct look look_of(const struct family *family, const struct visit *visit,
                            const size_t *before) {
     const struct section *section = section_at(family->finder, visit->section);
-    struct look look = {.section = visit->section, .waited = section->n_waits > 0};
+    struct look look = {
+        .section = visit->section,
+        .first = visit->run != SIZE_MAX && before[visit->run] == SIZE_MAX,
+        .waited = section->n_waits > 0,
+    };
     uint64_t passed_ns = section_passed_ns(family->finder->sections, section);
     const struct run *led_by = visit->run != SIZE_MAX && before[visit->run] != SIZE_MAX
                                    ? &family->runs.items[before[visit->run]]
@@ -214,10 +219,11 @@ static int find_lead(const struct look *looks, size_t n) {
 
 /* ---- the pattern ---- */
 
+/* Whose piece is the first one looks, too: which thread that is, another run decides anew. */
 static void write_acts(const struct family *family, const struct look *looks,
                        struct pattern *pattern) {
     for (size_t i = 0; i < family->visits.count; i++)
-        if (looks[i].known)
+        if (looks[i].known || (looks[i].first && family->period > 0))
             pattern->acts[looks[i].section] |= ACT_TURN;
     for (size_t r = 0; r < family->runs.count; r++) {
         const struct run *run = &family->runs.items[r];
