@@ -19,10 +19,11 @@ struct history history_of(const struct sections *sections, const struct monitors
                           int mutex) {
     struct history history = {0};
     struct map instance_of = MAP_EMPTY;
-    for (size_t s = 0; s < sections->n_sections; s++) {
+    size_t n;
+    const size_t *of_mutex = sections_of(sections, mutex, &n);
+    for (size_t i = 0; i < n; i++) {
+        size_t s = of_mutex[i];
         const struct section *section = &sections->sections[s];
-        if (sections_first_like(sections, section->mutex) != mutex)
-            continue;
         int instance = map_get(&instance_of, (uint64_t)section->mutex, -1);
         if (instance < 0) {
             instance = (int)history.n_instances++;

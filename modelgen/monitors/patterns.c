@@ -21,16 +21,14 @@ static int compare_sections(const void *a, const void *b, void *context) {
     return (x->acquire_ns > y->acquire_ns) - (x->acquire_ns < y->acquire_ns);
 }
 
-/* Of one mutex, or with a `class_id` of all mutexes of that class. */
-static struct order_list in_order(const struct sections *sections, int mutex, int class_id) {
+/* Of the mutex and of those that it stands for. */
+static struct order_list in_order(const struct sections *sections, int mutex) {
     struct order_list list = {0};
-    for (size_t s = 0; s < sections->n_sections; s++) {
-        int own = sections->sections[s].mutex;
-        if (sections->sections[s].cut)
-            continue;
-        if (class_id < 0 ? own == mutex : sections->objects[own].class_id == class_id)
-            *VECTOR_ADD(&list) = s;
-    }
+    size_t n;
+    const size_t *of_mutex = sections_of(sections, mutex, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!sections->sections[of_mutex[i]].cut)
+            *VECTOR_ADD(&list) = of_mutex[i];
     if (list.count)
         qsort_r(list.items, list.count, sizeof *list.items, compare_sections, sections->sections);
     return list;
@@ -57,7 +55,7 @@ static bool has_wait(const struct finder *finder) {
 }
 
 static void find_in_mutex(struct finder *finder, bool before_guards) {
-    finder->history = in_order(finder->sections, finder->mutex, -1);
+    finder->history = in_order(finder->sections, finder->mutex);
     if (before_guards && finder->history.count > 0)
         (void)(barriers_find(finder) || rwlocks_find(finder) ||
                (has_wait(finder) &&
@@ -70,11 +68,10 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
 }
 
 static void find_in_array(struct finder *finder) {
-    int class_id = finder->sections->objects[finder->mutex].class_id;
     size_t members = 0;
     for (size_t o = 0; o < finder->sections->n_objects; o++)
-        members += finder->sections->objects[o].class_id == class_id;
-    finder->history = in_order(finder->sections, finder->mutex, class_id);
+        members += sections_first_like(finder->sections, (int)o) == finder->mutex;
+    finder->history = in_order(finder->sections, finder->mutex);
     if (members > 1 && has_unexplained_wait(finder))
         (void)(progress_find(finder) || results_find_in_array(finder, members));
     free(finder->history.items);

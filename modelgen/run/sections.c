@@ -55,8 +55,23 @@ static bool is_of_libc(const struct trace_record *record) {
     return strncmp(api_catalog[record->api].name, "g_", 2) != 0;
 }
 
+/* Keys of the objects on which there are calls that do more than make or end them: a program may
+ * make a lock for each piece of its data, and never need most of them. */
+static struct map find_used(const struct trace *trace) {
+    struct map used = MAP_EMPTY;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            const struct api_info *info = &api_catalog[record->api];
+            if (sections_is_object(info->object) && info->op != OP_INIT && info->op != OP_DESTROY)
+                map_put(&used, object_key(info->object, record->object), 1);
+        }
+    return used;
+}
+
 static void find_objects(const struct trace *trace, struct sections *sections) {
     struct object_list list = {0};
+    struct map used = find_used(trace);
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
@@ -64,6 +79,8 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
             if (!sections_is_object(kind))
                 continue;
             uint64_t key = object_key(kind, record->object);
+            if (!map_get(&used, key, 0))
+                continue;
             int index = map_get(&sections->object_of, key, -1);
             if (index < 0) {
                 index = (int)list.count;
@@ -80,6 +97,7 @@ static void find_objects(const struct trace *trace, struct sections *sections) {
             assert(list.items); /* the map knows only what is in the list */
             note_operation(&list.items[index], record);
         }
+    map_free(&used);
     sections->objects = list.items;
     sections->n_objects = list.count;
 }
@@ -307,6 +325,28 @@ static void find_alone(struct sections *sections) {
     free(members);
 }
 
+static void group_by_mutex(struct sections *sections) {
+    size_t *first = memory_alloc(sections->n_objects + 1, sizeof *first);
+    for (size_t s = 0; s < sections->n_sections; s++)
+        first[sections_first_like(sections, sections->sections[s].mutex) + 1]++;
+    for (size_t o = 0; o < sections->n_objects; o++)
+        first[o + 1] += first[o];
+    size_t *next = memory_alloc(sections->n_objects, sizeof *next);
+    if (sections->n_objects > 0)
+        memcpy(next, first, sections->n_objects * sizeof *next);
+    sections->of_mutex = memory_alloc(sections->n_sections, sizeof *sections->of_mutex);
+    for (size_t s = 0; s < sections->n_sections; s++)
+        sections->of_mutex[next[sections_first_like(sections, sections->sections[s].mutex)]++] = s;
+    sections->first_of_mutex = first;
+    free(next);
+}
+
+const size_t *sections_of(const struct sections *sections, int mutex, size_t *n) {
+    size_t first = sections->first_of_mutex[mutex];
+    *n = sections->first_of_mutex[mutex + 1] - first;
+    return sections->of_mutex + first;
+}
+
 struct sections sections_find(const struct trace *trace, const int *pool_of) {
     struct sections sections = {.object_of = MAP_EMPTY};
     find_objects(trace, &sections);
@@ -334,6 +374,7 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
     find_alone(&sections);
     parts_split(trace, pool_of, n_pools, &sections);
     find_alone(&sections);
+    group_by_mutex(&sections);
     return sections;
 }
 
@@ -343,6 +384,8 @@ void sections_free(struct sections *sections, const struct trace *trace) {
     free(sections->section_of_lock);
     free(sections->objects);
     free(sections->sections);
+    free(sections->of_mutex);
+    free(sections->first_of_mutex);
     free(sections->waits);
     free(sections->signals);
     users_free(&sections->users);

@@ -64,7 +64,8 @@ struct sections {
     struct section *sections;
     struct section_wait *waits;
     struct section_signal *signals;
-    int **section_of_lock; /* [thread][record]: section that this lock opened; -1 */
+    int **section_of_lock;             /* [thread][record]: section that this lock opened; -1 */
+    size_t *of_mutex, *first_of_mutex; /* sections_of() */
 };
 
 /* Reads the whole trace. `pool_of` gives each thread's pool: the same call site is another place in
@@ -75,11 +76,14 @@ void sections_free(struct sections *sections, const struct trace *trace);
 /* Whether objects of this kind are followed: locks, conditions, semaphores, barriers. */
 bool sections_is_object(enum api_object kind);
 
-/* Index of the object a record works on, or -1 for calls without one. */
+/* Index of the object a record works on; -1: the call has none, or one that is never used. */
 int sections_object(const struct sections *sections, const struct trace_record *record);
 
 /* When the section's thread went on: after its last wait. */
 uint64_t section_passed_ns(const struct sections *sections, const struct section *section);
+
+/* The sections, by index, of the mutex and of those that it stands for. */
+const size_t *sections_of(const struct sections *sections, int mutex, size_t *n);
 
 /* Objects that cannot be told apart by who uses them: the first one stands for all. */
 int sections_first_like(const struct sections *sections, int object);
