@@ -332,12 +332,15 @@ struct items items_find(const struct trace *trace, const struct sections *sectio
             queue->capacity = queue->most > 1 ? queue->most : 1;
         if (queue->closer_thread >= 0 && !gives_up(&finder, (int)o))
             queue->closer_thread = -1;
+        if (queue->closer_thread >= 0)
+            *VECTOR_ADD(&items.closed) = o;
     }
     return items;
 }
 
 void items_free(struct items *items) {
     free(items->queues);
+    free(items->closed.items);
     free(items->polls.items);
     map_free(&items->poll_of);
 }

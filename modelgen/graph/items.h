@@ -34,7 +34,11 @@ struct poll {
 
 struct items {
     struct items_queue *queues; /* per sync object */
-    struct map poll_of;         /* (thread, record) -> index of its poll */
+    struct {
+        size_t *items;
+        size_t count, capacity;
+    } closed;           /* sync objects of which somebody knows that nothing more will be put */
+    struct map poll_of; /* (thread, record) -> index of its poll */
     struct {
         struct poll *items;
         size_t count, capacity;

@@ -109,10 +109,11 @@ bool named_steps_write(struct writer *writer, size_t index, const struct trace_r
 void named_steps_known_close(struct writer *writer, size_t index,
                              const struct trace_record *record) {
     uint64_t end = trace_end_ns(record);
-    for (size_t q = 0; q < writer->in->sections->n_objects; q++) {
-        const struct items_queue *queue = &writer->items.queues[q];
+    for (size_t i = 0; i < writer->items.closed.count; i++) {
+        int closed = (int)writer->items.closed.items[i];
+        const struct items_queue *queue = &writer->items.queues[closed];
         if (queue->closer_thread == (int)writer->thread && queue->closer_record == index)
             writer_add_step(writer, NODE_CLOSE, index, end, end)->object =
-                objects_items(writer, (int)q);
+                objects_items(writer, closed);
     }
 }

@@ -14,6 +14,7 @@
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
 #define SUPPLIES    3     /* batches added at once, to be taken for such */
+#define APART_LIMIT 12    /* call sites that may each be tried with a weight of its own */
 #define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
 #define REACHED     0.25 /* ... that a level is reached at the start */
 #define STOCK       1.25 /* ... and that there is something to take, which no section put there */
@@ -351,6 +352,18 @@ static bool tells_much(const struct verdict *verdict) {
     return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
 }
 
+/* How many weights there are to choose if what is `alike` need not weigh the same. */
+static int count_apart(const struct search *search) {
+    int n = 0;
+    for (int i = 0; i < search->n_classes; i++) {
+        bool known = false;
+        for (int j = 0; j < i && !known; j++)
+            known = are_one(search, search->classes[j], search->classes[i]);
+        n += !known;
+    }
+    return n;
+}
+
 /* Whether a section signals may be the consequence of the very state we look for ("the last one
  * signals"), so hypotheses that do not need to know it come first. */
 static bool search_weights(struct search *search) {
@@ -362,7 +375,7 @@ static bool search_weights(struct search *search) {
     /* Two waits in one function may be for different things after all. */
     bool are_apart = search->tied && search->any_alike &&
                      !(good && !owes_at_start(search) && holds_elsewhere(search, true));
-    if (are_apart && !search->partial && !search->excused) {
+    if (are_apart && !search->partial && !search->excused && count_apart(search) <= APART_LIMIT) {
         struct search together = *search;
         search->tied = search->found = false;
         memset(search->current.weight, 0, sizeof search->current.weight);
