@@ -103,22 +103,41 @@ struct linear objects_parties(const struct writer *writer, const int *met, int p
     return amount;
 }
 
+static bool comes_to_barrier(const struct writer *writer, const struct trace_thread *thread,
+                             int index) {
+    for (size_t r = 0; r < thread->n_records; r++)
+        if (trace_op(&thread->records[r]) == OP_BARRIER &&
+            sections_object(writer->in->sections, &thread->records[r]) == index)
+            return true;
+    return false;
+}
+
+/* The most of the threads that live at one time: others may use the barrier after them. */
+static int most_at_once(const struct trace *trace, const bool *comes) {
+    int most = 0;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        uint64_t time_ns = trace->threads[t].start_ns;
+        int alive = 0;
+        for (size_t other = 0; comes[t] && other < trace->n_threads; other++)
+            alive += comes[other] && trace->threads[other].start_ns <= time_ns &&
+                     trace->threads[other].end_ns > time_ns;
+        most = alive > most ? alive : most;
+    }
+    return most;
+}
+
 static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
     const struct trace *trace = writer->in->trace;
     const struct thread_pools *pools = writer->in->pools;
     int *met = memory_alloc(pools->n_pools, sizeof(int));
-    int total = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (trace_op(record) == OP_BARRIER &&
-                sections_object(writer->in->sections, record) == index) {
-                met[pools->pool_of[t]]++;
-                total++;
-                break;
-            }
-        }
-    struct linear result = objects_parties(writer, met, parties > 0 ? parties : total);
+    bool *comes = memory_alloc(trace->n_threads, sizeof *comes);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        comes[t] = comes_to_barrier(writer, &trace->threads[t], index);
+        met[pools->pool_of[t]] += comes[t];
+    }
+    struct linear result =
+        objects_parties(writer, met, parties > 0 ? parties : most_at_once(trace, comes));
+    free(comes);
     free(met);
     return result;
 }
@@ -130,7 +149,10 @@ int objects_barrier(struct writer *writer, int index) {
             draft_object(writer->model, OBJECT_BARRIER, objects_name(writer, index, "barrier"));
         writer->model->objects[result].amount = barrier_parties(writer, index, object->parties);
         writer->model->objects[result].evidence =
-            memory_format("%d parties, %.0f waits", object->parties, object->waits);
+            object->parties > 0
+                ? memory_format("%d parties, %.0f waits", object->parties, object->waits)
+                : memory_format("%.0f waits; its parties were not seen, taken for all who meet",
+                                object->waits);
         writer->model->objects[result].spins = object->spins;
         writer->object_of[index] = result;
     }

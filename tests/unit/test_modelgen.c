@@ -493,6 +493,41 @@ static void all_pools_that_meet_at_a_barrier_are_its_parties(void **state) {
     trace_free(trace);
 }
 
+/* Two workers meet five times, end, and two writers do so at the same address; nobody saw how many
+ * parties that barrier has. */
+static void those_who_meet_one_after_the_other_are_not_added_up(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    uint32_t step = builder_context(trace, "step", 10, "thread", 100);
+    for (int t = 1; t <= 4; t++) {
+        int thread = builder_thread(trace, t <= 2 ? "worker" : "writer", 0);
+        uint64_t begin = t <= 2 ? 0 : 6000;
+        for (uint64_t round = 0; round < 5; round++)
+            builder_record(trace, thread, "pthread_barrier_wait", begin + 100 + 1000 * round, 500,
+                           0x4000, step, 0);
+        builder_slice(trace, thread, begin, begin + 5900);
+    }
+    builder_finish(trace, 12000);
+    for (int t = 1; t <= 4; t++) {
+        trace->threads[t].start_ns = t <= 2 ? 0 : 6000;
+        trace->threads[t].end_ns = t <= 2 ? 5900 : 11900;
+    }
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(model->n_pools, 3);
+    size_t barriers = 0;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_BARRIER) {
+            barriers++;
+            assert_true(linear_value(&model->objects[o].amount, (int[]){1, 6, 6}) == 6);
+        }
+    assert_true(barriers > 0);
+    model_free(model);
+    trace_free(trace);
+}
+
 /* Main writes five items into a pipe, a worker reads them; the last item has `last_bytes`. The
  * descriptors have been those of a file before. */
 static struct trace *pipe_trace(int last_bytes) {
@@ -930,6 +965,7 @@ int main(void) {
         cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
+        cmocka_unit_test(those_who_meet_one_after_the_other_are_not_added_up),
         cmocka_unit_test(who_fails_first_when_nothing_more_comes_was_lucky_before),
         cmocka_unit_test(threads_bound_to_cores_are_noted),
         cmocka_unit_test(nobody_is_waited_for_who_is_still_to_be_told_to_end),
