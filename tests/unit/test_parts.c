@@ -157,8 +157,31 @@ static void a_mutex_with_many_silent_sections_is_one(void **state) {
     trace_free(trace);
 }
 
+/* A lock for each piece of data, of which the program needs one. */
+static void what_is_only_made_is_no_object(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    uint32_t here = builder_context(trace, "make", 10, "main", 100);
+    for (uint64_t lock = 1; lock <= 20; lock++)
+        builder_record(trace, 0, "pthread_mutex_init", lock, 0, 0x1000 * lock, here, 0);
+    builder_record(trace, 0, "pthread_mutex_lock", 30, 0, 0x7000, here, 0);
+    builder_record(trace, 0, "pthread_mutex_unlock", 31, 0, 0x7000, here, 0);
+    builder_record(trace, 0, "pthread_mutex_destroy", 40, 0, 0x8000, here, 0);
+    builder_finish(trace, 100);
+    struct sections sections = sections_find(trace, (int[]){0});
+    assert_int_equal(sections.n_objects, 1);
+    assert_int_equal(sections.objects[0].address, 0x7000);
+    size_t n;
+    assert_int_equal(*sections_of(&sections, 0, &n), 0);
+    assert_int_equal(n, 1);
+    sections_free(&sections, trace);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_only_made_is_no_object),
         cmocka_unit_test(queues_of_other_users_are_others),
         cmocka_unit_test(queues_of_one_pool_are_alike),
         cmocka_unit_test(a_mutex_of_two_monitors_has_parts),
