@@ -28,7 +28,5 @@ char *function_name_in_source(const char *name) {
     length = (size_t)(arguments - name);
     if (name[length - 1] == ' ')
         length--;
-    char *plain = memory_alloc(length + 1, 1);
-    memcpy(plain, name, length);
-    return plain;
+    return memory_format("%.*s", (int)length, name);
 }

@@ -158,8 +158,6 @@ static inline bool has_line(const FILE *stream, int end) {
 
 /* ---- std::future ---- */
 
-typedef bool real_future_wait(void *, unsigned *, unsigned, bool, int64_t, int64_t);
-
 static inline __attribute__((always_inline)) bool
 future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned until, bool limited,
             int64_t seconds, int64_t nanoseconds) {

@@ -33,12 +33,15 @@ struct msghdr;
 #undef fread_unlocked
 #undef fwrite_unlocked
 
+/* The C++ library's: base, word, value, limited, seconds, nanoseconds. */
+typedef bool real_future_wait(void *, unsigned *, unsigned, bool, int64_t, int64_t);
+
 /* The functions ours stand in for. */
 struct probe_real {
 #define API(name, class_, object_, op, probe, o, m, a, t, ret, params, ...) ret(*name) params;
 #define VARIANT(symbol, name, o, ret, params, ...)                          ret(*symbol) params;
 #define BUFFERED                                                            VARIANT
-#define FUTURE(symbol)                                                      bool (*symbol)(void *, unsigned *, unsigned, bool, int64_t, int64_t);
+#define FUTURE(symbol)                                                      real_future_wait *(symbol);
 #define SAME(symbol, name)
 #include "formats/catalog.def"
 #include "tracer/probe/variants.def"
