@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "modelgen/draft.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/run/wrappers.h"
 #include "modelgen/scaling/pool_graph.h"
 #include "modelgen/scaling/rules.h"
 #include "modelgen/scaling/source.h"
@@ -243,6 +244,13 @@ static bool is_analysed(const struct facts *facts, const struct trace_context *c
     return false;
 }
 
+static bool is_all_of_library(const struct trace_context *calls) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (!wrappers_is_of_standard_library(calls->frames[f].file, calls->frames[f].module))
+            return false;
+    return true;
+}
+
 /* Was the source of the pool's threads there? They are known by their calls, or by who creates
  * them. */
 static bool has_source(const struct trace *trace, const struct facts *facts,
@@ -253,8 +261,9 @@ static bool has_source(const struct trace *trace, const struct facts *facts,
         for (size_t r = 0; r < thread->n_records; r++) {
             if (thread->records[r].context == TRACE_NO_CONTEXT)
                 continue;
-            calls = true;
-            if (is_analysed(facts, &trace->contexts[thread->records[r].context]))
+            const struct trace_context *context = &trace->contexts[thread->records[r].context];
+            calls |= !is_all_of_library(context); /* which may only hand over a result */
+            if (is_analysed(facts, context))
                 return true;
         }
     }

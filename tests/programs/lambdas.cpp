@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -124,10 +125,30 @@ static void last_stage(std::size_t threads, int items, unsigned rounds) {
         helper.join();
 }
 
+static unsigned part(int first, int last, unsigned rounds) {
+    for (int i = first; i < last; i++)
+        compute(rounds);
+    return (unsigned)(last - first);
+}
+
+/* Each gets a part, and hands over what came of it. */
+static unsigned in_parts(int threads, int items, unsigned rounds) {
+    std::vector<std::future<unsigned>> results;
+    for (int t = 0; t < threads; t++)
+        results.push_back(std::async(std::launch::async, part, items * t / threads,
+                                     items * (t + 1) / threads, rounds));
+    unsigned done = 0;
+    for (auto &result : results)
+        done += result.get();
+    return done;
+}
+
 int main(int argc, char **argv) {
     std::size_t threads = argc > 1 ? (std::size_t)atoi(argv[1]) : 2;
     stage(threads, 150, 300000);
     stage(threads, 120, 500000);
     last_stage(threads, 180, 400000);
+    if (in_parts((int)threads, 160, 500000) != 160)
+        return 1;
     puts("done");
 }
