@@ -4,8 +4,8 @@
 
 #include "static-analyzer/convert.h"
 #include "static-analyzer/names.h"
+#include "static-analyzer/visitor.h"
 #include "clang/AST/ASTConsumer.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Lex/LexDiagnostic.h"
 #include "clang/Tooling/CompilationDatabase.h"
@@ -19,18 +19,9 @@ namespace persik {
 
 namespace {
 
-class Collector : public RecursiveASTVisitor<Collector> {
+class Collector : public Visitor<Collector> {
   public:
     Collector(const Names &names, Unit &unit) : names(names), unit(unit) {
-    }
-
-    bool shouldVisitTemplateInstantiations() const {
-        return true;
-    }
-
-    bool TraverseDecl(Decl *declaration) {
-        bool skip = declaration && !isa<TranslationUnitDecl>(declaration) && is_system(declaration);
-        return skip || RecursiveASTVisitor<Collector>::TraverseDecl(declaration);
     }
 
     bool VisitLambdaExpr(LambdaExpr *lambda) {
@@ -103,10 +94,6 @@ class Collector : public RecursiveASTVisitor<Collector> {
             keys.push_back(names.function(method));
         for (const CXXMethodDecl *base : method->overridden_methods())
             add_overridden(base, keys);
-    }
-
-    bool is_system(const Decl *declaration) const {
-        return names.context.getSourceManager().isInSystemHeader(declaration->getLocation());
     }
 };
 

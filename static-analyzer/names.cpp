@@ -1,8 +1,9 @@
 #include "static-analyzer/names.h"
 
+#include "static-analyzer/visitor.h"
+
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Lexer.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -25,13 +26,9 @@ std::string absolute_path(const std::string &directory, StringRef path) {
 
 namespace {
 
-class Captures : public RecursiveASTVisitor<Captures> {
+class Captures : public Visitor<Captures> {
   public:
     explicit Captures(std::set<const VarDecl *> &captured) : captured(captured) {
-    }
-
-    bool shouldVisitTemplateInstantiations() const {
-        return true;
     }
 
     bool VisitLambdaExpr(LambdaExpr *lambda) {

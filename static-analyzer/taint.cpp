@@ -20,6 +20,10 @@ std::string key_of(const Expr &expr) {
     return expr.kind == ExprKind::Constant ? constant_prefix + expr.text : expr.text;
 }
 
+bool is_constant(const std::string &key) {
+    return key.rfind(constant_prefix, 0) == 0;
+}
+
 /* x = x + 1 goes on evenly; x = x * a + c wanders about. */
 bool wanders(const Expr &value, const std::string &key, bool inside_other) {
     if (value.kind == ExprKind::Variable)
@@ -183,15 +187,9 @@ void Taint::find_creation_loops() {
 
 /* Where a variable tells how many threads there are, a constant elsewhere does not. */
 void Taint::forget_constant_counts() {
-    auto is_variable_count = [](const std::string &key) {
-        return !key.empty() && key.rfind(constant_prefix, 0) != 0;
-    };
-    bool varies = std::any_of(creations.begin(), creations.end(),
-                              [&](const auto &c) { return is_variable_count(c.count); }) ||
-                  std::any_of(spawns.begin(), spawns.end(),
-                              [&](const Spawn &s) { return is_variable_count(key_of(*s.count)); });
+    std::string count = thread_count_key();
     for (CreationLoop &creation : creations)
-        if (varies && !is_variable_count(creation.count))
+        if (!count.empty() && !is_constant(count) && is_constant(creation.count))
             creation.count.clear();
 }
 
@@ -235,22 +233,21 @@ void Taint::find_team_loops() {
     }
 }
 
-std::string Taint::thread_count() const {
+/* Rather a variable than a constant. */
+std::string Taint::thread_count_key() const {
     std::vector<std::string> bounds;
     for (const CreationLoop &creation : creations)
         if (!creation.count.empty())
             bounds.push_back(creation.count);
     for (const Spawn &spawn : spawns)
         bounds.push_back(key_of(*spawn.count));
-    std::string constant;
-    for (const std::string &count : bounds) {
-        bool fixed = count.rfind(constant_prefix, 0) == 0;
-        if (!fixed)
-            return count;
-        if (constant.empty())
-            constant = count.substr(constant_prefix.size());
-    }
-    return constant;
+    auto variable = std::find_if_not(bounds.begin(), bounds.end(), is_constant);
+    return bounds.empty() ? "" : variable != bounds.end() ? *variable : bounds.front();
+}
+
+std::string Taint::thread_count() const {
+    std::string count = thread_count_key();
+    return is_constant(count) ? count.substr(constant_prefix.size()) : count;
 }
 
 bool Taint::spawns_threads(const Expr &call) const {

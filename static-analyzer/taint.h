@@ -129,6 +129,7 @@ class Taint {
     }
 
     void find_creation_loops();
+    std::string thread_count_key() const;
     void forget_constant_counts();
     void add_creation_loop(int f, const CallSite &site);
     void collect_copies();
