@@ -1,6 +1,5 @@
 #include "simulator/plan.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +123,43 @@ static int add_choice(struct builder *builder, const struct node *node, const st
     return item_kind;
 }
 
+/* Does a thread come to the node no more than once in its life? */
+static bool comes_once(const struct model *model, const struct node *node) {
+    size_t index = (size_t)(node - model->nodes);
+    bool *after = memory_alloc(model->n_nodes, sizeof *after);
+    model_mark_reached(model, (int)index, NULL, after);
+    bool once = !after[index];
+    free(after);
+    return once;
+}
+
+/* Whole numbers as the smallest ones of the same proportions. */
+static void reduce_weights(struct plan_choice *choices, struct plan_group *group) {
+    double divisor = 0;
+    for (int i = 0; i < group->n; i++)
+        for (double rest = choices[i].weight; rest > 0;) {
+            double next = fmod(divisor, rest);
+            divisor = rest;
+            rest = next;
+        }
+    for (int i = 0; i < group->n; i++)
+        choices[i].weight /= divisor;
+    group->weight /= divisor;
+}
+
+/* Which way threads go is dealt where it was counted, and they keep runs, or choose but once: of
+ * two threads of which one went one way and one the other, the same is true in every run. */
+static void deal(struct builder *builder, const struct node *node, struct plan_group *group) {
+    if (group->run == PLAN_NONE) {
+        if (group->n < 2 || group->for_one != PLAN_NONE || group->by_item ||
+            !comes_once(builder->model, node))
+            return;
+        reduce_weights(&builder->choices.items[group->first], group);
+    }
+    group->deck = builder->n_cards;
+    builder->n_cards += group->n;
+}
+
 static struct plan_group add_group(struct builder *builder, const struct node *node, int first_edge,
                                    enum outcome outcome) {
     struct plan_group group = {.first = (int)builder->choices.count,
@@ -158,10 +194,8 @@ static struct plan_group add_group(struct builder *builder, const struct node *n
         group.run = builder->n_runs++;
     if (group.n_leaving > 0)
         group.stay = builder->n_runs++;
-    if (has_runs && has_counts) {
-        group.deck = builder->n_cards;
-        builder->n_cards += group.n;
-    }
+    if (has_counts)
+        deal(builder, node, &group);
     return group;
 }
 
@@ -398,47 +432,6 @@ static void find_counted(const struct builder *builder, struct plan *plan) {
     }
 }
 
-static int common_divisor(int a, int b) {
-    return b == 0 ? a : common_divisor(b, a % b);
-}
-
-/* The choices' weights as the smallest whole numbers of the same proportions; false: they are none.
- */
-static bool reduce_weights(struct plan_choice *choices, struct plan_group *group) {
-    int divisor = 0;
-    for (int i = 0; i < group->n; i++) {
-        double weight = choices[i].weight;
-        if (weight < 1 || weight > INT_MAX || weight != floor(weight))
-            return false;
-        divisor = common_divisor((int)weight, divisor);
-    }
-    for (int i = 0; i < group->n; i++)
-        choices[i].weight /= divisor;
-    group->weight /= divisor;
-    return true;
-}
-
-/* What a thread decides once in its life, all threads together decide as often as was counted: of
- * two threads of which one went one way and one the other, the same is true in every run. */
-static void deal_once(struct builder *builder, struct plan *plan) {
-    const struct model *model = builder->model;
-    for (size_t n = 0; n < model->n_nodes; n++) {
-        struct plan_node *node = &plan->nodes[n];
-        bool *after = memory_alloc(model->n_nodes, sizeof *after);
-        model_mark_reached(model, (int)n, NULL, after);
-        struct plan_group *groups[] = {&node->yes, &node->no};
-        for (size_t g = 0; g < 2 && !after[n]; g++) {
-            struct plan_group *group = groups[g];
-            if (group->n < 2 || group->run != PLAN_NONE || group->for_one != PLAN_NONE ||
-                group->by_item || !reduce_weights(&builder->choices.items[group->first], group))
-                continue;
-            group->deck = builder->n_cards;
-            builder->n_cards += group->n;
-        }
-        free(after);
-    }
-}
-
 /* Without a horizon some END must be reachable from every pool that the end of the run waits
  * for, or it would never come. */
 static int check_end(const struct builder *builder, const struct plan *plan, struct error *error) {
@@ -530,7 +523,6 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     for (size_t i = 0; i < model->n_nodes; i++)
         plan->nodes[i] = compile_node(builder, plan, &model->nodes[i]);
     find_counted(builder, plan);
-    deal_once(builder, plan);
 
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;
