@@ -43,10 +43,7 @@ static bool is_about_threads(const struct trace_record *record) {
 /* Threads of C++'s library begin in it: what they do begins with what the program handed over. */
 static const struct trace_frame *frame_from_outside(const struct trace_context *calls,
                                                     size_t depth) {
-    size_t own = calls->n_frames;
-    while (own > 0 && wrappers_is_of_standard_library(calls->frames[own - 1].file,
-                                                      calls->frames[own - 1].module))
-        own--;
+    size_t own = wrappers_own_frames(calls);
     return depth < own ? &calls->frames[own - 1 - depth] : NULL;
 }
 

@@ -10,14 +10,8 @@
 /* Of the calls that lead to a record the first one that is the program's own; NULL when a thread
  * does not begin in the library, or never leaves it. */
 static char *handed_over(const struct trace_context *calls) {
-    size_t i = calls->n_frames;
-    if (i == 0 ||
-        !wrappers_is_of_standard_library(calls->frames[i - 1].file, calls->frames[i - 1].module))
-        return NULL;
-    while (i > 0 &&
-           wrappers_is_of_standard_library(calls->frames[i - 1].file, calls->frames[i - 1].module))
-        i--;
-    return i > 0 ? calls->frames[i - 1].function : NULL;
+    size_t own = wrappers_own_frames(calls);
+    return own > 0 && own < calls->n_frames ? calls->frames[own - 1].function : NULL;
 }
 
 static char *routine_of(const struct trace *trace, const struct trace_thread *thread) {

@@ -5,30 +5,15 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/run/semaphores.h"
 
 /* In libstdc++'s state of a future, how far behind the word that is waited on the flag of its
  * std::call_once lies (std::__future_base::_State_baseV2). */
 #define ONCE_BEHIND_STATE 8
 
-struct event {
-    uint64_t time_ns; /* when the call was over */
-    size_t thread, record;
-    uint64_t state; /* of which future */
-};
-
-struct events {
-    struct event *items;
-    size_t count, capacity;
-};
-
-static int compare_events(const void *a, const void *b) {
-    const struct event *x = a, *y = b;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static void sort_events(struct events *events) {
-    if (events->count > 0)
-        qsort(events->items, events->count, sizeof *events->items, compare_events);
+/* The flag that is set with the result that is waited for. */
+static uint64_t once_of(const struct trace *trace, const struct call *wait) {
+    return call_record(trace, wait)->object + ONCE_BEHIND_STATE;
 }
 
 static bool is_over(const struct trace_record *record) {
@@ -36,8 +21,8 @@ static bool is_over(const struct trace_record *record) {
 }
 
 /* All waits that ended with a result; none where several threads wait. */
-static struct events find_waits(const struct trace *trace) {
-    struct events waits = {0};
+static struct calls find_waits(const struct trace *trace) {
+    struct calls waits = {0};
     bool several = false;
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
@@ -45,11 +30,12 @@ static struct events find_waits(const struct trace *trace) {
             if (record->api != API_std_future_wait || !is_over(record))
                 continue;
             several |= waits.count > 0 && waits.items[0].thread != t;
-            *VECTOR_ADD(&waits) = (struct event){trace_end_ns(record), t, r, record->object};
+            *VECTOR_ADD(&waits) =
+                (struct call){.time_ns = trace_end_ns(record), .thread = t, .record = r};
         }
     if (several)
         waits.count = 0;
-    sort_events(&waits);
+    calls_sort(&waits);
     return waits;
 }
 
@@ -62,10 +48,10 @@ static bool sets_result(const struct trace_context *calls) {
 
 /* Per context: calls made there set the result of a future. The library's function says so where
  * there is debug information; else that one of them set a result that was waited for. */
-static bool *find_settings(const struct trace *trace, const struct events *waits) {
+static bool *find_settings(const struct trace *trace, const struct calls *waits) {
     struct map waited = MAP_EMPTY;
     for (size_t w = 0; w < waits->count; w++)
-        map_put(&waited, waits->items[w].state + ONCE_BEHIND_STATE, 1);
+        map_put(&waited, once_of(trace, &waits->items[w]), 1);
     bool *sets = memory_alloc(trace->n_contexts, sizeof *sets);
     for (size_t c = 0; c < trace->n_contexts; c++)
         sets[c] = sets_result(&trace->contexts[c]);
@@ -80,8 +66,8 @@ static bool *find_settings(const struct trace *trace, const struct events *waits
 }
 
 /* All results that other threads than the waiting one make. */
-static struct events find_results(const struct trace *trace, const struct events *waits) {
-    struct events results = {0};
+static struct calls find_results(const struct trace *trace, const struct calls *waits) {
+    struct calls results = {0};
     bool *sets = find_settings(trace, waits);
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
@@ -90,10 +76,10 @@ static struct events find_results(const struct trace *trace, const struct events
                 record->context != TRACE_NO_CONTEXT && sets[record->context] &&
                 t != waits->items[0].thread)
                 *VECTOR_ADD(&results) =
-                    (struct event){trace_end_ns(record), t, r, record->object - ONCE_BEHIND_STATE};
+                    (struct call){.time_ns = trace_end_ns(record), .thread = t, .record = r};
         }
     free(sets);
-    sort_events(&results);
+    calls_sort(&results);
     return results;
 }
 
@@ -103,17 +89,17 @@ static struct trace_record permit(enum api role, const struct trace_record *at) 
 }
 
 /* Each wait takes as many permits as results have come since the last one, up to its own. */
-static void show_waits(struct view *view, const struct events *waits,
-                       const struct events *results) {
+static void show_waits(struct view *view, const struct calls *waits, const struct calls *results) {
     struct view_insertion *added = memory_alloc(results->count, sizeof *added);
-    struct map number_of = MAP_EMPTY; /* state -> number of its last result, from 1 on */
+    struct map number_of = MAP_EMPTY; /* once -> number of its last result, from 1 on */
     size_t come = 0, n_added = 0;
     int taken = 0;
     for (size_t w = 0; w < waits->count; w++) {
-        const struct event *wait = &waits->items[w];
+        const struct call *wait = &waits->items[w];
         for (; come < results->count && results->items[come].time_ns <= wait->time_ns; come++)
-            map_put(&number_of, results->items[come].state, (int)come + 1);
-        int number = map_get(&number_of, wait->state, 0);
+            map_put(&number_of, call_record(&view->trace, &results->items[come])->object,
+                    (int)come + 1);
+        int number = map_get(&number_of, once_of(&view->trace, wait), 0);
         if (number <= taken)
             continue;
         struct trace_record *record = view_record(view, wait->thread, wait->record);
@@ -127,7 +113,7 @@ static void show_waits(struct view *view, const struct events *waits,
     free(added);
 }
 
-static void show_results(struct view *view, const struct events *results) {
+static void show_results(struct view *view, const struct calls *results) {
     const struct trace *trace = &view->trace;
     struct view_insertion *added = memory_alloc(results->count, sizeof *added);
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -136,16 +122,16 @@ static void show_results(struct view *view, const struct events *results) {
             if (results->items[i].thread == t)
                 added[n++] = (struct view_insertion){
                     results->items[i].record,
-                    permit(ROLE_release, &trace->threads[t].records[results->items[i].record])};
+                    permit(ROLE_release, call_record(trace, &results->items[i]))};
         view_insert(view, t, added, n);
     }
     free(added);
 }
 
 void futures_as_permits(struct view *view) {
-    struct events waits = find_waits(&view->trace);
+    struct calls waits = find_waits(&view->trace);
     if (waits.count > 0) {
-        struct events results = find_results(&view->trace, &waits);
+        struct calls results = find_results(&view->trace, &waits);
         show_waits(view, &waits, &results);
         show_results(view, &results);
         free(results.items);

@@ -124,12 +124,21 @@ bool wrappers_is_of_standard_library(const char *file, const char *module) {
                     : false;
 }
 
+static bool is_of_library(const struct trace_frame *frame) {
+    return wrappers_is_of_standard_library(frame->file, frame->module);
+}
+
+size_t wrappers_own_frames(const struct trace_context *calls) {
+    size_t own = calls->n_frames;
+    while (own > 0 && is_of_library(&calls->frames[own - 1]))
+        own--;
+    return own;
+}
+
 /* Leaves at least one frame: some threads begin in the library. */
 static void skip_standard_library(struct trace_context *calls) {
     size_t outermost = 0;
-    while (outermost < calls->n_frames &&
-           wrappers_is_of_standard_library(calls->frames[outermost].file,
-                                           calls->frames[outermost].module))
+    while (outermost < calls->n_frames && is_of_library(&calls->frames[outermost]))
         outermost++;
     if (outermost == calls->n_frames)
         return;

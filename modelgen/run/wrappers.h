@@ -7,13 +7,20 @@
 #ifndef PERSIK_MODELGEN_RUN_WRAPPERS_H
 #define PERSIK_MODELGEN_RUN_WRAPPERS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "formats/trace.h"
 
 /* The trace's contexts without the wrappers' frames; to be freed with free(). The frames stay the
  * trace's own. */
 struct trace_context *wrappers_skipped(const struct trace *trace);
 
-/* Is that where a function of the C++ standard library is? Both may be NULL: unknown. */
+/* How many of the calls are left without the C++ standard library's in which a thread begins; 0:
+ * all are its. */
+size_t wrappers_own_frames(const struct trace_context *calls);
+
+/* Is that where a function of that library is? Both may be NULL: unknown. */
 bool wrappers_is_of_standard_library(const char *file, const char *module);
 
 #endif

@@ -244,13 +244,6 @@ static bool is_analysed(const struct facts *facts, const struct trace_context *c
     return false;
 }
 
-static bool is_all_of_library(const struct trace_context *calls) {
-    for (size_t f = 0; f < calls->n_frames; f++)
-        if (!wrappers_is_of_standard_library(calls->frames[f].file, calls->frames[f].module))
-            return false;
-    return true;
-}
-
 /* Was the source of the pool's threads there? They are known by their calls, or by who creates
  * them. */
 static bool has_source(const struct trace *trace, const struct facts *facts,
@@ -262,7 +255,7 @@ static bool has_source(const struct trace *trace, const struct facts *facts,
             if (thread->records[r].context == TRACE_NO_CONTEXT)
                 continue;
             const struct trace_context *context = &trace->contexts[thread->records[r].context];
-            calls |= !is_all_of_library(context); /* which may only hand over a result */
+            calls |= wrappers_own_frames(context) > 0; /* the library's only hand over a result */
             if (is_analysed(facts, context))
                 return true;
         }
