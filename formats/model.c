@@ -190,16 +190,20 @@ void model_mark_reached(const struct model *model, int from, const bool *may_pas
     free(stack);
 }
 
+void model_free_edge(struct edge *edge) {
+    free(edge->runs.values);
+    free(edge->cpu_ns.values);
+    free(edge->cpu_by_place);
+}
+
 void model_free_node(struct node *node) {
     free(node->name);
     free(node->stays.values);
     free(node->cpu_ns.values);
     free(node->wait_ns.values);
     free(node->operations.values);
-    for (size_t i = 0; i < node->n_edges; i++) {
-        free(node->edges[i].runs.values);
-        free(node->edges[i].cpu_ns.values);
-    }
+    for (size_t i = 0; i < node->n_edges; i++)
+        model_free_edge(&node->edges[i]);
     free(node->edges);
 }
 

@@ -319,6 +319,11 @@ struct edge {
     enum taker taker;   /* nobody else takes it; at most one of the edges for an outcome has one */
     struct dist cpu_ns; /* computation on the way */
     struct scaling cpu_scaling;
+    /* Of a total that is split beforehand, parts may cost more or less by their place in it: the
+     * computation of each of so many equal parts, over the mean of all. The drawn value is
+     * multiplied by partition_weight() of the thread. */
+    size_t n_cpu_by_place; /* 0: wherever it is */
+    double *cpu_by_place;  /* owned */
 };
 
 struct node {
@@ -452,6 +457,7 @@ void model_mark_reached(const struct model *model, int from, const bool *may_pas
 
 /* What the node owns, for one that leaves the model before it ends. */
 void model_free_node(struct node *node);
+void model_free_edge(struct edge *edge);
 
 /* The names used in the file, NULL-free: "mutex", "lock", ... */
 const char *object_kind_name(enum object_kind kind);

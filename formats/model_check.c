@@ -406,6 +406,20 @@ static int check_pool(const struct model *model, size_t i, struct error *error) 
     return check_pool_size(model, i, place, error);
 }
 
+static int check_by_place(const struct edge *edge, const struct place *place, struct error *error) {
+    double sum = 0;
+    for (size_t i = 0; i < edge->n_cpu_by_place; i++) {
+        double part = edge->cpu_by_place[i];
+        if (!isfinite(part) || part < 0)
+            return violation(PLACE_INDEX(place, i), error, "%g is not a finite number from 0 up",
+                             part);
+        sum += part;
+    }
+    if (edge->n_cpu_by_place > 0 && fabs(sum / (double)edge->n_cpu_by_place - 1) > 1e-6)
+        return violation(place, error, "the mean is %g, not 1", sum / (double)edge->n_cpu_by_place);
+    return 0;
+}
+
 static int check_edge(const struct model *model, const struct edge *edge, const struct place *place,
                       struct error *error) {
     if (check_index(edge->to, model->n_nodes, "a node", PLACE_KEY(place, "to"), error))
@@ -421,7 +435,8 @@ static int check_edge(const struct model *model, const struct edge *edge, const 
         check_amount(edge->first, "first", place, error) ||
         check_dist(&edge->runs, "runs", place, error) ||
         check_scaling(model, &edge->runs_scaling, "runs_scaling", place, error) ||
-        check_dist(&edge->cpu_ns, "cpu_ns", place, error))
+        check_dist(&edge->cpu_ns, "cpu_ns", place, error) ||
+        check_by_place(edge, PLACE_KEY(place, "cpu_by_place"), error))
         return -1;
     return check_scaling(model, &edge->cpu_scaling, "cpu_scaling", place, error);
 }

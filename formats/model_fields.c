@@ -60,6 +60,11 @@ const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
     { AT(owner, member), .type = FIELD_NAME, .required = true, .names = (names_) }
 #define TEXTS(owner, member)                                                                       \
     { AT(owner, member), .type = FIELD_TEXTS, .count_offset = offsetof(struct owner, n_##member) }
+#define NUMBERS(owner, member)                                                                     \
+    {                                                                                              \
+        AT(owner, member), .type = FIELD_NUMBERS,                                                  \
+                           .count_offset = offsetof(struct owner, n_##member)                      \
+    }
 #define SHAPE(owner, table)                                                                        \
     {                                                                                              \
         .bytes = sizeof(struct owner), .n_fields = sizeof(table) / sizeof *(table),                \
@@ -219,6 +224,7 @@ static const struct field edge_fields[] = {
     {AT(edge, taker), .type = FIELD_NAME, .fallback = TAKER_ANY, .names = model_takers},
     DIST(edge, cpu_ns),
     RECORD(edge, cpu_scaling, scaling_record),
+    NUMBERS(edge, cpu_by_place),
 };
 static const struct record edge_record = SHAPE(edge, edge_fields);
 

@@ -22,6 +22,7 @@ enum field_type {
     FIELD_RECORD,       /* a struct inside, by `record` */
     FIELD_LIST,         /* pointer to structs, by `record`, and their number at `count_offset` */
     FIELD_TEXTS,        /* char **, and their number at `count_offset` */
+    FIELD_NUMBERS,      /* double *, and their number at `count_offset` */
 };
 
 enum field_target { TARGET_OBJECT, TARGET_POOL, TARGET_NODE };

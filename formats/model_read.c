@@ -75,18 +75,26 @@ static int read_name(const json_t *json, const char *const *names, void *into,
     return refuse(place, error, "an unknown kind", known);
 }
 
-static int read_values(const json_t *json, struct dist *dist, const struct place *place,
-                       struct error *error) {
+/* `numbers` is allocated, whatever comes of it. */
+static int read_numbers(const json_t *json, double **numbers, size_t *n, const struct place *place,
+                        struct error *error) {
     if (!json_is_array(json) || json_array_size(json) == 0)
         return refuse(place, error, "not a list of numbers", "write [number, ...] here");
-    dist->n_values = json_array_size(json);
-    dist->values = memory_alloc(dist->n_values, sizeof *dist->values);
-    double sum = 0;
-    for (size_t i = 0; i < dist->n_values; i++) {
-        if (read_number(json_array_get(json, i), &dist->values[i], PLACE_INDEX(place, i), error))
+    *n = json_array_size(json);
+    *numbers = memory_alloc(*n, sizeof **numbers);
+    for (size_t i = 0; i < *n; i++)
+        if (read_number(json_array_get(json, i), &(*numbers)[i], PLACE_INDEX(place, i), error))
             return -1;
+    return 0;
+}
+
+static int read_values(const json_t *json, struct dist *dist, const struct place *place,
+                       struct error *error) {
+    if (read_numbers(json, &dist->values, &dist->n_values, place, error))
+        return -1;
+    double sum = 0;
+    for (size_t i = 0; i < dist->n_values; i++)
         sum += dist->values[i];
-    }
     dist->mean = sum / (double)dist->n_values; /* "mean" in the file is for the reader */
     return 0;
 }
@@ -219,6 +227,9 @@ static int read_field(const json_t *json, const struct field *field, char *base,
         return read_list(json, field, base, place, error);
     case FIELD_TEXTS:
         return read_texts(json, field, base, place, error);
+    case FIELD_NUMBERS:
+        return read_numbers(json, into, (size_t *)(void *)(base + field->count_offset), place,
+                            error);
     }
     return refuse(place, error, "a field without a type", "report this defect");
 }

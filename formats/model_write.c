@@ -32,6 +32,13 @@ static json_t *write_number(double value) {
     return json_real(value);
 }
 
+static json_t *write_numbers(const double *numbers, size_t n) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(json, write_number(numbers[i]));
+    return json;
+}
+
 static json_t *write_dist(const struct dist *dist) {
     if (dist->kind == DIST_NONE)
         return NULL;
@@ -46,10 +53,7 @@ static json_t *write_dist(const struct dist *dist) {
         json_object_set_new(json, "common", write_number(dist->common));
         json_object_set_new(json, "sharers", json_integer(dist->sharers));
     }
-    json_t *values = json_array();
-    for (size_t i = 0; i < dist->n_values; i++)
-        json_array_append_new(values, write_number(dist->values[i]));
-    json_object_set_new(json, "values", values);
+    json_object_set_new(json, "values", write_numbers(dist->values, dist->n_values));
     return json;
 }
 
@@ -111,6 +115,14 @@ static json_t *write_text(const char *text) {
     return text && *text ? json_string(text) : NULL;
 }
 
+static json_t *write_numbers_of(const struct field *field, const char *base) {
+    const double *numbers;
+    size_t n;
+    memcpy(&numbers, base + field->offset, sizeof numbers);
+    memcpy(&n, base + field->count_offset, sizeof n);
+    return n == 0 ? NULL : write_numbers(numbers, n);
+}
+
 /* NULL when the field's absence says the same, or when it cannot be said. */
 static json_t *write_value(const struct model *model, const struct field *field, const char *base) {
     const void *from = base + field->offset;
@@ -145,6 +157,8 @@ static json_t *write_value(const struct model *model, const struct field *field,
         return write_list(model, field, base);
     case FIELD_TEXTS:
         return write_texts(field, base);
+    case FIELD_NUMBERS:
+        return write_numbers_of(field, base);
     }
     return NULL;
 }

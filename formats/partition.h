@@ -5,6 +5,8 @@
 #ifndef PERSIK_FORMATS_PARTITION_H
 #define PERSIK_FORMATS_PARTITION_H
 
+#include <stddef.h>
+
 /* A pool's rule. */
 enum partition {
     PARTITION_NONE,      /* its number of threads is not --threads */
@@ -30,5 +32,11 @@ extern const char *const rest_names[];
 /* How many of `total` items thread `index` of `threads` gets. REST_NONE: total / threads, a
  * fraction, as for an index out of range; else whole numbers that add up to `total`. */
 double partition_part(enum rest rest, double total, int threads, int index);
+
+/* What thread `index` of `threads` has to do of a total that is split evenly, over the mean of all
+ * threads, when `parts` tells that of each of `n` equal parts of the total: they are taken for the
+ * means of something that goes on steadily across them. 1 without parts, and for an index out of
+ * range. */
+double partition_weight(const double *parts, size_t n, int threads, int index);
 
 #endif

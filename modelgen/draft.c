@@ -46,11 +46,16 @@ struct edge *draft_edge(struct node *node, int to) {
     return edge;
 }
 
+static double *copy_numbers(const double *numbers, size_t n) {
+    double *copy = n ? memory_alloc(n, sizeof *copy) : NULL;
+    if (n)
+        memcpy(copy, numbers, n * sizeof *copy);
+    return copy;
+}
+
 static struct dist copy_dist(const struct dist *dist) {
     struct dist copy = *dist;
-    copy.values = dist->n_values ? memory_alloc(dist->n_values, sizeof(double)) : NULL;
-    if (dist->n_values)
-        memcpy(copy.values, dist->values, dist->n_values * sizeof(double));
+    copy.values = copy_numbers(dist->values, dist->n_values);
     return copy;
 }
 
@@ -62,6 +67,7 @@ bool draft_copy_edges(const struct node *from, enum outcome when, struct node *t
         struct edge copy = from->edges[e];
         copy.cpu_ns = copy_dist(&copy.cpu_ns);
         copy.runs = copy_dist(&copy.runs);
+        copy.cpu_by_place = copy_numbers(copy.cpu_by_place, copy.n_cpu_by_place);
         *draft_edge(to, copy.to) = copy;
         found = true;
     }

@@ -235,6 +235,8 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
             .runs = add_draw(builder, &edge->runs),
             .cpu_factor = make_factor(builder, &edge->cpu_scaling),
             .runs_factor = make_factor(builder, &edge->runs_scaling),
+            .n_cpu_by_place = edge->n_cpu_by_place,
+            .cpu_by_place = edge->cpu_by_place,
         };
         depends |= edge->when != OUTCOME_ANY;
         compiled.says_no |= edge->when == OUTCOME_NO;

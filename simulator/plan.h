@@ -39,6 +39,8 @@ struct plan_edge {
     int runs;
     struct plan_factor cpu_factor;
     struct plan_factor runs_factor;
+    size_t n_cpu_by_place; /* the model's */
+    const double *cpu_by_place;
 };
 
 struct plan_choice {

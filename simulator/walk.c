@@ -176,6 +176,17 @@ static double scale(const struct plan_factor *by, const struct thread *thread, d
     return scaled > 0 ? scaled : 0;
 }
 
+/* Its computation for this thread. */
+static double demand_of(struct engine *engine, const struct thread *thread,
+                        const struct plan_edge *edge, double drawn) {
+    double demand = scale(&edge->cpu_factor, thread, drawn);
+    if (edge->n_cpu_by_place == 0)
+        return demand;
+    const struct plan_pool *pool = &engine->plan->pools[thread->pool];
+    return demand * partition_weight(edge->cpu_by_place, edge->n_cpu_by_place, pool->threads,
+                                     (int)thread->id - pool->first_thread);
+}
+
 /* How often a newly chosen edge is taken in a row; edges without `runs` once. */
 static double draw_run(struct engine *engine, struct thread *thread, const struct plan_edge *edge) {
     if (edge->runs == PLAN_NONE)
@@ -342,8 +353,8 @@ void walk_thread(struct engine *engine, struct thread *thread) {
             choose_edge(engine, thread, node, progress == PROGRESS_NO ? &node->no : &node->yes);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
-        double demand = scale(&edge->cpu_factor, thread, draws_of_round(engine, edge->cpu, thread));
-        if (cpu_compute(engine, thread, demand))
+        double drawn = draws_of_round(engine, edge->cpu, thread);
+        if (cpu_compute(engine, thread, demand_of(engine, thread, edge, drawn)))
             return;
     }
 }

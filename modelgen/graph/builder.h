@@ -20,6 +20,7 @@ struct draft_edge {
     bool leaves;   /* its target never leads back */
     bool farewell; /* left only when there was no more, and so not to be counted: see peg.c */
     enum taker taker;
+    bool taken; /* the computation on it is work that threads take, who has more time more */
     struct values cpu_ns, runs;
     struct passes
         passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */

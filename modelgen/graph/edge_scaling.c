@@ -9,6 +9,9 @@
 #include "modelgen/scaling/partition.h"
 #include "modelgen/scaling/source.h"
 
+/* Of an edge's computation, for it to be split. */
+#define MOSTLY 0.5
+
 /* The pool whose threads the edge's work follows; MODEL_NONE: none. */
 static int team_of(const struct builder *builder, const struct draft_edge *draft) {
     const struct thread_pools *pools = builder->in->pools;
@@ -209,11 +212,51 @@ struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge
     if (scaling.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
     even_out(builder, draft, &scaling);
+    draft->taken = split.shared;
     /* Of threads that wait for cores some take more than others, which nobody waits for. */
     if (scaling.share > 0 && split.shared && pool->size > builder->model->machine.cores)
         common_even_out(builder, draft);
     note_computation(builder, draft, &scaling);
     return scaling;
+}
+
+/* Do threads that go round by this edge take work on the way? */
+static bool takes_on_way(const struct builder *builder, const struct draft_edge *draft) {
+    bool *reached = loops_way_round(builder, draft, NULL), takes = false;
+    for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !takes; n++) {
+        enum node_kind kind = builder->model->nodes[n].kind;
+        takes = reached[n] && (kind == NODE_GET || kind == NODE_ACQUIRE || kind == NODE_DRAW ||
+                               kind == NODE_STATEMENTS);
+    }
+    free(reached);
+    return takes;
+}
+
+/* Does the source show the edge in a loop over what is each thread's part, and not in one over what
+ * they take? */
+static bool is_in_part(const struct builder *builder, const struct draft_edge *draft) {
+    const struct facts *facts = builder->in->facts;
+    bool part = false, taken = false;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (loop->bound != BOUND_SHARE && loop->bound != BOUND_SHARED)
+            continue;
+        bool inside = is_on_way(builder, draft, loop);
+        part |= inside && loop->bound == BOUND_SHARE;
+        taken |= inside && loop->bound == BOUND_SHARED;
+    }
+    return part && !taken;
+}
+
+bool edge_scaling_is_split(const struct builder *builder, const struct draft_edge *draft,
+                           const struct scaling *scaling) {
+    const struct thread_pool *pool =
+        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    if (!pool->scales || pool->divides_work || draft->taken)
+        return false;
+    if (pool->team)
+        return pool->team->splits && !takes_on_way(builder, draft);
+    return scaling->share > MOSTLY || is_in_part(builder, draft);
 }
 
 /* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.

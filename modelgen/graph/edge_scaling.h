@@ -10,6 +10,11 @@
  * goes to the evidence of the pool. */
 struct scaling edge_scaling_cpu(const struct builder *builder, struct draft_edge *draft);
 
+/* Is the computation on the edge, which is scaled so, a part of a total that is split among the
+ * pool's threads beforehand? Follows edge_scaling_cpu(). */
+bool edge_scaling_is_split(const struct builder *builder, const struct draft_edge *draft,
+                           const struct scaling *scaling);
+
 /* Adds to the pool's evidence what its threads compute in a loop between two calls of which the
  * source does not tell who ends it. */
 void edge_scaling_note_hidden(const struct builder *builder, int pool);

@@ -9,6 +9,7 @@
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/history.h"
 #include "modelgen/graph/loops.h"
+#include "modelgen/graph/places.h"
 #include "modelgen/graph/takers.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/scaling/rules.h"
@@ -266,16 +267,18 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     struct node *node = &builder->model->nodes[draft->from];
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = edge_scaling_cpu(builder, draft);
-    struct common common = common_find(builder, draft);
-    bool is_split = write_edge_of_one(builder, draft, &scaling);
+    bool is_of_one = write_edge_of_one(builder, draft, &scaling);
     struct edge *edge = draft_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
                           .leaves = draft->leaves && loop,
-                          .cpu_ns = take_dist(&draft->cpu_ns),
                           .cpu_scaling = scaling};
-    if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0 && !is_split) {
+    if (!is_of_one && edge_scaling_is_split(builder, draft, &scaling))
+        places_find(builder, draft, edge);
+    struct common common = is_of_one ? (struct common){0} : common_find(builder, draft);
+    edge->cpu_ns = take_dist(&draft->cpu_ns);
+    if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0) {
         edge->cpu_ns.common = common.share;
         edge->cpu_ns.sharers = common.sharers;
     }
@@ -402,6 +405,7 @@ void peg_build(const struct peg_input *input, struct model *model) {
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);
+    places_note(&builder);
     complete_outcomes(&builder);
     write_nodes(&builder);
     builder_free(&builder);

@@ -57,9 +57,7 @@ struct rounds_cpu rounds_cpu(const struct trace *trace, const struct timeline *t
     return result;
 }
 
-/* Per thread of the trace, up to the pool's last: where it stands in the pool + 1; 0: nowhere. The
- * caller frees. */
-static size_t *positions(const struct thread_pool *pool, size_t *n) {
+size_t *rounds_positions(const struct thread_pool *pool, size_t *n) {
     *n = 0;
     for (size_t at = 0; at < pool->n_threads; at++)
         *n = pool->threads[at] >= *n ? pool->threads[at] + 1 : *n;
@@ -70,7 +68,7 @@ static size_t *positions(const struct thread_pool *pool, size_t *n) {
 }
 
 size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool) {
-    size_t size = (size_t)pool->size, n_positions, *position = positions(pool, &n_positions);
+    size_t size = (size_t)pool->size, n_positions, *position = rounds_positions(pool, &n_positions);
     size_t *made = memory_alloc(pool->n_threads, sizeof *made);
     size_t *places = memory_alloc(passes->count + 1, sizeof *places);
     size_t each = pool->n_threads ? passes->count / pool->n_threads : 0;

@@ -23,6 +23,10 @@ struct passes {
     size_t count, capacity;
 };
 
+/* Per thread of the trace, up to the pool's last one, `n` in all: where it stands in the pool + 1;
+ * 0: nowhere. The caller frees. */
+size_t *rounds_positions(const struct thread_pool *pool, size_t *n);
+
 /* Per pass, its round * pool->size + the number of its thread among those that lived at one time.
  * Threads that are created anew each time go on counting rounds where those before them stopped.
  * The caller frees; NULL unless all threads made equally many passes, as many threads each time. */

@@ -223,6 +223,7 @@ static void level_node(struct pool_graph *graph, size_t n) {
         if (edge->cpu_scaling.share == 0)
             continue;
         edge->cpu_scaling.rest = REST_NONE;
+        edge->n_cpu_by_place = 0;
         double mean = dist_mean(&edge->cpu_ns);
         free(edge->cpu_ns.values);
         edge->cpu_ns = (struct dist){.kind = mean > 0 ? DIST_CONSTANT : DIST_NONE, .mean = mean};
