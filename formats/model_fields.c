@@ -61,10 +61,7 @@ const char *const model_modelled[] = {"exact", "fallback", "none", NULL};
 #define TEXTS(owner, member)                                                                       \
     { AT(owner, member), .type = FIELD_TEXTS, .count_offset = offsetof(struct owner, n_##member) }
 #define NUMBERS(owner, member)                                                                     \
-    {                                                                                              \
-        AT(owner, member), .type = FIELD_NUMBERS,                                                  \
-                           .count_offset = offsetof(struct owner, n_##member)                      \
-    }
+    { AT(owner, member), .type = FIELD_NUMBERS, .count_offset = offsetof(struct owner, n_##member) }
 #define SHAPE(owner, table)                                                                        \
     {                                                                                              \
         .bytes = sizeof(struct owner), .n_fields = sizeof(table) / sizeof *(table),                \

@@ -105,4 +105,18 @@ check "a constant number of threads stays" tells batches \
     '.pools[] | select(.name == "read_batches") | .rule | contains("always 2 threads")'
 check "eight threads do as much as one" same_work batches
 
+# The rows of a triangle, as many for each thread: in two threads one has three times as much to do as the
+# other, in four the last one 7/16 of all.
+recorded triangle
+check "a model is built of threads whose parts cost more or less" "$persik" build-model -q -i triangle.data
+check "the parts are as large as they are" tells triangle \
+    '[.nodes[].edges[]? | .cpu_by_place | select(.) | .[1]] | length >= 2 and all(. > 1.3 and . < 1.7)'
+check "eight threads do as much as one" same_work triangle
+last_of_four() {
+    "$persik" predict -q -i triangle.data --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
+    cat predicted.csv
+    awk -v one="$(seconds 1)" -v four="$(seconds 4)" 'BEGIN {exit !(four > 0.4 * one && four < 0.47 * one)}'
+}
+check "four threads on four cores take as long as the last one" last_of_four
+
 finish

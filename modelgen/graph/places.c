@@ -12,8 +12,8 @@
 #define LEAST_SPREAD 0.2
 /* How often the threads' means may differ so much by chance, with values that scatter as theirs. */
 #define CHANCE 0.001
-/* Of the pool's computation, for the edge to matter; with one value of each thread, there is nothing
- * to tell chance by, and it must be what they are there for. */
+/* Of the pool's computation, for the edge to matter; with one value of each thread, there is
+ * nothing to tell chance by, and it must be what they are there for. */
 #define SMALL_SHARE 0.05
 #define LARGE_SHARE 0.5
 

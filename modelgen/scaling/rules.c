@@ -223,12 +223,17 @@ static void level_node(struct pool_graph *graph, size_t n) {
         if (edge->cpu_scaling.share == 0)
             continue;
         edge->cpu_scaling.rest = REST_NONE;
-        edge->n_cpu_by_place = 0;
         double mean = dist_mean(&edge->cpu_ns);
         free(edge->cpu_ns.values);
         edge->cpu_ns = (struct dist){.kind = mean > 0 ? DIST_CONSTANT : DIST_NONE, .mean = mean};
     }
     node->stays_scaling.rest = REST_NONE;
+}
+
+/* Who takes what there is has no place in it. */
+static void forget_places(struct node *node) {
+    for (size_t e = 0; e < node->n_edges; e++)
+        node->edges[e].n_cpu_by_place = 0;
 }
 
 int rules_apply(struct pool_graph *graph, enum partition rule, struct error *error) {
@@ -240,6 +245,8 @@ int rules_apply(struct pool_graph *graph, enum partition rule, struct error *err
         taker_at[n] = MODEL_NONE;
         if (!graph->is_own[n])
             continue;
+        if (rule == PARTITION_SHARED)
+            forget_places(&graph->model->nodes[n]);
         if (rule == PARTITION_PERTHREAD)
             own_node(graph, n);
         else if (rule == PARTITION_FIXED)

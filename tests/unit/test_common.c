@@ -1,8 +1,11 @@
-/* Rounds of a computation that all threads have in common. */
+/* Rounds of a computation: what all threads have in common in one, and what comes of a thread's
+ * place in them all. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -54,14 +57,18 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
     return model;
 }
 
-/* Of the way from one meeting to the next. */
-static struct dist step_cpu(const struct model *model) {
+/* The way from one meeting to the next. */
+static const struct edge *step_edge(const struct model *model) {
     for (size_t n = 0; n < model->n_nodes; n++)
         for (size_t e = 0; e < model->nodes[n].n_edges; e++)
             if (model->nodes[n].kind == NODE_BARRIER && model->nodes[n].edges[e].to == (int)n)
-                return model->nodes[n].edges[e].cpu_ns;
+                return &model->nodes[n].edges[e];
     fail_msg("the steps are no loop");
-    return (struct dist){0};
+    return NULL;
+}
+
+static struct dist step_cpu(const struct model *model) {
+    return step_edge(model)->cpu_ns;
 }
 
 static void steps_that_differ_alike_for_all_are_rounds(void **state) {
@@ -139,11 +146,68 @@ static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
     source = NULL;
 }
 
+/* The steps are shared out: `shared`, by taking, else by the thread's number. */
+static struct model *model_of_parts(const uint64_t lengths[THREADS][STEPS], bool shared) {
+    struct facts facts;
+    read_source(&facts);
+    struct facts_share share = facts.shares[0];
+    share.shared = shared;
+    facts.shares = &share;
+    struct model *model = model_of(lengths);
+    source = NULL;
+    return model;
+}
+
+static void parts_that_always_differ_cost_so_by_their_place(void **state) {
+    (void)state;
+    uint64_t lengths[THREADS][STEPS];
+    for (int step = 0; step < STEPS; step++)
+        for (int t = 0; t < THREADS; t++)
+            lengths[t][step] = (t ? 30 : 10) * (step % 4 ? 1 : 2);
+    struct model *model = model_of_parts(lengths, false);
+    const struct edge *edge = step_edge(model);
+    assert_int_equal(edge->n_cpu_by_place, THREADS);
+    assert_true(fabs(edge->cpu_by_place[0] - 0.5) < 1e-3);
+    assert_true(fabs(edge->cpu_by_place[1] - 1.5) < 1e-3);
+    assert_true(edge->cpu_ns.common > 0.99); /* a long step is twice a short one for both */
+    assert_int_equal(edge->cpu_ns.sharers, THREADS);
+    bool said = false;
+    for (size_t i = 0; i < model->n_notes; i++)
+        said |= strstr(model->notes[i], "0.50 to 1.50 times the mean") != NULL;
+    assert_true(said);
+    model_free(model);
+
+    model = model_of_parts(lengths, true);
+    assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
+    model_free(model);
+    model = model_of(lengths); /* without source */
+    assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
+    model_free(model);
+}
+
+static void parts_that_differ_little_or_by_chance_have_no_place(void **state) {
+    (void)state;
+    uint64_t little[THREADS][STEPS], chance[THREADS][STEPS];
+    for (int step = 0; step < STEPS; step++)
+        for (int t = 0; t < THREADS; t++) {
+            little[t][step] = t ? 55 : 50;
+            chance[t][step] = step == 7 && t ? 400 : 10 + (uint64_t)((step * 7 + t * 3) % 11);
+        }
+    struct model *model = model_of_parts(little, false);
+    assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
+    model_free(model);
+    model = model_of_parts(chance, false);
+    assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_differ_alike_for_all_are_rounds),
         cmocka_unit_test(steps_that_differ_for_each_are_not),
         cmocka_unit_test(what_threads_take_in_turns_on_a_core_is_evened_out),
+        cmocka_unit_test(parts_that_always_differ_cost_so_by_their_place),
+        cmocka_unit_test(parts_that_differ_little_or_by_chance_have_no_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,10 @@ static struct model *build_rich_model(void) {
     edge->cpu_ns.n_values = 2;
     edge->cpu_ns.values = memory_alloc(2, sizeof(double));
     edge->cpu_ns.values[1] = 9;
+    edge->n_cpu_by_place = 2;
+    edge->cpu_by_place = memory_alloc(2, sizeof(double));
+    edge->cpu_by_place[0] = 0.1;
+    edge->cpu_by_place[1] = 1.9;
     edge = build_edge(model, get, end);
     edge->when = OUTCOME_NO;
     edge->probability = 0.25;
@@ -197,6 +201,9 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
             assert_same_dist(&a->edges[k].cpu_ns, &b->edges[k].cpu_ns);
             assert_int_equal(a->edges[k].runs_scaling.pool, b->edges[k].runs_scaling.pool);
             assert_true(a->edges[k].runs_scaling.growth == b->edges[k].runs_scaling.growth);
+            assert_int_equal(a->edges[k].n_cpu_by_place, b->edges[k].n_cpu_by_place);
+            for (size_t p = 0; p < a->edges[k].n_cpu_by_place; p++)
+                assert_true(a->edges[k].cpu_by_place[p] == b->edges[k].cpu_by_place[p]);
         }
     }
     assert_string_equal(back->notes[0], model->notes[0]);
@@ -413,6 +420,8 @@ static void test_quantities_without_sense_are_refused(void **state) {
             model->nodes[2].edges[0].runs_scaling.share = 1.5);
     REFUSED("nodes[2].edges[0].runs_scaling.growth",
             model->nodes[2].edges[0].runs_scaling.growth = 0.75);
+    REFUSED("nodes[2].edges[0].cpu_by_place", model->nodes[2].edges[0].cpu_by_place[1] = 2);
+    REFUSED("nodes[2].edges[0].cpu_by_place[0]", model->nodes[2].edges[0].cpu_by_place[0] = -0.1);
     REFUSED("checks[0]", model->checks[0].simulated = NAN);
 }
 

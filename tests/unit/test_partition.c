@@ -844,6 +844,40 @@ static void the_rest_survives_the_model_file(void **state) {
     model_free(model);
 }
 
+/* The parts of a triangle, a slope, are read off exactly for any number of threads. */
+static void parts_that_cost_more_and_more_go_on_so(void **state) {
+    (void)state;
+    const double parts[] = {0.5, 1.5};
+    for (int threads = 1; threads <= 9; threads++)
+        for (int i = 0; i < threads; i++) {
+            double expected = (2.0 * i + 1) / threads;
+            assert_true(fabs(partition_weight(parts, 2, threads, i) - expected) < 1e-12);
+        }
+    assert_true(partition_weight(parts, 2, 4, 4) == 1);
+    assert_true(partition_weight(NULL, 0, 4, 0) == 1);
+}
+
+/* Whatever they are, threads do all of it together, each at least nothing; as many threads as parts
+ * do as they did, and where the parts are flat nothing is added. */
+static void parts_stay_a_total_for_any_number_of_threads(void **state) {
+    (void)state;
+    const double parts[] = {0, 0.2, 3.1, 0.7, 1, 1, 1};
+    const size_t n = sizeof parts / sizeof *parts;
+    for (int threads = 1; threads <= 40; threads++) {
+        double sum = 0;
+        for (int i = 0; i < threads; i++) {
+            double weight = partition_weight(parts, n, threads, i);
+            assert_true(weight >= 0);
+            sum += weight;
+        }
+        assert_true(fabs(sum / threads - 1) < 1e-12);
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_true(fabs(partition_weight(parts, n, (int)n, (int)i) - parts[i]) < 1e-12);
+    assert_true(fabs(partition_weight(parts, n, 14, 12) - 1) < 1e-12);
+    assert_true(fabs(partition_weight(parts, n, 14, 11) - 1) < 1e-12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_of_sharing_out_adds_up_to_the_total),
@@ -874,6 +908,8 @@ int main(void) {
         cmocka_unit_test(a_way_out_by_another_answer_is_no_round),
         cmocka_unit_test(a_rule_for_no_pool_or_no_rule_is_refused),
         cmocka_unit_test(the_rest_survives_the_model_file),
+        cmocka_unit_test(parts_that_cost_more_and_more_go_on_so),
+        cmocka_unit_test(parts_stay_a_total_for_any_number_of_threads),
     };
     return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
 }

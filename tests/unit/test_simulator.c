@@ -1334,6 +1334,24 @@ static void test_demands_follow_their_share_of_the_thread_count(void **state) {
     }
 }
 
+/* Of two parts the second one costs three times as much as the first one. */
+static void test_demands_follow_the_place_of_their_thread(void **state) {
+    (void)state;
+    const int threads[] = {1, 2, 4};
+    const double longest_ms[] = {80, 60, 35}; /* all, 3/4 of it, 7/16 */
+    for (int i = 0; i < 3; i++) {
+        struct model *model = build_jobs(8, 2, constant(40 * MS));
+        struct edge *edge = &model->nodes[model->pools[0].entry].edges[0];
+        edge->cpu_scaling = (struct scaling){.share = 1, .pool = 0};
+        edge->n_cpu_by_place = 2;
+        edge->cpu_by_place = memory_alloc(2, sizeof *edge->cpu_by_place);
+        edge->cpu_by_place[0] = 0.5;
+        edge->cpu_by_place[1] = 1.5;
+        double run = run_ns(model, (struct sim_config){.pool_threads = &threads[i]});
+        assert_close(run, longest_ms[i] * MS, 1e-9);
+    }
+}
+
 /* Two edges of which each is taken twice in a row: at the end of a run it is the other's turn. */
 static void test_runs_of_edges_alternate(void **state) {
     (void)state;
@@ -1888,6 +1906,7 @@ int main(void) {
         cmocka_unit_test(test_a_loop_with_a_measured_count_runs_exactly_that_often),
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
+        cmocka_unit_test(test_demands_follow_the_place_of_their_thread),
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
