@@ -14,6 +14,7 @@ struct Header {
     bool counts = false;  /* one of them is the function's own, or set before the loop */
     bool is_even = false; /* one of them moves by the same step in each round */
     bool told = false; /* one of them is set by what is called, and to nothing but constants here */
+    bool limit_by_index = false, start_by_index = false; /* read at the thread's index */
     Value limit, start, step;
     std::string limit_text;
 };
@@ -80,6 +81,7 @@ class HeaderReader {
         if (expr.kind == ExprKind::Assign || moves(expr))
             return;
         Value value = taint.evaluate(expr, f, nullptr);
+        header.limit_by_index |= is_by_index(expr);
         if (value.all && header.limit_text.empty())
             header.limit_text = expr_display(expr);
         header.limit.merge(value);
@@ -98,6 +100,14 @@ class HeaderReader {
         return false;
     }
 
+    /* first[index], part[index].last */
+    bool is_by_index(const Expr &expr) const {
+        return expr.kind == ExprKind::Variable &&
+               std::any_of(expr.children.begin(), expr.children.end(), [this](const Expr &child) {
+                   return taint.evaluate(child, f, nullptr).all & TAINT_INDEX || is_by_index(child);
+               });
+    }
+
     void read_movement(const std::string &key) {
         const Assignment *start = nullptr;
         for (const Assignment &a : flow.assignments) {
@@ -110,10 +120,12 @@ class HeaderReader {
                 read_step(a);
         }
         header.counts |= (start && start->op == "=") || key_is_local(key);
-        if (start && start->op == "=")
+        if (start && start->op == "=") {
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
-        else if (!start) /* a parameter that the loop itself moves */
+            header.start_by_index |= is_by_index(*start->value);
+        } else if (!start) { /* a parameter that the loop itself moves */
             header.start.merge(taint.start_value(key));
+        }
     }
 
     /* done = false; next(&item, &done); */
@@ -235,6 +247,10 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARE, expr_display(*filter), 0};
     if (shared)
         return {BOUND_SHARED, shared->why, 0};
+    /* However they were made: from here to there is this thread's part, from there on the next's.
+     */
+    if (header.limit_by_index && header.start_by_index)
+        return {BOUND_SHARE, "its ends are kept for each thread", 0, TAINT_REST};
     /* A capacity may follow the thread count; what fills it up comes and goes elsewhere. */
     if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.counts)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};

@@ -9,8 +9,9 @@
  *   CHUNKS with SHARE: the division is rounded up, so the last threads get less
  *
  * Fields are told apart by (record, name), not by object. Values do not travel through array
- * indexes: partial[index] is data of one thread, not a share. A function's result depends on the
- * arguments of each call, so helpers like min() do not mix their callers up. */
+ * indexes: partial[index] is data of one thread, not a share (but see loops.cpp). A function's
+ * result depends on the arguments of each call, so helpers like min() do not mix their callers up.
+ */
 #ifndef PERSIK_STATIC_ANALYZER_TAINT_H
 #define PERSIK_STATIC_ANALYZER_TAINT_H
 

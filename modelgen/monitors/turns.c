@@ -1,5 +1,6 @@
 #include "modelgen/monitors/turns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,14 +59,14 @@ static uint64_t drawn_ns(const struct finder *finder, const struct passages *pas
                                              : section_passed_ns(finder->sections, drawn);
 }
 
-/* Numbers that were drawn out of order, or not at all. The first of each thread may be late:
- * threads start at about the same time. */
+/* Numbers that were drawn out of order, or not at all, counted until there are more than `limit`.
+ * The first of each thread may be late: threads start at about the same time. */
 static double count_inversions(const struct finder *finder, const struct passages *passages,
-                               int entry) {
+                               int entry, double limit) {
     double wrong = 0;
     uint64_t last = 0;
     bool *seen = memory_alloc(finder->trace->n_threads, sizeof *seen);
-    for (size_t i = 0; i < passages->count; i++) {
+    for (size_t i = 0; i < passages->count && wrong <= limit; i++) {
         size_t section;
         uint64_t drawn = drawn_ns(finder, passages, i, entry, &section);
         bool first = !seen[passages->items[i].thread];
@@ -112,6 +113,13 @@ static bool is_drawn_where_awaited(const struct finder *finder,
     return false;
 }
 
+static double count_sections(const struct monitors *monitors, int entry) {
+    double count = 0;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        count += monitors->classes[c].entry == entry ? monitors->classes[c].count : 0;
+    return count;
+}
+
 /* Where the order is decided: -1 when passing, an entry; -2 when no place explains it. Threads that
  * take numbered work one after the other nearly seem to have their numbers from passing: a place
  * that explains all of the order goes before. */
@@ -120,9 +128,9 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
     double limit = VIOLATION_SHARE * (double)passages->count;
     const struct section_class *awaits = class_at(finder, passages->items[0].wait_section);
     if (!of_own && is_drawn_where_awaited(finder, awaits) &&
-        count_inversions(finder, passages, awaits->entry) <= limit)
+        count_inversions(finder, passages, awaits->entry, limit) <= limit)
         return awaits->entry;
-    double unseen = count_inversions(finder, passages, -1);
+    double unseen = count_inversions(finder, passages, -1, INFINITY);
     if (unseen <= DOUBTED_SHARE * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
@@ -130,9 +138,10 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
         bool again = false;
         for (size_t d = 0; d < c && !again; d++)
             again = monitors->classes[d].entry == monitors->classes[c].entry;
-        if (!again && monitors->classes[c].count + limit >= 1 &&
-            count_inversions(finder, passages, monitors->classes[c].entry) <= limit)
-            return monitors->classes[c].entry;
+        int entry = monitors->classes[c].entry;
+        if (!again && count_sections(monitors, entry) + limit >= (double)passages->count &&
+            count_inversions(finder, passages, entry, limit) <= limit)
+            return entry;
     }
     return unseen <= UNSEEN_SHARE * (double)passages->count ? -1 : -2;
 }

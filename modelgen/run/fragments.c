@@ -145,7 +145,11 @@ static void average_kinds(struct fragments *work) {
         const struct fragment *fragment = &work->fragments.items[f];
         struct fragment_kind *kind = &work->kinds[fragment->kind];
         kind->mean_ns +=
-            (fragment->to_ns - fragment->from_ns - kind->mean_ns) / (double)++kind->count;
+            (fragment->to_ns - fragment->from_ns - kind->mean_ns) / (double)++kind->all;
+    }
+    for (size_t d = 0; d < work->disturbances.count; d++) {
+        size_t fragment = work->disturbances.items[d].fragment;
+        work->kinds[work->fragments.items[fragment].kind].asked = true;
     }
 }
 
@@ -188,15 +192,20 @@ static void sort_kind(const struct fragments *work, struct fragment_kind *kind) 
     }
 }
 
-/* The thread's fragments. */
-static void add_done(struct fragments *work, size_t t) {
+/* Of the kind, every how many-th fragment is looked at. */
+static size_t stride_of(const struct fragment_kind *kind) {
+    return kind->all / FRAGMENTS_MANY + 1;
+}
+
+/* The thread's fragments; `seen`: how many of each kind before. */
+static void add_done(struct fragments *work, size_t t, size_t *seen) {
     size_t first = work->first_disturbance[t], end = work->first_disturbance[t + 1];
     for (size_t f = t ? work->thread_end[t - 1] : 0; f < work->thread_end[t]; f++) {
         const struct fragment *fragment = &work->fragments.items[f];
         struct fragment_kind *kind = &work->kinds[fragment->kind];
         while (first < end && work->disturbances.items[first].at_ns < fragment->from_ns)
             first++;
-        if (isnan(fragment->until_ns))
+        if (!kind->asked || seen[fragment->kind]++ % stride_of(kind) || isnan(fragment->until_ns))
             continue;
         struct fragment_done *done = &work->done[kind->first + kind->count++];
         *done = (struct fragment_done){fragment->calm_ns,
@@ -208,15 +217,16 @@ static void add_done(struct fragments *work, size_t t) {
 }
 
 static void sort_kinds(struct fragments *work) {
-    work->done = memory_alloc(work->fragments.count + 1, sizeof *work->done);
-    size_t first = 0;
+    size_t first = 0, *seen = memory_alloc(work->n_kinds, sizeof *seen);
     for (size_t k = 0; k < work->n_kinds; k++) {
-        work->kinds[k].first = first;
-        first += work->kinds[k].count;
-        work->kinds[k].count = 0;
+        struct fragment_kind *kind = &work->kinds[k];
+        kind->first = first;
+        first += kind->asked ? kind->all / stride_of(kind) + 1 : 0;
     }
+    work->done = memory_alloc(first + 1, sizeof *work->done);
     for (size_t t = 0; t < work->trace->n_threads; t++)
-        add_done(work, t);
+        add_done(work, t, seen);
+    free(seen);
     for (size_t k = 0; k < work->n_kinds; k++)
         sort_kind(work, &work->kinds[k]);
 }

@@ -11,7 +11,9 @@
 #include "formats/trace.h"
 
 #define EVICTION_PLANS 8
-#define FRAGMENTS_FEW  5 /* fewer of a kind, or evictions of a plan, tell nothing */
+#define FRAGMENTS_FEW  5     /* fewer of a kind, or evictions of a plan, tell nothing */
+#define FRAGMENTS_MANY 20000 /* of a kind: of more, only every second, third ... one is looked at  \
+                              */
 
 /* Of its CPU time, in which a thread has most of its data back. The longer it is followed, the more
  * else differs. */
@@ -30,6 +32,8 @@ struct fragment {
 
 /* Fragments between the same two calls, of one role. */
 struct fragment_kind {
+    bool asked;                 /* some were disturbed: others are compared with them */
+    size_t all;                 /* fragments */
     size_t first, count;        /* in fragments.done, those that were calm the shortest first */
     double mean_ns;             /* of a fragment */
     double variance;            /* with what follows */

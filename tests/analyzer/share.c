@@ -133,6 +133,43 @@ static double by_helper(const struct worker *worker) {
     return sum;
 }
 
+/* Ends of parts that somebody worked out by what they cost: no division shows. */
+struct part {
+    long first, last;
+};
+static struct part parts[64];
+static long ends[65], lengths[64];
+
+static void work_out_parts(const struct team *team) {
+    long at = 0;
+    for (int t = 0; t < 64; t++) {
+        double cost = 0;
+        parts[t].first = ends[t] = at;
+        for (; at < team->n && cost < 1000; at++)
+            cost += team->data[at];
+        parts[t].last = ends[t + 1] = at;
+    }
+}
+
+static double by_table(const struct worker *worker) {
+    const struct team *team = worker->team;
+    const int id = worker->id;
+    double sum = 0;
+    for (long i = parts[id].first; i < parts[id].last; i++) //= bound share none
+        sum += work(team->data[i]);
+    for (long i = ends[worker->id]; i < ends[worker->id + 1]; ++i) //= bound share none
+        sum += work(team->data[i]);
+    return sum;
+}
+
+/* A list of its own that each thread goes through says nothing of a total. */
+static double by_own_list(const struct worker *worker) {
+    double sum = 0;
+    for (long i = 0; i < lengths[worker->id]; i++) //= bound fixed
+        sum += work(worker->team->data[i]);
+    return sum;
+}
+
 static void *run(void *arg) {
     struct worker *worker = arg;
     const struct team *team = worker->team;
@@ -150,6 +187,8 @@ static void *run(void *arg) {
     sum += through_wrapper(team->data, low, high);  //= call split
     sum += through_wrapper(team->data, 0, team->n); //= call whole
     sum += by_helper(worker);                       //= call split
+    sum += by_table(worker);                        //= call split
+    sum += by_own_list(worker);                     //= call whole
     sum += work(sum);                               //= call whole
     team->data[worker->id] = sum;
     return NULL;
@@ -174,6 +213,7 @@ int main(int argc, char **argv) {
     pthread_t *handles = calloc((size_t)team.threads, sizeof *handles);
     team.workers = calloc((size_t)team.threads, sizeof *team.workers);
     team.data = calloc((size_t)team.n, sizeof *team.data);
+    work_out_parts(&team);
     long begin = 0;
     for (int t = 0; t < team.threads; t++) { //= bound threads
         long count = team.n / team.threads + (t < team.n % team.threads);

@@ -294,7 +294,7 @@ static void check_program(const char *name, const char *thread_count, int least)
 
 static void shares_are_found_in_every_style(void **state) {
     (void)state;
-    check_program("share.c", "struct team.threads", 25);
+    check_program("share.c", "struct team.threads", 30);
 }
 
 static void constants_with_names_count_threads_too(void **state) {
