@@ -396,11 +396,14 @@ static const struct crew *grown_from(const struct unfolder *unfolder, const stru
                : NULL;
 }
 
-/* The thread's records are to be changed. */
+/* The thread's records are to be changed, and may become `more`. */
 static struct trace_thread *own_records(struct unfolder *unfolder, size_t index, size_t more) {
     struct trace_thread *thread = &unfolder->crews->made->threads[index];
-    if (unfolder->crews->is_own[index])
+    if (unfolder->crews->is_own[index]) {
+        thread->records =
+            memory_resize(thread->records, thread->n_records + more, sizeof *thread->records);
         return thread;
+    }
     struct trace_record *records = memory_alloc(thread->n_records + more, sizeof *thread->records);
     if (thread->n_records)
         memcpy(records, thread->records, thread->n_records * sizeof *records);
@@ -718,30 +721,72 @@ static struct trace *copy_for(const struct trace *trace, size_t more) {
     return made;
 }
 
-static bool is_split(const struct unfolder *unfolder, size_t creator) {
-    const struct trace *made = unfolder->crews->made;
-    for (size_t t = unfolder->from->n_threads; t < made->n_threads; t++)
-        if (made->threads[t].creator == (int)creator)
-            return true;
-    return false;
+/* Does its creator do a part that becomes a thread? */
+static bool has_part(const struct unfolder *unfolder, const struct crew *crew) {
+    return crew->pieces.count > 0 || crew->meetings.count > 0 ||
+           (crew->function && !grown_from(unfolder, crew));
+}
+
+/* Of the creator's records: where its part begins. It ends at `crew->last`. */
+static size_t begin_of_part(const struct crew *crew) {
+    return crew->pieces.count > 0 ? crew->pieces.items[0].first : crew->first;
+}
+
+/* Per crew: does its creator do a part of it, and not in the midst of its part of an earlier one? The
+ * caller frees. */
+static bool *find_split(const struct unfolder *unfolder) {
+    const struct crew_list *list = &unfolder->list;
+    bool *is_to_split = memory_alloc(list->count, sizeof *is_to_split);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct crew *crew = &list->items[i];
+        is_to_split[i] = has_part(unfolder, crew);
+        for (size_t j = 0; j < i && is_to_split[i]; j++) {
+            const struct crew *other = &list->items[j];
+            is_to_split[i] = !is_to_split[j] || other->creator != crew->creator ||
+                             begin_of_part(other) > crew->last || begin_of_part(crew) > other->last;
+        }
+    }
+    return is_to_split;
+}
+
+/* The parts of one creator, the last one first: what comes before stays where it is. */
+static void split_parts(struct unfolder *unfolder, size_t creator, const bool *is_to_split) {
+    size_t before = SIZE_MAX;
+    for (;;) {
+        const struct crew *last = NULL;
+        for (size_t i = 0; i < unfolder->list.count; i++) {
+            const struct crew *crew = &unfolder->list.items[i];
+            if (is_to_split[i] && crew->creator == creator && begin_of_part(crew) < before &&
+                (!last || begin_of_part(crew) > begin_of_part(last)))
+                last = crew;
+        }
+        if (!last)
+            return;
+        before = begin_of_part(last);
+        if (last->pieces.count > 0)
+            split_pieces(unfolder, last);
+        else
+            split_creator(unfolder, last);
+    }
 }
 
 static void unfold(struct unfolder *unfolder) {
     struct crews *crews = unfolder->crews;
-    size_t most = unfolder->from->n_threads + unfolder->list.count;
-    crews->trace = crews->made = copy_for(unfolder->from, unfolder->list.count);
+    const struct crew_list *list = &unfolder->list;
+    size_t most = unfolder->from->n_threads + list->count;
+    crews->trace = crews->made = copy_for(unfolder->from, list->count);
     crews->is_own = memory_alloc(most, sizeof *crews->is_own);
-    for (size_t i = 0; i < unfolder->list.count; i++) {
-        const struct crew *crew = &unfolder->list.items[i];
-        if (is_split(unfolder, crew->creator))
-            continue;
-        if (crew->pieces.count > 0)
-            split_pieces(unfolder, crew);
-        else if (crew->meetings.count > 0 || (crew->function && !grown_from(unfolder, crew)))
-            split_creator(unfolder, crew);
+    bool *is_to_split = find_split(unfolder);
+    for (size_t i = 0; i < list->count; i++) {
+        bool first = is_to_split[i];
+        for (size_t j = 0; j < i && first; j++)
+            first = !is_to_split[j] || list->items[j].creator != list->items[i].creator;
+        if (first)
+            split_parts(unfolder, list->items[i].creator, is_to_split);
     }
-    for (size_t i = 0; i < unfolder->list.count; i++) {
-        const struct crew *crew = &unfolder->list.items[i];
+    free(is_to_split);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct crew *crew = &list->items[i];
         if (crew->function || crew->is_next)
             join_crews(unfolder, crew);
         for (size_t m = 0; m < crew->n_members && crew->function; m++)

@@ -68,39 +68,56 @@ struct group {
 
 /* ---- which mutexes may be slots ---- */
 
-/* The threads that lock a mutex. */
-struct visitors {
-    int thread[2]; /* -1: none */
-    bool waits[2]; /* that one, under the mutex */
-    bool more;
+/* A thread that locks a mutex. */
+struct visitor {
+    int thread;
+    bool waits; /* under it */
 };
 
-static void note_visitor(struct visitors *visitors, const struct section *section) {
-    for (int i = 0; i < 2; i++) {
-        if (visitors->thread[i] >= 0 && visitors->thread[i] != section->thread)
-            continue;
-        visitors->thread[i] = section->thread;
-        visitors->waits[i] |= section->n_waits > 0;
-        return;
-    }
-    visitors->more = true;
-}
+struct visitors {
+    struct visitor *items;
+    size_t count, capacity;
+};
 
+/* Per mutex, by thread. Sections of a thread stand together. The caller frees. */
 static struct visitors *find_visitors(const struct sections *sections) {
     struct visitors *visitors = memory_alloc(sections->n_objects + 1, sizeof *visitors);
-    for (size_t o = 0; o < sections->n_objects; o++)
-        visitors[o] = (struct visitors){.thread = {-1, -1}};
-    for (size_t s = 0; s < sections->n_sections; s++)
-        note_visitor(&visitors[sections->sections[s].mutex], &sections->sections[s]);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        struct visitors *here = &visitors[section->mutex];
+        if (here->count == 0 || here->items[here->count - 1].thread != section->thread)
+            *VECTOR_ADD(here) = (struct visitor){.thread = section->thread};
+        here->items[here->count - 1].waits |= section->n_waits > 0;
+    }
     return visitors;
 }
 
-/* Does the thread wait under the mutex, which only its creator uses besides? */
-static bool may_be_slot(const struct visitors *visitors, int thread, int creator) {
-    for (int i = 0; i < 2; i++)
-        if (visitors->thread[i] == thread && visitors->thread[1 - i] == creator)
-            return visitors->waits[i] && !visitors->more;
-    return false;
+static void free_visitors(struct visitors *visitors, const struct sections *sections) {
+    for (size_t o = 0; o < sections->n_objects; o++)
+        free(visitors[o].items);
+    free(visitors);
+}
+
+static bool live_at_once(const struct trace_thread *a, const struct trace_thread *b) {
+    return a->start_ns < b->end_ns && b->start_ns < a->end_ns;
+}
+
+/* Does the thread wait under the mutex, which only its creator uses besides while it lives? The
+ * memory may have been another thread's slot before. */
+static bool may_be_slot(const struct trace *trace, const struct visitors *visitors, int thread) {
+    int creator = trace->threads[thread].creator;
+    bool waits = false, creator_comes = false;
+    for (size_t v = 0; v < visitors->count; v++) {
+        const struct visitor *visitor = &visitors->items[v];
+        if (visitor->thread == creator)
+            creator_comes = true;
+        else if (visitor->thread == thread)
+            waits = visitor->waits;
+        else if (trace->threads[visitor->thread].creator != creator ||
+                 live_at_once(&trace->threads[visitor->thread], &trace->threads[thread]))
+            return false;
+    }
+    return waits && creator_comes;
 }
 
 /* Does the source say that whoever locks there comes to a barrier? */
@@ -118,24 +135,23 @@ static bool comes_to_barrier(const struct trace *trace, const struct facts *fact
 /* Per thread, the first mutex that may be its slot, as until it has a command it does nothing else;
  * NO_SLOT: there is none. */
 static int *find_slots(const struct trace *trace, const struct facts *facts,
-                       const struct sections *sections) {
-    struct visitors *visitors = find_visitors(sections);
+                       const struct sections *sections, const struct visitors *visitors) {
     int *slots = memory_alloc(trace->n_threads, sizeof *slots);
     uint64_t *first_ns = memory_alloc(trace->n_threads, sizeof *first_ns);
     for (size_t t = 0; t < trace->n_threads; t++)
         slots[t] = NO_SLOT;
     for (size_t s = 0; s < sections->n_sections; s++) {
         const struct section *section = &sections->sections[s];
-        int thread = section->thread, creator = trace->threads[thread].creator;
-        if (creator < 0 || !may_be_slot(&visitors[section->mutex], thread, creator) ||
+        int thread = section->thread;
+        if (trace->threads[thread].creator < 0 ||
             (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]) ||
+            !may_be_slot(trace, &visitors[section->mutex], thread) ||
             comes_to_barrier(trace, facts, section))
             continue;
         slots[thread] = section->mutex;
         first_ns[thread] = section->acquire_ns;
     }
     free(first_ns);
-    free(visitors);
     return slots;
 }
 
@@ -408,18 +424,31 @@ static void show(struct view *view, const struct sections *sections, const struc
     }
 }
 
+/* Whose slot the section is in: of those that have the mutex one after the other, the first one
+ * that has not ended before; -1: of none. */
+static int owner_of(const struct trace *trace, const struct section *section,
+                    const struct visitors *visitors, const int *slots) {
+    int owner = -1;
+    for (size_t v = 0; v < visitors->count; v++) {
+        int thread = visitors->items[v].thread;
+        uint64_t end_ns = trace->threads[thread].end_ns;
+        if (slots[thread] == section->mutex && end_ns >= section->acquire_ns &&
+            (owner < 0 || end_ns < trace->threads[owner].end_ns))
+            owner = thread;
+    }
+    return owner;
+}
+
 /* Of each thread that has a slot, what happened in it. */
 static struct moments *read_slots(const struct trace *trace, const struct sections *sections,
-                                  const int *slots) {
+                                  const struct visitors *visitors, const int *slots) {
     struct moments *moments = memory_alloc(trace->n_threads, sizeof *moments);
-    int *owner = memory_alloc(sections->n_objects + 1, sizeof *owner); /* thread + 1 */
-    for (size_t t = 0; t < trace->n_threads; t++)
-        if (slots[t] != NO_SLOT)
-            owner[slots[t]] = (int)t + 1;
-    for (size_t s = 0; s < sections->n_sections; s++)
-        if (owner[sections->sections[s].mutex] > 0)
-            read_section(trace, sections, s, &moments[owner[sections->sections[s].mutex] - 1]);
-    free(owner);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        int owner = owner_of(trace, section, &visitors[section->mutex], slots);
+        if (owner >= 0)
+            read_section(trace, sections, s, &moments[owner]);
+    }
     return moments;
 }
 
@@ -458,9 +487,10 @@ static void show_group(struct view *view, const struct sections *sections, struc
     free(group->slots);
 }
 
-static void show_slots(struct view *view, const struct sections *sections, const int *slots) {
+/* Takes the moments over. */
+static void show_slots(struct view *view, const struct sections *sections,
+                       struct moments *moments) {
     const struct trace *trace = &view->trace;
-    struct moments *moments = read_slots(trace, sections, slots);
     bool **dropped = memory_alloc(trace->n_threads, sizeof *dropped);
     for (size_t t = 0; t < trace->n_threads; t++)
         dropped[t] = memory_alloc(trace->threads[t].n_records + 1, sizeof **dropped);
@@ -482,12 +512,14 @@ void slots_as_commands(struct view *view, const struct facts *facts) {
     const struct trace *trace = &view->trace;
     int *one_pool = memory_alloc(trace->n_threads, sizeof *one_pool);
     struct sections sections = sections_find(trace, one_pool);
-    int *slots = find_slots(trace, facts, &sections);
+    struct visitors *visitors = find_visitors(&sections);
+    int *slots = find_slots(trace, facts, &sections, visitors);
     bool any = false;
     for (size_t t = 0; t < trace->n_threads; t++)
         any |= slots[t] != NO_SLOT;
     if (any)
-        show_slots(view, &sections, slots);
+        show_slots(view, &sections, read_slots(trace, &sections, visitors, slots));
+    free_visitors(visitors, &sections);
     sections_free(&sections, view->recorded);
     free(slots);
     free(one_pool);
