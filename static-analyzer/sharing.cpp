@@ -220,8 +220,24 @@ class Outcome {
                 reads_any(*a.value, take->state))
                 return true;
         bool flag = a.value->kind == ExprKind::Constant; /* if (i >= n) done = true; */
-        return flag && std::any_of(a.at.guards.begin(), a.at.guards.end(),
-                                   [&](const Expr *guard) { return decides_or_looks(*guard); });
+        bool asked = a.value->kind == ExprKind::Call;    /* if (!item) done = is_all_done(); */
+        return std::any_of(a.at.guards.begin(), a.at.guards.end(), [&](const Expr *guard) {
+            return (flag && decides_or_looks(*guard)) || (asked && finds_nothing(*guard));
+        });
+    }
+
+    /* !item, item == NULL, number < 0: a condition for having got nothing. */
+    bool finds_nothing(const Expr &guard) const {
+        if (guard.kind != ExprKind::Operator || !decides(guard))
+            return false;
+        if (guard.children.size() == 1)
+            return guard.text == "!";
+        auto is_none = [](const Expr &expr) {
+            return expr.kind == ExprKind::Constant && expr.value <= 0;
+        };
+        return guard.children.size() == 2 &&
+               ((guard.text == "==" && (is_none(guard.children[0]) || is_none(guard.children[1]))) ||
+                (guard.text == "<" && is_none(guard.children[1])));
     }
 };
 

@@ -199,6 +199,15 @@ static void count_rounds(const struct writer *writer, size_t thread_index, const
     }
 }
 
+static struct rounds_seen rounds_of_pool(const struct writer *writer,
+                                         const struct thread_pool *pool, const bool *in_loop,
+                                         uint32_t header) {
+    struct rounds_seen seen = {0};
+    for (size_t i = 0; i < pool->n_threads; i++)
+        count_rounds(writer, pool->threads[i], in_loop, header, &seen);
+    return seen;
+}
+
 /* Whether the last round works like the others, or only finds that there is no more work. What lies
  * before the first header and after the last one is then a whole round, wherever the header is. */
 static bool last_round_works(const struct rounds_seen *seen) {
@@ -238,32 +247,40 @@ static struct work_entrance find_entrance(const struct writer *writer,
     return (struct work_entrance){.place = TRACE_NO_CONTEXT};
 }
 
-/* Adds what one thread does with each filling, in their order. False: it also enters the loop
+/* The thread's visit number `number`, from 1, begins. */
+static void begin_visit(struct fillings *fillings, size_t number, uint64_t time_ns) {
+    if (number > fillings->count)
+        *VECTOR_ADD(fillings) = (struct filling){.first_ns = time_ns};
+    struct filling *filling = &fillings->items[number - 1];
+    filling->first_ns = time_ns < filling->first_ns ? time_ns : filling->first_ns;
+    filling->last_ns = time_ns > filling->last_ns ? time_ns : filling->last_ns;
+}
+
+/* Adds what one thread does with each filling, in their order. It comes for one where it passes the
+ * entrance; without one (TRACE_NO_CONTEXT), where it enters the loop. False: it also enters
  * elsewhere. */
 static bool add_visits(const struct writer *writer, const struct trace_thread *thread,
                        const bool *in_loop, const struct work_entrance *entrance, uint32_t header,
                        struct fillings *fillings, size_t *n_visits) {
-    bool inside = false;
+    bool inside = false, by_entrance = entrance->place != TRACE_NO_CONTEXT;
     for (size_t r = 0; r < thread->n_records; r++) {
         const struct trace_record *record = &thread->records[r];
         uint64_t end_ns = trace_end_ns(record);
         bool here = record->context != TRACE_NO_CONTEXT && in_loop[record->context];
-        if (here && !inside && (r == 0 || !is_at(writer, record - 1, entrance)))
+        bool enters = here && !inside;
+        if (by_entrance && enters && (r == 0 || !is_at(writer, record - 1, entrance)))
             return false;
         inside = here;
-        if (!here && !is_at(writer, record, entrance))
+        if (by_entrance ? !here && is_at(writer, record, entrance) : enters)
+            begin_visit(fillings, ++*n_visits, by_entrance ? end_ns : record->start_ns);
+        if (!here)
             continue;
-        if (!here && ++*n_visits > fillings->count)
-            *VECTOR_ADD(fillings) = (struct filling){.first_ns = end_ns};
         if (*n_visits == 0)
             return false;
         struct filling *filling = &fillings->items[*n_visits - 1];
-        if (!here && end_ns < filling->first_ns)
-            filling->first_ns = end_ns;
         if (end_ns > filling->last_ns)
             filling->last_ns = end_ns;
-        filling->rounds +=
-            here && trace_op(record) == OP_LOCK && writer_place(writer, record) == header;
+        filling->rounds += trace_op(record) == OP_LOCK && writer_place(writer, record) == header;
     }
     return true;
 }
@@ -280,12 +297,12 @@ static bool are_fillings(const struct fillings *fillings) {
     return fillings->count >= 2 && different <= UNLIKE_SHARE * (double)fillings->count;
 }
 
-/* Rounds of each filling; 0: there are no such. Sets the entrance. */
+/* Rounds of each filling; 0: there are no such. */
 static double find_fillings(const struct writer *writer, const struct thread_pool *pool,
-                            const bool *in_loop, uint32_t header, struct work_entrance *entrance) {
+                            const bool *in_loop, uint32_t header,
+                            const struct work_entrance *entrance) {
     struct fillings fillings = {0};
-    *entrance = find_entrance(writer, pool, in_loop);
-    bool good = entrance->place != TRACE_NO_CONTEXT;
+    bool good = true;
     for (size_t i = 0; i < pool->n_threads && good; i++) {
         size_t n_visits = 0;
         good = add_visits(writer, &writer->in->trace->threads[pool->threads[i]], in_loop, entrance,
@@ -328,8 +345,17 @@ static struct work *add_work(struct writer *writer, int l, int pool, uint32_t he
 static bool find_refilled(struct writer *writer, int l, int pool_index, const bool *in_loop,
                           uint32_t header) {
     const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
-    struct work_entrance entrance;
+    struct rounds_seen seen = rounds_of_pool(writer, pool, in_loop, header);
+    bool works = seen.rounds > 0 && last_round_works(&seen);
+    struct work_entrance entrance = {.place = TRACE_NO_CONTEXT};
+    if (works) { /* a thread may come and find nothing without a round */
+        entrance = find_entrance(writer, pool, in_loop);
+        if (entrance.place == TRACE_NO_CONTEXT)
+            return false;
+    }
     double rounds = find_fillings(writer, pool, in_loop, header, &entrance);
+    if (!works)
+        rounds -= pool->size; /* one of each thread only finds that nothing is left */
     if (rounds < 1)
         return false;
     const char *why = writer->in->facts->loops[l].why;
@@ -339,7 +365,7 @@ static bool find_refilled(struct writer *writer, int l, int pool_index, const bo
                                pool->n_threads, why ? why : "shared"));
     writer->model->objects[work->object].refilled_after =
         pool->scales ? draft_per_thread(0, pool_index, 1) : draft_constant(pool->size);
-    work->works_at_last = true;
+    work->works_at_last = works;
     work->entrance = entrance;
     return true;
 }
@@ -348,9 +374,7 @@ static bool find_refilled(struct writer *writer, int l, int pool_index, const bo
 static bool find_supply(struct writer *writer, int l, int pool_index, const bool *in_loop,
                         uint32_t header) {
     const struct thread_pool *pool = &writer->in->pools->pools[pool_index];
-    struct rounds_seen seen = {0};
-    for (size_t i = 0; i < pool->n_threads; i++)
-        count_rounds(writer, pool->threads[i], in_loop, header, &seen);
+    struct rounds_seen seen = rounds_of_pool(writer, pool, in_loop, header);
     if (seen.visits > (double)pool->n_threads || seen.rounds == 0)
         return false; /* its rounds are scaled instead (edge_scaling.c) */
     /* where each round is one of the total, every thread's first takes no token */
