@@ -236,7 +236,8 @@ class Outcome {
             return expr.kind == ExprKind::Constant && expr.value <= 0;
         };
         return guard.children.size() == 2 &&
-               ((guard.text == "==" && (is_none(guard.children[0]) || is_none(guard.children[1]))) ||
+               ((guard.text == "==" &&
+                 (is_none(guard.children[0]) || is_none(guard.children[1]))) ||
                 (guard.text == "<" && is_none(guard.children[1])));
     }
 };

@@ -105,6 +105,16 @@ check "a constant number of threads stays" tells batches \
     '.pools[] | select(.name == "read_batches") | .rule | contains("always 2 threads")'
 check "eight threads do as much as one" same_work batches
 
+# Slots with commands, used anew by the threads of a second pass; their creator is one of them in both. Rows
+# are taken until there is none, for each frame anew.
+recorded passes
+check "a model is built of two passes of slots" "$persik" build-model -q -i passes.data
+check "both passes have their creator among them" tells passes \
+    '[.pools[] | select(.scales) | .threads] == [2, 2]'
+check "each frame's rows are shared out" tells passes \
+    '[.objects[] | select(.amount == 30 and .refilled_after.per_thread[0].factor == 1)] | length == 2'
+check "eight threads do as much as one" same_work passes
+
 # The rows of a triangle, as many for each thread: in two threads one has three times as much to do as the
 # other, in four the last one 7/16 of all.
 recorded triangle

@@ -732,8 +732,8 @@ static size_t begin_of_part(const struct crew *crew) {
     return crew->pieces.count > 0 ? crew->pieces.items[0].first : crew->first;
 }
 
-/* Per crew: does its creator do a part of it, and not in the midst of its part of an earlier one? The
- * caller frees. */
+/* Per crew: does its creator do a part of it, and not in the midst of its part of an earlier one?
+ * The caller frees. */
 static bool *find_split(const struct unfolder *unfolder) {
     const struct crew_list *list = &unfolder->list;
     bool *is_to_split = memory_alloc(list->count, sizeof *is_to_split);

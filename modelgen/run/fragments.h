@@ -11,9 +11,10 @@
 #include "formats/trace.h"
 
 #define EVICTION_PLANS 8
-#define FRAGMENTS_FEW  5     /* fewer of a kind, or evictions of a plan, tell nothing */
-#define FRAGMENTS_MANY 20000 /* of a kind: of more, only every second, third ... one is looked at  \
-                              */
+#define FRAGMENTS_FEW  5 /* fewer of a kind, or evictions of a plan, tell nothing */
+#define FRAGMENTS_MANY                                                                             \
+    20000 /* of a kind: of more, only every second, third ... one is looked at                     \
+           */
 
 /* Of its CPU time, in which a thread has most of its data back. The longer it is followed, the more
  * else differs. */

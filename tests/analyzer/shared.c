@@ -108,6 +108,40 @@ static void until_told(void) {
     }
 }
 
+static bool is_all_done(void) {
+    pthread_mutex_lock(&list.mutex);
+    bool done = list.taken == limit;
+    pthread_mutex_unlock(&list.mutex);
+    return done;
+}
+
+static bool try_work(long value) {
+    work(value);
+    return value > 0;
+}
+
+/* Whoever got nothing asks whether there will be more. */
+static void until_all_done(void) {
+    bool done = false;
+    while (!done) { //= bound shared
+        struct node *node = take();
+        if (NULL == node)
+            done = is_all_done();
+        else
+            work(node->value);
+    }
+}
+
+/* What is done with a piece ends the loop, not that there are no more. */
+static void until_one_fails(void) {
+    bool good = true;
+    while (good) { //= bound fixed
+        struct node *node = take();
+        if (node)
+            good = try_work(node->value);
+    }
+}
+
 /* Several at a time, as many as the caller says. */
 static void in_chunks(long chunk) {
     for (;;) { //= bound shared
@@ -229,6 +263,8 @@ static void *run(void *arg) {
         by_result();
         by_parameter();
         until_told();
+        until_all_done();
+        until_one_fails();
         in_chunks(round + 1);
         by_rows(&all_rows[round % 2]);
         with_room(round + 1);

@@ -309,7 +309,7 @@ static void lookalikes_are_no_shares(void **state) {
 
 static void work_that_is_taken_is_shared(void **state) {
     (void)state;
-    check_program("shared.c", "local:main.threads", 18);
+    check_program("shared.c", "local:main.threads", 20);
 }
 
 static void amounts_follow_the_thread_count(void **state) {
