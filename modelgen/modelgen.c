@@ -22,6 +22,7 @@
 #include "modelgen/run/attaching.h"
 #include "modelgen/run/correction.h"
 #include "modelgen/run/futures.h"
+#include "modelgen/run/gatherings.h"
 #include "modelgen/run/holds.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
@@ -211,6 +212,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     pipes_as_queues(&view);
     signals_as_permits(&view);
     relays_as_waits(&view);
+    gatherings_as_barriers(&view);
     parking_as_one(&view);
     countdowns_as_completions(&view);
     futures_as_permits(&view);

@@ -16,6 +16,7 @@
 #define VIEW_PARKING    0xf30000000000
 #define VIEW_COUNTDOWNS 0xf40000000000
 #define VIEW_FUTURES    0xf50000000000
+#define VIEW_GATHERINGS 0xf60000000000
 
 /* Is it one of the objects that are numbered from `first` on? */
 static inline bool view_numbers(uint64_t first, uint64_t address) {

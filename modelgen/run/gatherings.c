@@ -1,0 +1,214 @@
+#include "modelgen/run/gatherings.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "modelgen/scaling/source.h"
+
+/* Meetings, until they are believed; so many of them may seem to contradict, as clocks go. */
+#define CONVINCING 8
+#define DOUBT      0.01
+/* Of the visits, with more than one section: else the monitor is one that we know otherwise. */
+#define DIVIDED_SHARE 0.2
+
+/* From where a thread arrives to its last call on the mutex before it does something else. */
+struct visit {
+    size_t thread, first, last; /* records */
+    uint64_t start_ns, end_ns;
+    size_t n_sections;
+};
+
+/* What is known of a mutex that may be a barrier's. */
+struct gathering {
+    uint64_t mutex;
+    uint32_t arrival; /* place of the lock that begins a visit */
+    bool is_wrong;    /* it is used in some other way */
+    struct visit *visits;
+    size_t n_visits, capacity;
+    size_t parties; /* 0: it is no barrier */
+};
+
+struct gatherings {
+    struct gathering *items;
+    size_t count, capacity;
+    struct map of_mutex; /* address -> index */
+};
+
+static bool is_about(const struct trace_record *record, uint64_t mutex) {
+    return api_catalog[record->api].object == ON_MUTEX && record->object == mutex;
+}
+
+static bool takes(const struct trace_record *record) {
+    return trace_op(record) == OP_LOCK || trace_op(record) == OP_TRYLOCK ||
+           trace_op(record) == OP_TIMEDLOCK;
+}
+
+/* May it happen in the midst of a visit? */
+static bool is_of_visit(const struct trace_record *record) {
+    return trace_is_nap(record) || trace_is_condition_wait(record) ||
+           trace_is_condition_signal(record);
+}
+
+static struct gathering *gathering_of(struct gatherings *all, const struct trace_record *lock,
+                                      uint32_t place) {
+    int index = map_get(&all->of_mutex, lock->object, -1);
+    if (index >= 0)
+        return &all->items[index];
+    map_put(&all->of_mutex, lock->object, (int)all->count);
+    struct gathering *added = VECTOR_ADD(all);
+    *added = (struct gathering){.mutex = lock->object, .arrival = place};
+    return added;
+}
+
+static void begin_visit(struct gathering *gathering, size_t thread, size_t record,
+                        uint64_t start_ns) {
+    gathering->visits = memory_grow(gathering->visits, gathering->n_visits, &gathering->capacity,
+                                    sizeof *gathering->visits);
+    gathering->visits[gathering->n_visits++] =
+        (struct visit){.thread = thread, .first = record, .start_ns = start_ns};
+}
+
+/* Adds the thread's visits. */
+static void read_thread(const struct trace *trace, size_t t, const uint32_t *places,
+                        struct gatherings *all) {
+    const struct trace_thread *thread = &trace->threads[t];
+    int in = -1; /* the gathering that the thread visits */
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        bool on_mutex = api_catalog[record->api].object == ON_MUTEX;
+        if (on_mutex && takes(record) && record->context != TRACE_NO_CONTEXT) {
+            uint32_t place = places[record->context];
+            struct gathering *here = gathering_of(all, record, place);
+            int index = (int)(here - all->items);
+            if (place == here->arrival) {
+                begin_visit(here, t, r, record->start_ns);
+                in = index;
+            }
+            here->is_wrong |= in != index;
+        }
+        if (in < 0 || (!is_about(record, all->items[in].mutex) && is_of_visit(record)))
+            continue;
+        struct gathering *visited = &all->items[in];
+        if (!is_about(record, visited->mutex)) {
+            in = -1;
+            continue;
+        }
+        struct visit *visit = &visited->visits[visited->n_visits - 1];
+        visit->last = r;
+        visit->end_ns = trace_end_ns(record);
+        visit->n_sections += takes(record) && !(record->flags & TRACE_FAILED);
+        visited->is_wrong |= (record->flags & TRACE_UNFINISHED) != 0;
+    }
+}
+
+static int compare_visits(const void *a, const void *b) {
+    const struct visit *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static int compare_times(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The most visits at one time. They are in the order of their beginnings. */
+static size_t most_at_once(const struct gathering *gathering) {
+    uint64_t *ends = memory_alloc(gathering->n_visits, sizeof *ends);
+    for (size_t v = 0; v < gathering->n_visits; v++)
+        ends[v] = gathering->visits[v].end_ns;
+    qsort(ends, gathering->n_visits, sizeof *ends, compare_times);
+    size_t most = 0, ended = 0;
+    for (size_t v = 0; v < gathering->n_visits; v++) {
+        while (ends[ended] < gathering->visits[v].start_ns)
+            ended++;
+        most = v + 1 - ended > most ? v + 1 - ended : most;
+    }
+    free(ends);
+    return most;
+}
+
+/* Are all of these, of as many threads, there at one time? */
+static bool meet(const struct visit *visits, size_t n) {
+    uint64_t last_ns = visits[n - 1].start_ns;
+    for (size_t i = 0; i < n; i++) {
+        if (visits[i].end_ns < last_ns)
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (visits[i].thread == visits[j].thread)
+                return false;
+    }
+    return true;
+}
+
+/* How many threads meet there; 0: it is something else. */
+static size_t find_parties(const struct gathering *gathering) {
+    if (gathering->is_wrong || gathering->n_visits == 0)
+        return 0;
+    double divided = 0;
+    for (size_t v = 0; v < gathering->n_visits; v++)
+        divided += gathering->visits[v].n_sections > 1;
+    if (divided < DIVIDED_SHARE * (double)gathering->n_visits)
+        return 0;
+    size_t parties = most_at_once(gathering), meetings = gathering->n_visits / parties;
+    if (parties < 2 || meetings < CONVINCING || meetings * parties != gathering->n_visits)
+        return 0;
+    double against = 0;
+    for (size_t m = 0; m < meetings; m++)
+        against += !meet(&gathering->visits[m * parties], parties);
+    return against <= DOUBT * (double)meetings ? parties : 0;
+}
+
+static void show(struct view *view, const struct gathering *gathering, size_t number,
+                 bool **dropped) {
+    for (size_t v = 0; v < gathering->n_visits; v++) {
+        const struct visit *visit = &gathering->visits[v];
+        struct trace_record *record = view_record(view, visit->thread, visit->first);
+        record->api = ROLE_barrier;
+        record->object = VIEW_GATHERINGS + number;
+        record->duration_ns = visit->end_ns - visit->start_ns;
+        record->value = (int32_t)gathering->parties;
+        record->flags = TRACE_WAITED;
+        for (size_t r = visit->first + 1; r <= visit->last; r++)
+            dropped[visit->thread][r] = true;
+    }
+}
+
+static void show_all(struct view *view, const struct gatherings *all) {
+    size_t n_threads = view->trace.n_threads;
+    bool **dropped = memory_alloc(n_threads, sizeof *dropped);
+    for (size_t t = 0; t < n_threads; t++)
+        dropped[t] = memory_alloc(view->trace.threads[t].n_records + 1, sizeof **dropped);
+    for (size_t g = 0; g < all->count; g++)
+        if (all->items[g].parties > 0)
+            show(view, &all->items[g], g, dropped);
+    for (size_t t = 0; t < n_threads; t++) {
+        view_drop(view, t, dropped[t]);
+        free(dropped[t]);
+    }
+    free(dropped);
+}
+
+void gatherings_as_barriers(struct view *view) {
+    const struct trace *trace = &view->trace;
+    struct gatherings all = {.of_mutex = MAP_EMPTY};
+    uint32_t *places = source_places_within(trace, 1);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        read_thread(trace, t, places, &all);
+    free(places);
+    bool any = false;
+    for (size_t g = 0; g < all.count; g++) {
+        struct gathering *gathering = &all.items[g];
+        if (gathering->n_visits)
+            qsort(gathering->visits, gathering->n_visits, sizeof *gathering->visits,
+                  compare_visits);
+        gathering->parties = find_parties(gathering);
+        any |= gathering->parties > 0;
+    }
+    if (any)
+        show_all(view, &all);
+    for (size_t g = 0; g < all.count; g++)
+        free(all.items[g].visits);
+    free(all.items);
+    map_free(&all.of_mutex);
+}
