@@ -340,6 +340,8 @@ struct node {
                       * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
     double timeout_ns; /* negative: wait for ever; 0: try; else limit */
+    bool common; /* all threads of the pool decide alike: the n-th decision on an edge is the same
+                  * for each; then no edge depends on the outcome or the thread */
     struct dist stays; /* how often it is left by edges that do not leave, before one that does */
     struct scaling stays_scaling;
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */

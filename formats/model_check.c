@@ -484,8 +484,13 @@ static int check_edges(const struct model *model, const struct node *node,
     if (node->kind == NODE_END)
         return node->n_edges ? violation(place, error, "an end node has no edges") : 0;
     for (size_t i = 0; i < node->n_edges; i++) {
-        if (check_edge(model, &node->edges[i], PLACE_INDEX(place, i), error))
+        const struct edge *edge = &node->edges[i];
+        if (check_edge(model, edge, PLACE_INDEX(place, i), error))
             return -1;
+        if (node->common && (edge->when != OUTCOME_ANY || edge->taker != TAKER_ANY))
+            return violation(PLACE_INDEX(place, i), error,
+                             "all threads decide alike here: it cannot depend on %s",
+                             edge->taker != TAKER_ANY ? "who takes it" : "the outcome");
     }
     double yes = edge_weight(node, OUTCOME_YES);
     if (!(yes > 0) || !isfinite(yes))

@@ -236,6 +236,7 @@ static const struct field node_fields[] = {
     NUMBER(node, count, 0),
     RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),
+    FLAG(node, common),
     DIST(node, stays),
     RECORD(node, stays_scaling, scaling_record),
     DIST(node, cpu_ns),

@@ -192,6 +192,12 @@ struct shared {
     double touched_ns;
 };
 
+/* What the threads of a pool decide alike at a node, in its rounds. */
+struct decisions {
+    int *edges; /* of the plan */
+    size_t count, capacity;
+};
+
 enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT, STREAM_DICE };
 
 /* An empirical distribution being handed out: `values` in random order, `left` still to come. */
@@ -233,6 +239,8 @@ struct engine {
     struct bag *bags;   /* by draw */
     double *bag_values;
     uint32_t *rounds; /* thread's id * plan->n_rounds + the draw's: how many it has had */
+    struct decisions *decisions; /* by number of the node among the common ones */
+    size_t *decided;             /* thread's id * plan->n_common + that: how many it has made */
     struct edge_run *runs;
     double *cards;
     int *comers; /* by node with an edge for one thread: how many have come in this round */

@@ -41,7 +41,7 @@ struct builder {
         struct plan_statement *items;
         size_t count, capacity;
     } statements;
-    int n_runs, n_cards, n_rounds;
+    int n_runs, n_cards, n_rounds, n_common;
 };
 
 /* As many rounds as there were. */
@@ -220,6 +220,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .operations = add_draw(builder, &node->operations),
         .stays = add_draw(builder, &node->stays),
         .stays_factor = make_factor(builder, &node->stays_scaling),
+        .common = node->common ? builder->n_common++ : PLAN_NONE,
     };
     if (node->kind == NODE_STATEMENTS)
         compiled.section = plan->objects[node->object].first_section + node->section;
@@ -529,6 +530,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;
     plan->n_rounds = builder->n_rounds;
+    plan->n_common = builder->n_common;
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
     plan->n_variables = (int)builder->variables.count;

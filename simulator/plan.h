@@ -92,6 +92,7 @@ struct plan_node {
     int cpu, wait, operations; /* draws */
     int stays;
     struct plan_factor stays_factor;
+    int common;   /* number among the nodes where all threads decide alike; PLAN_NONE: they do not */
     bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
@@ -146,6 +147,7 @@ struct plan {
     int n_runs;   /* per thread */
     int n_cards;  /* per thread */
     int n_rounds; /* per thread: draws with something in common */
+    int n_common; /* nodes where all threads of a pool decide alike */
     int n_draws;
     int n_sides;
     int n_variables; /* of all monitors */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "simulator/condition.h"
 #include "simulator/cpu.h"
 #include "simulator/disk.h"
@@ -303,6 +304,24 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     return &engine->plan->edges[choices[choice].edge];
 }
 
+/* The same, or what another thread of the pool has chosen in this round already. Runs, and how often
+ * to stay, are those of the pool's first thread. */
+static const struct plan_edge *choose_alike(struct engine *engine, struct thread *thread,
+                                            const struct plan_node *node,
+                                            const struct plan_group *group) {
+    const struct plan *plan = engine->plan;
+    struct decisions *decisions = &engine->decisions[node->common];
+    size_t *made = &engine->decided[thread->id * (size_t)plan->n_common + (size_t)node->common];
+    if (*made == decisions->count) {
+        struct thread *first = &engine->threads[plan->pools[thread->pool].first_thread];
+        decisions->edges = memory_grow(decisions->edges, decisions->count, &decisions->capacity,
+                                       sizeof *decisions->edges);
+        decisions->edges[decisions->count++] =
+            (int)(choose_edge(engine, first, node, group) - plan->edges);
+    }
+    return &plan->edges[decisions->edges[(*made)++]];
+}
+
 static bool is_endless(struct engine *engine, const struct thread *thread) {
     engine->events++;
     if (engine->events - engine->events_at_advance < MAX_EVENTS_PER_INSTANT)
@@ -349,8 +368,10 @@ void walk_thread(struct engine *engine, struct thread *thread) {
         enum progress progress = finish_node(engine, thread, node);
         if (progress > PROGRESS_NO)
             return;
-        const struct plan_edge *edge =
-            choose_edge(engine, thread, node, progress == PROGRESS_NO ? &node->no : &node->yes);
+        const struct plan_group *group = progress == PROGRESS_NO ? &node->no : &node->yes;
+        const struct plan_edge *edge = node->common == PLAN_NONE
+                                           ? choose_edge(engine, thread, node, group)
+                                           : choose_alike(engine, thread, node, group);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
         double drawn = draws_of_round(engine, edge->cpu, thread);

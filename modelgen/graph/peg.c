@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
+#include "modelgen/graph/alike.h"
 #include "modelgen/graph/builder.h"
 #include "modelgen/graph/common.h"
 #include "modelgen/graph/edge_scaling.h"
@@ -405,6 +406,7 @@ void peg_build(const struct peg_input *input, struct model *model) {
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);
+    alike_find(&builder);
     places_note(&builder);
     complete_outcomes(&builder);
     write_nodes(&builder);

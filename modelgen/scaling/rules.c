@@ -230,8 +230,9 @@ static void level_node(struct pool_graph *graph, size_t n) {
     node->stays_scaling.rest = REST_NONE;
 }
 
-/* Who takes what there is has no place in it. */
-static void forget_places(struct node *node) {
+/* Who takes what there is has no place in it, and goes on as long as there is more. */
+static void forget_order(struct node *node) {
+    node->common = false;
     for (size_t e = 0; e < node->n_edges; e++)
         node->edges[e].n_cpu_by_place = 0;
 }
@@ -246,7 +247,7 @@ int rules_apply(struct pool_graph *graph, enum partition rule, struct error *err
         if (!graph->is_own[n])
             continue;
         if (rule == PARTITION_SHARED)
-            forget_places(&graph->model->nodes[n]);
+            forget_order(&graph->model->nodes[n]);
         if (rule == PARTITION_PERTHREAD)
             own_node(graph, n);
         else if (rule == PARTITION_FIXED)
