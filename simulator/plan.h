@@ -92,7 +92,7 @@ struct plan_node {
     int cpu, wait, operations; /* draws */
     int stays;
     struct plan_factor stays_factor;
-    int common;   /* number among the nodes where all threads decide alike; PLAN_NONE: they do not */
+    int common; /* number among the nodes where all threads decide alike; PLAN_NONE: they do not */
     bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };

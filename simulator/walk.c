@@ -304,8 +304,8 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     return &engine->plan->edges[choices[choice].edge];
 }
 
-/* The same, or what another thread of the pool has chosen in this round already. Runs, and how often
- * to stay, are those of the pool's first thread. */
+/* The same, or what another thread of the pool has chosen in this round already. Runs, and how
+ * often to stay, are those of the pool's first thread. */
 static const struct plan_edge *choose_alike(struct engine *engine, struct thread *thread,
                                             const struct plan_node *node,
                                             const struct plan_group *group) {

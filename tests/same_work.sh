@@ -115,6 +115,15 @@ check "each frame's rows are shared out" tells passes \
     '[.objects[] | select(.amount == 30 and .refilled_after.per_thread[0].factor == 1)] | length == 2'
 check "eight threads do as much as one" same_work passes
 
+# A barrier of the program's own that looks before it sleeps; all threads go round equally often.
+recorded converge
+check "a model is built of threads that go round together" "$persik" build-model -q -i converge.data
+check "they meet at one barrier" tells converge \
+    '.objects | length == 1 and .[0].kind == "barrier" and .[0].amount.per_thread[0].factor == 1'
+check "they decide alike" tells converge '[.nodes[] | select(.common)] | length >= 1'
+check "nobody waits for ever" tells converge '.checks[0] | .simulated < 1.25 * .measured'
+check "eight threads do as much as one" same_work converge
+
 # The rows of a triangle, as many for each thread: in two threads one has three times as much to do as the
 # other, in four the last one 7/16 of all.
 recorded triangle

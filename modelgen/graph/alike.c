@@ -4,7 +4,8 @@
 
 #include "base/memory.h"
 
-/* Decisions of each thread, until it is no chance that they are the same; where all meet, fewer do. */
+/* Decisions of each thread, until it is no chance that they are the same; where all meet, fewer do.
+ */
 #define CONVINCING 8
 
 /* What the threads of one number in a pool decided at a node. */

@@ -1,5 +1,5 @@
-/* Rounds of a computation: what all threads have in common in one, and what comes of a thread's
- * place in them all. */
+/* Rounds of a computation: what all threads have in common in one, the ways that all go alike, and
+ * what comes of a thread's place in them all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -201,6 +201,57 @@ static void parts_that_differ_little_or_by_chance_have_no_place(void **state) {
     model_free(model);
 }
 
+/* Steps and barriers of two kinds; `kinds[t]`: at which of them thread t is in each step. */
+static struct model *model_of_kinds(const char *kinds[THREADS]) {
+    struct trace *trace = builder_new(THREADS);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t meet[2] = {builder_context(trace, "step", 30, "worker", 100),
+                        builder_context(trace, "step", 40, "worker", 105)};
+    for (int t = 1; t <= THREADS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    for (int t = 1; t <= THREADS; t++)
+        builder_thread(trace, "worker", main_thread);
+    uint64_t now = 10 * US;
+    for (int step = 0; kinds[0][step]; step++, now += 1000 * US)
+        for (int t = 0; t < THREADS; t++) {
+            int kind = kinds[t][step] == 'b';
+            builder_slice(trace, t + 1, now, now + 900 * US);
+            builder_record(trace, t + 1, "pthread_barrier_wait", now + 900 * US, 1,
+                           BARRIER + (uint64_t)kind, meet[kind], THREADS);
+        }
+    builder_finish(trace, now);
+    trace->meta.cores = cores;
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    return model;
+}
+
+static size_t count_common(const struct model *model) {
+    size_t n = 0;
+    for (size_t i = 0; i < model->n_nodes; i++)
+        n += model->nodes[i].common;
+    return n;
+}
+
+static void ways_that_all_went_alike_are_common(void **state) {
+    (void)state;
+    const char *alike[THREADS] = {"aabaaabaabaaaaab", "aabaaabaabaaaaab"};
+    struct model *model = model_of_kinds(alike);
+    assert_true(count_common(model) > 0);
+    model_free(model);
+    const char *apart[THREADS] = {"aababbbabaabbaab", "abbaaabbbabbaaba"};
+    model = model_of_kinds(apart);
+    assert_int_equal(count_common(model), 0);
+    model_free(model);
+    const char *always[THREADS] = {"aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa"};
+    model = model_of_kinds(always); /* there is nothing to decide */
+    assert_int_equal(count_common(model), 0);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_differ_alike_for_all_are_rounds),
@@ -208,6 +259,7 @@ int main(void) {
         cmocka_unit_test(what_threads_take_in_turns_on_a_core_is_evened_out),
         cmocka_unit_test(parts_that_always_differ_cost_so_by_their_place),
         cmocka_unit_test(parts_that_differ_little_or_by_chance_have_no_place),
+        cmocka_unit_test(ways_that_all_went_alike_are_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

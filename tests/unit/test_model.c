@@ -86,6 +86,7 @@ static struct model *build_rich_model(void) {
     model->nodes[get].mutex = mutex;
     model->nodes[get].timeout_ns = 5e6;
     model->nodes[io].operations = constant(2);
+    model->nodes[lock].common = true;
     struct edge *edge = build_edge(model, get, unlock);
     edge->when = OUTCOME_YES;
     edge->runs = constant(10);
@@ -196,6 +197,7 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         for (size_t k = 0; k < a->n_edges; k++) {
             assert_int_equal(a->edges[k].to, b->edges[k].to);
             assert_int_equal(a->edges[k].when, b->edges[k].when);
+            assert_int_equal(a->common, b->common);
             assert_true(a->edges[k].probability == b->edges[k].probability);
             assert_same_dist(&a->edges[k].runs, &b->edges[k].runs);
             assert_same_dist(&a->edges[k].cpu_ns, &b->edges[k].cpu_ns);
@@ -420,6 +422,7 @@ static void test_quantities_without_sense_are_refused(void **state) {
             model->nodes[2].edges[0].runs_scaling.share = 1.5);
     REFUSED("nodes[2].edges[0].runs_scaling.growth",
             model->nodes[2].edges[0].runs_scaling.growth = 0.75);
+    REFUSED("nodes[2].edges[0]", model->nodes[2].common = true);
     REFUSED("nodes[2].edges[0].cpu_by_place", model->nodes[2].edges[0].cpu_by_place[1] = 2);
     REFUSED("nodes[2].edges[0].cpu_by_place[0]", model->nodes[2].edges[0].cpu_by_place[0] = -0.1);
     REFUSED("checks[0]", model->checks[0].simulated = NAN);

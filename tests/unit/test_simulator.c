@@ -1352,6 +1352,40 @@ static void test_demands_follow_the_place_of_their_thread(void **state) {
     }
 }
 
+/* Threads that come to one of two barriers, as chance has it: 1 ms before one, 3 ms before the
+ * other, some rounds at each. */
+static struct sim_result meet_at_two(bool common) {
+    struct model *model = build_model(4);
+    int pool = build_pool(model, 4, true);
+    int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int ends[2];
+    for (int i = 0; i < 2; i++) {
+        ends[i] = build_node(model, NODE_BARRIER, build_object(model, OBJECT_BARRIER, 4));
+        struct edge *edge = build_edge(model, head, ends[i]);
+        edge->cpu_ns = constant(i ? 3 * MS : 1 * MS);
+        edge->probability = 1.5; /* no deck */
+        build_edge(model, ends[i], head);
+    }
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, head, end)->leaves = true;
+    model->nodes[head].stays = constant(60);
+    model->nodes[head].common = common;
+    struct sim_result result = simulate(model, (struct sim_config){.min_replications = 10});
+    model_free(model);
+    return result;
+}
+
+static void test_threads_that_decide_alike_meet(void **state) {
+    (void)state;
+    struct sim_result apart = meet_at_two(false), alike = meet_at_two(true);
+    assert_true(apart.stalls > 0);
+    assert_true(alike.stalls == 0);
+    assert_true(alike.run_ns.mean > 60 * MS && alike.run_ns.mean < 180 * MS);
+    assert_close(alike.cpu_utilisation.mean, 1, 1e-9); /* nobody waits for anybody */
+    sim_result_free(&apart);
+    sim_result_free(&alike);
+}
+
 /* Two edges of which each is taken twice in a row: at the end of a run it is the other's turn. */
 static void test_runs_of_edges_alternate(void **state) {
     (void)state;
@@ -1907,6 +1941,7 @@ int main(void) {
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_the_place_of_their_thread),
+        cmocka_unit_test(test_threads_that_decide_alike_meet),
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
