@@ -6,9 +6,12 @@
 #include "base/memory.h"
 #include "modelgen/scaling/source.h"
 
-/* Meetings, until they are believed; so many of them may seem to contradict, as clocks go. */
+/* Meetings that would not have been one by chance, until they are believed; so many of all may seem
+ * to contradict, as clocks go. */
 #define CONVINCING 8
 #define DOUBT      0.01
+/* Who came first must have been there for so many times as long as who came last. */
+#define MUCH_LONGER 4
 /* Of the visits, with more than one section: else the monitor is one that we know otherwise. */
 #define DIVIDED_SHARE 0.2
 
@@ -141,6 +144,13 @@ static bool meet(const struct visit *visits, size_t n) {
     return true;
 }
 
+/* Did the first one wait for the last one, who found all others there? */
+static bool is_awaited(const struct visit *visits, size_t n) {
+    const struct visit *last = &visits[n - 1];
+    double stay_ns = (double)(last->end_ns - last->start_ns);
+    return (double)(last->start_ns - visits[0].start_ns) > MUCH_LONGER * stay_ns;
+}
+
 /* How many threads meet there; 0: it is something else. */
 static size_t find_parties(const struct gathering *gathering) {
     if (gathering->is_wrong || gathering->n_visits == 0)
@@ -151,12 +161,16 @@ static size_t find_parties(const struct gathering *gathering) {
     if (divided < DIVIDED_SHARE * (double)gathering->n_visits)
         return 0;
     size_t parties = most_at_once(gathering), meetings = gathering->n_visits / parties;
-    if (parties < 2 || meetings < CONVINCING || meetings * parties != gathering->n_visits)
+    if (parties < 2 || meetings * parties != gathering->n_visits)
         return 0;
-    double against = 0;
-    for (size_t m = 0; m < meetings; m++)
-        against += !meet(&gathering->visits[m * parties], parties);
-    return against <= DOUBT * (double)meetings ? parties : 0;
+    double against = 0, awaited = 0;
+    for (size_t m = 0; m < meetings; m++) {
+        const struct visit *visits = &gathering->visits[m * parties];
+        bool met = meet(visits, parties);
+        against += !met;
+        awaited += met && is_awaited(visits, parties);
+    }
+    return awaited >= CONVINCING && against <= DOUBT * (double)meetings ? parties : 0;
 }
 
 static void show(struct view *view, const struct gathering *gathering, size_t number,
