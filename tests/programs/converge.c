@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WORK        2400000L
+#define WORK        8000000L
 #define MAX_THREADS 64
 #define LOOKS       200
 
