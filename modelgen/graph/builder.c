@@ -129,3 +129,8 @@ void builder_free(struct builder *builder) {
     free(builder->edges.items);
     map_free(&builder->edge_of);
 }
+
+const struct thread_pool *builder_pool_of(const struct builder *builder,
+                                          const struct draft_edge *draft) {
+    return &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+}

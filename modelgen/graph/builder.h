@@ -80,6 +80,10 @@ int builder_find_edge(struct builder *builder, int from, enum outcome when, int 
 /* Forgets all edges and makes those that the threads took, with nothing measured yet. */
 void builder_find_edges(struct builder *builder);
 
+/* The pool whose threads take the edge. */
+const struct thread_pool *builder_pool_of(const struct builder *builder,
+                                          const struct draft_edge *draft);
+
 /* Of the pools that follow the thread count, the one that computes most; MODEL_NONE: there is none.
  */
 int builder_busiest_pool(const struct thread_pools *pools);

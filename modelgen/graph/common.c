@@ -16,20 +16,15 @@ static double mean_of(const struct values *values) {
     return sum / (double)values->count;
 }
 
-static const struct thread_pool *pool_of(const struct builder *builder,
-                                         const struct draft_edge *draft) {
-    return &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
-}
-
 /* Per value its place in the order of rounds, each with one of every thread; NULL: they have no
  * rounds. The caller frees. */
 static size_t *find_places(const struct builder *builder, const struct draft_edge *draft) {
-    const struct thread_pool *pool = pool_of(builder, draft);
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     return pool->size > 1 ? rounds_places(&draft->passes, pool) : NULL;
 }
 
 void common_even_out(const struct builder *builder, struct draft_edge *draft) {
-    size_t n = draft->passes.count, size = (size_t)pool_of(builder, draft)->size;
+    size_t n = draft->passes.count, size = (size_t)builder_pool_of(builder, draft)->size;
     size_t *places = find_places(builder, draft);
     if (!places)
         return;
@@ -43,7 +38,7 @@ void common_even_out(const struct builder *builder, struct draft_edge *draft) {
 }
 
 struct common common_find(const struct builder *builder, const struct draft_edge *draft) {
-    const struct thread_pool *pool = pool_of(builder, draft);
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     size_t n = draft->passes.count, size = (size_t)pool->size, n_rounds = n / size;
     size_t *places = find_places(builder, draft);
     if (!places)

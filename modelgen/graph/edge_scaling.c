@@ -250,8 +250,7 @@ static bool is_in_part(const struct builder *builder, const struct draft_edge *d
 
 bool edge_scaling_is_split(const struct builder *builder, const struct draft_edge *draft,
                            const struct scaling *scaling) {
-    const struct thread_pool *pool =
-        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     if (!pool->scales || pool->divides_work || draft->taken)
         return false;
     if (pool->team)

@@ -243,8 +243,7 @@ static bool has_taker(const struct builder *builder, const struct draft_edge *dr
 /* Where all go the same way, but one of them does all the computing: an edge of its own for him. */
 static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
                               const struct scaling *scaling) {
-    const struct thread_pool *pool =
-        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     struct values of_one;
     /* Outside of loops all ways leave. */
     size_t stay = alternatives(builder, draft, false), leave = alternatives(builder, draft, true);

@@ -22,11 +22,6 @@ struct part {
     double sum, squares, count;
 };
 
-static const struct thread_pool *pool_of(const struct builder *builder,
-                                         const struct draft_edge *draft) {
-    return &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
-}
-
 /* Per pass the number of its thread among those that live at one time; NULL: not all have one. The
  * caller frees. */
 static size_t *numbers_of(const struct passes *passes, const struct thread_pool *pool) {
@@ -83,7 +78,7 @@ static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
 }
 
 void places_find(const struct builder *builder, struct draft_edge *draft, struct edge *edge) {
-    const struct thread_pool *pool = pool_of(builder, draft);
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     size_t n = (size_t)pool->size, *numbers = numbers_of(&draft->passes, pool);
     if (!numbers)
         return;

@@ -185,8 +185,7 @@ void takers_find_nodes(struct builder *builder) {
  * to nothing. `rest` is how much they do on average, as a share of what the one does. */
 static bool find_busy(const struct builder *builder, const struct draft_edge *draft, bool *taken,
                       double *rest) {
-    const struct thread_pool *pool =
-        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     const double *cpu = draft->cpu_ns.items;
     size_t n = draft->passes.count, size = (size_t)pool->size, n_rounds = n / size;
     size_t *places = rounds_places(&draft->passes, pool), few = 0;
@@ -224,8 +223,7 @@ static bool is_creator(const struct trace *trace, const struct passes *passes, c
 
 enum taker takers_split_cpu(const struct builder *builder, struct draft_edge *draft,
                             struct values *of_one) {
-    const struct thread_pool *pool =
-        &builder->in->pools->pools[builder->nodes.items[draft->from].pool];
+    const struct thread_pool *pool = builder_pool_of(builder, draft);
     size_t n = draft->cpu_ns.count, kept = 0;
     *of_one = (struct values){0};
     if (pool->size < 2 || n < (size_t)pool->size)
