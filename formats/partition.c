@@ -1,6 +1,7 @@
 #include "formats/partition.h"
 
 #include <math.h>
+
 const char *const partition_names[] = {"none",  "shared",  "fixed", "perthread",
                                        "mixed", "unknown", NULL};
 const char *const rest_names[] = {"none", "even", "last", "chunks", NULL};

@@ -491,20 +491,14 @@ static void show_group(struct view *view, const struct sections *sections, struc
 static void show_slots(struct view *view, const struct sections *sections,
                        struct moments *moments) {
     const struct trace *trace = &view->trace;
-    bool **dropped = memory_alloc(trace->n_threads, sizeof *dropped);
-    for (size_t t = 0; t < trace->n_threads; t++)
-        dropped[t] = memory_alloc(trace->threads[t].n_records + 1, sizeof **dropped);
+    bool **dropped = view_flags(view);
     for (size_t t = 0; t < trace->n_threads; t++) {
         if (moments[t].count == 0)
             continue;
         struct group group = make_group(trace, moments, t);
         show_group(view, sections, &group, dropped);
     }
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        view_drop(view, t, dropped[t]);
-        free(dropped[t]);
-    }
-    free(dropped);
+    view_drop_all(view, dropped);
     free(moments);
 }
 

@@ -189,18 +189,11 @@ static void show(struct view *view, const struct gathering *gathering, size_t nu
 }
 
 static void show_all(struct view *view, const struct gatherings *all) {
-    size_t n_threads = view->trace.n_threads;
-    bool **dropped = memory_alloc(n_threads, sizeof *dropped);
-    for (size_t t = 0; t < n_threads; t++)
-        dropped[t] = memory_alloc(view->trace.threads[t].n_records + 1, sizeof **dropped);
+    bool **dropped = view_flags(view);
     for (size_t g = 0; g < all->count; g++)
         if (all->items[g].parties > 0)
             show(view, &all->items[g], g, dropped);
-    for (size_t t = 0; t < n_threads; t++) {
-        view_drop(view, t, dropped[t]);
-        free(dropped[t]);
-    }
-    free(dropped);
+    view_drop_all(view, dropped);
 }
 
 void gatherings_as_barriers(struct view *view) {

@@ -43,6 +43,22 @@ void view_drop(struct view *view, size_t thread, const bool *dropped) {
     view->trace.threads[thread].n_records = kept;
 }
 
+bool **view_flags(const struct view *view) {
+    const struct trace *trace = &view->trace;
+    bool **flags = memory_alloc(trace->n_threads, sizeof *flags);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        flags[t] = memory_alloc(trace->threads[t].n_records + 1, sizeof **flags);
+    return flags;
+}
+
+void view_drop_all(struct view *view, bool **dropped) {
+    for (size_t t = 0; t < view->trace.n_threads; t++) {
+        view_drop(view, t, dropped[t]);
+        free(dropped[t]);
+    }
+    free(dropped);
+}
+
 void view_insert(struct view *view, size_t thread, const struct view_insertion *added, size_t n) {
     if (n == 0)
         return;

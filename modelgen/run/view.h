@@ -41,6 +41,12 @@ struct trace_record *view_record(struct view *view, size_t thread, size_t record
  * now on: view_record() must not be called for it again. */
 void view_drop(struct view *view, size_t thread, const bool *dropped);
 
+/* The flags for all threads, none set yet: per thread and record. view_drop_all() ends them. */
+bool **view_flags(const struct view *view);
+
+/* view_drop() for all threads. Frees the flags. */
+void view_drop_all(struct view *view, bool **dropped);
+
 /* A call that is shown though it was not recorded. */
 struct view_insertion {
     size_t after; /* number of a record of the thread */
