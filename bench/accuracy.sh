@@ -128,8 +128,7 @@ run_round() {
     is_kept "$round" && return
     say "$name: round $1 of $runs: every configuration once"
     "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
-        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --reference "${bases[0]}" \
-        --format csv \
+        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --steady --format csv \
         -- "${command[@]}" >/dev/null || return 1
     mv "$round.part" "$round"
 }

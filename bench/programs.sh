@@ -162,7 +162,7 @@ with_threads() { concrete=("${command[@]//'{threads}'/$1}"); }
 profile_and_model() {
     local threads=$1 folder=$2
     with_threads "$threads"
-    "$persik" profile -o "$folder" -- "${concrete[@]}" >/dev/null &&
+    "$persik" profile --steady -o "$folder" -- "${concrete[@]}" >/dev/null &&
         "$persik" build-model -i "$folder"
 }
 

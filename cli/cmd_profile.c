@@ -10,6 +10,7 @@
 static const struct argp_option options_list[] = {
     OPTION_RATE,
     OPTION_PLAIN_RUNS,
+    OPTION_STEADY,
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
     OPTION_NO_EVICTIONS,
@@ -66,6 +67,7 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .program = options->program,
         .directory = directory,
         .plain_runs = options->plain_runs,
+        .steady = options->steady,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,

@@ -7,8 +7,13 @@
 #include "cli/stages.h"
 #include "cli/workspace.h"
 
-static const struct argp_option options_list[] = {
-    OPTION_PLAIN_RUNS, OPTION_FOLLOW, OPTION_NO_BLOCK_IO, OPTION_NO_EVICTIONS, OPTION_CATALOG, {0}};
+static const struct argp_option options_list[] = {OPTION_PLAIN_RUNS,
+                                                  OPTION_STEADY,
+                                                  OPTION_FOLLOW,
+                                                  OPTION_NO_BLOCK_IO,
+                                                  OPTION_NO_EVICTIONS,
+                                                  OPTION_CATALOG,
+                                                  {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
@@ -33,6 +38,7 @@ static int run_trace(const struct record_options *options, const char *directory
         .program = options->program,
         .directory = directory,
         .plain_runs = options->plain_runs,
+        .steady = options->steady,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/pace.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
@@ -20,6 +21,7 @@ enum {
     KEY_CORES,
     KEY_RUNS,
     KEY_REFERENCE,
+    KEY_STEADY,
     KEY_FORMAT,
     KEY_MEASUREMENTS,
     KEY_REUSE,
@@ -32,7 +34,7 @@ struct validate_options {
     struct common_options common;
     const char *threads, *cores, *reference, *measurements, *reuse, *model;
     enum table_format format;
-    bool svg;
+    bool svg, steady;
     int runs;
     struct sim_config config;
     struct repartitions repartitions;
@@ -46,6 +48,10 @@ static const struct argp_option options_list[] = {
     {"reference", KEY_REFERENCE, "THREADS", 0,
      "the recorded number of threads: run it before and after each run, too, and compare at equal "
      "speed of the machine",
+     1},
+    {"steady", KEY_STEADY, NULL, 0,
+     "on a machine that others share: wait for a moment in which nothing slows the cores before "
+     "each run, and repeat a run that was slowed all the same",
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
@@ -100,6 +106,9 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case KEY_REFERENCE:
         options->reference = argument;
         return 0;
+    case KEY_STEADY:
+        options->steady = true;
+        return 0;
     case KEY_MEASUREMENTS:
         options->measurements = argument;
         return 0;
@@ -139,6 +148,7 @@ static const struct argp validate_argp = {
            "Examples:\n"
            "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
            "  persik validate --threads 1,2,4,8 --reference 2 -- ./server --threads {threads}\n"
+           "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
            "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
            "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
     .children = children,
@@ -278,18 +288,33 @@ static int predict_all(struct validation *validation, const struct model *model,
 
 /* ---- measurement ---- */
 
-enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
+enum { MOST_REPETITIONS = 2, MOST_STEADY_REPETITIONS = 6 }; /* of a disturbed run */
 
 static int run_once(const struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
+    struct pace *pace = NULL;
+    if (validation->options->steady) {
+        pace_wait(configuration->cores);
+        pace = pace_start(configuration->cores);
+    }
     int status = programs_measure(arguments, configuration->cores, run, error);
+    run->slowdown = pace ? pace_stop(pace) : 0;
     placeholder_free(arguments);
     if (status < 0)
         return error_prefix(error, "threads %s, cores %d", configuration->threads->label,
                             configuration->cores);
     return 0;
+}
+
+static bool is_disturbed(const struct program_run *run, int cores) {
+    return load_disturbed(run, cores) || run->slowdown > PACE_DISTURBED;
+}
+
+/* The share of the run's cores that others had or kept from computing. */
+static double disturbance_of(const struct program_run *run, int cores) {
+    return load_share(run, cores) + (run->slowdown > 1 ? run->slowdown - 1 : 0);
 }
 
 /* A run that others disturbed is repeated, and the least disturbed one counts. */
@@ -298,16 +323,18 @@ static int run_undisturbed(struct validation *validation, const struct configura
     struct disturbance *disturbance = &validation->disturbance;
     if (run_once(validation, configuration, run, error) < 0)
         return -1;
-    for (int i = 0; i < MOST_REPETITIONS && load_disturbed(run, configuration->cores); i++) {
+    int cores = configuration->cores;
+    int most = validation->options->steady ? MOST_STEADY_REPETITIONS : MOST_REPETITIONS;
+    for (int i = 0; i < most && is_disturbed(run, cores); i++) {
         struct program_run again;
         if (run_once(validation, configuration, &again, error) < 0)
             return -1;
         disturbance->repeated += i == 0;
-        if (load_share(&again, configuration->cores) < load_share(run, configuration->cores))
+        if (disturbance_of(&again, cores) < disturbance_of(run, cores))
             *run = again;
     }
     disturbance->runs++;
-    disturbance->remaining += load_disturbed(run, configuration->cores);
+    disturbance->remaining += is_disturbed(run, cores);
     return 0;
 }
 

@@ -43,20 +43,23 @@ void measurements_free(struct measurements *measurements) {
 
 /* ---- the file ---- */
 
-/* The last column is younger than the file: without it nobody else had a share of the cores. */
-static const char header[] = "threads,cores,round,run_ns,cpu_ns,foreign_ns";
-static const char old_header[] = "threads,cores,round,run_ns,cpu_ns";
+/* The last columns are younger than the file: without them nobody else had a share of the cores,
+ * and nobody watched how fast these were. */
+static const char header[] = "threads,cores,round,run_ns,cpu_ns";
+static const char *const younger[] = {"", ",foreign_ns", ",foreign_ns,slowdown"};
+enum { N_YOUNGER = sizeof younger / sizeof *younger };
 
 void measurements_write_header(FILE *out) {
-    fprintf(out, "%s\n", header);
+    fprintf(out, "%s%s\n", header, younger[N_YOUNGER - 1]);
     fflush(out);
 }
 
 void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
                             const struct program_run *run) {
     const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
-    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", quote, measurement->threads,
-            quote, measurement->cores, round, run->run_ns, run->cpu_ns, run->foreign_ns);
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n", quote,
+            measurement->threads, quote, measurement->cores, round, run->run_ns, run->cpu_ns,
+            run->foreign_ns, run->slowdown);
     fflush(out);
 }
 
@@ -72,20 +75,38 @@ static char *split_threads(char *line, char **rest) {
     return field;
 }
 
+static bool is_header(const char *line) {
+    size_t length = strlen(header);
+    if (strncmp(line, header, length) != 0)
+        return false;
+    for (size_t i = 0; i < N_YOUNGER; i++)
+        if (strcmp(line + length, younger[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Of those, as many as are there. */
+static bool read_younger(const char *rest, struct program_run *run) {
+    int used = 0, more = 0;
+    if (*rest && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
+        return false;
+    if (rest[used] && sscanf(rest + used, ",%lf%n", &run->slowdown, &more) != 1)
+        return false;
+    return rest[used + more] == '\0';
+}
+
 static bool read_run(char *line, struct measurements *measurements) {
     char *rest;
     const char *threads = split_threads(line, &rest);
     int cores;
     int round;
-    int used = 0, more = 0;
+    int used = 0;
     struct program_run run = {0};
     if (!threads || !*threads ||
         sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
                &used) != 4)
         return false;
-    bool old = rest[used] == '\0';
-    if ((!old && sscanf(rest + used, ",%" SCNu64 "%n", &run.foreign_ns, &more) != 1) ||
-        rest[used + more] != '\0' || cores < 1 || run.run_ns == 0)
+    if (!read_younger(rest + used, &run) || cores < 1 || run.run_ns == 0)
         return false;
     measurements_add(measurements, threads, cores, &run);
     return true;
@@ -98,8 +119,7 @@ static int read_lines(FILE *in, const char *path, struct measurements *measureme
     while (fgets(line, sizeof line, in)) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
-        bool good = number == 1 ? strcmp(line, header) == 0 || strcmp(line, old_header) == 0
-                                : read_run(line, measurements);
+        bool good = number == 1 ? is_header(line) : read_run(line, measurements);
         if (!good)
             return error_set(error,
                              "%s:%d: not a measurement: the file must be one that "

@@ -1,5 +1,5 @@
 /* Real runs of a program over configurations, and their file: CSV, one line per run
- *     threads,cores,round,run_ns,cpu_ns,foreign_ns
+ *     threads,cores,round,run_ns,cpu_ns,foreign_ns,slowdown
  * so that several models can be judged against the same runs. */
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H

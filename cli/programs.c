@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/busy.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/rerun.h"
-#include "cli/load.h"
 
 extern char **environ;
 
@@ -191,7 +191,7 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
     if (rerun_prepare(error) < 0)
         return -1;
     cpu_set_t cpus = choose_cores(cores);
-    uint64_t busy_ns = load_busy_ns(&cpus);
+    uint64_t busy_before_ns = busy_ns(&cpus);
     uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
     pid_t child = fork();
     if (child < 0)
@@ -207,7 +207,7 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
         .run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns,
         .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
     };
-    busy_ns = load_busy_ns(&cpus) - busy_ns;
-    run->foreign_ns = busy_ns > run->cpu_ns ? busy_ns - run->cpu_ns : 0;
+    uint64_t all_ns = busy_ns(&cpus) - busy_before_ns;
+    run->foreign_ns = all_ns > run->cpu_ns ? all_ns - run->cpu_ns : 0;
     return check_status(argv[0], status, error);
 }

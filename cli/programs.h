@@ -26,6 +26,7 @@ struct program_run {
     uint64_t run_ns;     /* from before the fork to the exit seen */
     uint64_t cpu_ns;     /* user and system, all threads */
     uint64_t foreign_ns; /* CPU time of everybody else on its cores meanwhile */
+    double slowdown;     /* of the cores meanwhile, as base/pace.h tells it; 0: not watched */
 };
 
 /* How many CPUs this process may use. */

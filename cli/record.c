@@ -21,6 +21,9 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case KEY_PLAIN_RUNS:
         options->plain_runs = (int)option_integer("--plain-runs", argument, 0, 1000);
         return 0;
+    case KEY_STEADY:
+        options->steady = true;
+        return 0;
     case KEY_FOLLOW:
         options->follow = true;
         return 0;

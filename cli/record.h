@@ -12,7 +12,7 @@ struct record_options {
     char **program; /* NULL-terminated */
     double rate_hz;
     int plain_runs; /* negative: as many as it takes */
-    bool follow, no_block_io, no_evictions, no_sample, no_source;
+    bool steady, follow, no_block_io, no_evictions, no_sample, no_source;
     const char *build_directory;
     const char *catalog; /* path of the user's catalog; NULL none */
 };
@@ -21,6 +21,7 @@ struct record_options {
 enum {
     KEY_RATE = 0x2000,
     KEY_PLAIN_RUNS,
+    KEY_STEADY,
     KEY_FOLLOW,
     KEY_NO_BLOCK_IO,
     KEY_NO_EVICTIONS,
@@ -37,6 +38,13 @@ enum {
         "plain-runs", KEY_PLAIN_RUNS, "N", 0,                                                      \
             "runs without probes: what the probes cost, and the machine's usual speed (2, or up "  \
             "to 5 when they are short)",                                                           \
+            1                                                                                      \
+    }
+#define OPTION_STEADY                                                                              \
+    {                                                                                              \
+        "steady", KEY_STEADY, NULL, 0,                                                             \
+            "on a machine that others share: wait for a moment in which nothing slows the cores "  \
+            "before each run, and repeat a run that was slowed all the same",                      \
             1                                                                                      \
     }
 #define OPTION_FOLLOW                                                                              \

@@ -208,6 +208,7 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .block_io = stage->block_io,
         .evictions = stage->evictions,
         .plain_runs = stage->plain_runs,
+        .steady = stage->steady,
         .catalog = stage->catalog,
     };
     int status = tracer_run(&options, error);

@@ -30,6 +30,7 @@ struct trace_stage {
     char *const *program;
     const char *directory;
     int plain_runs;
+    bool steady; /* as in tracer.h */
     bool follow; /* child processes too */
     bool block_io;
     bool evictions; /* some runs more, which tell what it costs threads to lose their caches */

@@ -384,6 +384,31 @@ check_pipeline() {
     [ $status -eq 0 ] && grep '^1,1,' out >again && grep '^1,1,' first | cmp -s - again &&
         [ "$(awk -F , '$1 == 2 { print $NF }' out)" = 0 ]
     report $? "validate --reuse --reference compares at the same speed"
+    run validate -i whole --threads 1,2 --cores 1 --runs 1 --steady --measurements steady.csv --format csv -- \
+        "$build/samples/bank" --threads '{threads}' --size 2003
+    [ $status -eq 0 ] && [ "$(wc -l <out)" -eq 3 ] &&
+        [ "$(awk -F , 'NR > 1 && $NF >= 1' steady.csv | wc -l)" -eq 2 ] &&
+        [ "$(awk -F , 'NR > 1 && $NF != 0' runs.csv | wc -l)" -eq 0 ]
+    report $? "validate --steady watches how fast the cores are"
+    cp out first
+    run validate -i whole --reuse steady.csv --format csv
+    [ $status -eq 0 ] && cmp -s out first
+    report $? "a file of such measurements can be reused"
+    cut -d , -f 1-6 steady.csv >older.csv && cut -d , -f 1-5 steady.csv >oldest.csv
+    run validate -i whole --reuse older.csv --format csv
+    [ $status -eq 0 ] && cmp -s out first
+    report $? "one from before it was watched, too"
+    run validate -i whole --reuse oldest.csv --format csv
+    [ $status -eq 0 ] && [ "$(cut -d , -f 1-4 out)" = "$(cut -d , -f 1-4 first)" ]
+    report $? "and one from before others were counted"
+    sed 's/,foreign_ns,slowdown/,slowdown/' steady.csv >strange.csv
+    refuses 1 "not a measurement" validate -i whole --reuse strange.csv
+    run trace --steady --plain-runs 2 --no-block-io --no-evictions -o steady "$build/samples/bank" --threads 2 --size 2003
+    [ $status -eq 0 ] && [ "$(grep -c '^bank' out)" -eq 1 ] && [ -s steady/trace.persik ]
+    report $? "trace --steady shows the output of one run, however many it makes"
+    run build-model -i steady
+    [ $status -eq 0 ] && grep -q 'without probes' out
+    report $? "what it recorded becomes a model"
     { head -n 1 runs.csv && grep '^1,1,' runs.csv; } >other.csv
     refuses 1 "recorded with 2 threads of" validate -i whole --reuse paired.csv --reference 3
     refuses 1 "holds no runs with threads 2" validate -i whole --reuse other.csv --reference 2

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/pace.h"
 #include "formats/trace.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
@@ -46,30 +47,49 @@ struct collection {
         uint64_t *items;
     } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
     bool stopped;             /* no more plain runs */
+    bool again;               /* the traced run is made again: its output has been seen */
 };
+
+/* ---- steadiness ---- */
+
+#define MOST_RUNS 6 /* of those, one after the other, that something slows */
+
+static struct pace *begin_run(const struct collection *collection) {
+    if (!collection->options->steady)
+        return NULL;
+    pace_wait(host_cores());
+    return pace_start(host_cores());
+}
 
 /* ---- plain runs ---- */
 
-static void run_plainly(struct collection *collection) {
+/* False: something slowed it, and it does not count unless it is the last. */
+static bool run_plainly(struct collection *collection, bool last) {
     struct launch launch = {
         .path = collection->program.path, .args = collection->options->args, .quiet = true};
     struct error error;
-    if (launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0) {
+    struct pace *pace = begin_run(collection);
+    bool failed = launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0;
+    bool slowed = pace_stop(pace) > PACE_DISTURBED;
+    if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
         collection->stopped = true;
     } else if (!WIFEXITED(launch.status) || launch.signal) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
-    } else {
+    } else if (!slowed || last) {
         *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
         *VECTOR_ADD(&collection->plain_cpu_ns) = launch.cpu_ns;
+        return true;
     }
+    return collection->stopped;
 }
 
 static void run_all_plainly(struct collection *collection, int runs) {
     for (int i = 0; i < runs && !collection->stopped; i++) {
         progress_show("running without probes", -1);
-        run_plainly(collection);
+        for (int n = 1; !run_plainly(collection, n == MOST_RUNS);)
+            n++;
     }
     progress_end();
 }
@@ -196,7 +216,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     *launch = (struct launch){.path = collection->program.path,
                               .args = collection->options->args,
                               .environment = environment,
-                              .quiet = collection->evicts};
+                              .quiet = collection->evicts || collection->again};
     if (launch_prepare(launch, error) != 0)
         return -1;
     collection->recorder = recorder_new(&collection->timebase);
@@ -380,14 +400,49 @@ static void free_collection(struct collection *collection) {
     wraps_free(&collection->wraps);
     sched_free(&collection->sched);
     block_free(&collection->block);
-    for (size_t i = 0; i < collection->lacks.count; i++)
-        free(collection->lacks.items[i]);
+    lacks_cut(&collection->lacks, 0);
     free(collection->lacks.items);
     free(collection->timebase.items);
     free(collection->plain_ns.items);
     free(collection->plain_cpu_ns.items);
     free(collection->evictions.items);
     free(collection->raw);
+}
+
+/* What the traced run left behind. */
+static int forget_run(struct collection *collection, size_t n_lacks, struct error *error) {
+    uprobes_free(collection->uprobes);
+    collection->uprobes = NULL;
+    sched_free(&collection->sched);
+    block_free(&collection->block);
+    lacks_cut(&collection->lacks, n_lacks);
+    collection->timebase.count = 0;
+    free(collection->raw);
+    if (prepare_raw(collection, error) != 0)
+        return -1;
+    return wraps_save(&collection->wraps, collection->raw, error);
+}
+
+static int run_traced_steadily(struct collection *collection, struct error *error) {
+    size_t n_lacks = collection->lacks.count;
+    for (int n = 1;; n++) {
+        struct pace *pace = begin_run(collection);
+        int status = run_traced(collection, error);
+        double slowdown = pace_stop(pace);
+        bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
+        if (slowdown <= PACE_DISTURBED || !ended)
+            return status;
+        if (n == MOST_RUNS) {
+            lacks_add(&collection->lacks,
+                      "a steady machine: in each of %d traced runs something slowed the cores, in "
+                      "the last one by %.0f %%",
+                      n, 100 * (slowdown - 1));
+            return 0;
+        }
+        collection->again = true;
+        if (forget_run(collection, n_lacks, error) != 0)
+            return -1;
+    }
 }
 
 static int run_evicted(struct collection *collection, struct error *error) {
@@ -444,7 +499,7 @@ static int collect(struct collection *collection, struct error *error) {
         return -1;
     collection->wakeups = wakeup_costs_measure(); /* before anything else runs */
     run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2);
-    int status = run_traced(collection, error);
+    int status = run_traced_steadily(collection, error);
     bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
     if (ended && plain_runs < 0)
         run_enough_plainly(collection);

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "tracer/cores.h"
+#include "base/cores.h"
 
 #define LINE_BYTES 64
 #define HUGE_PAGE  (2u << 20) /* so that its lines spread evenly over a cache */

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 
@@ -12,4 +13,9 @@ void lacks_add(struct lacks *lacks, const char *format, ...) {
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     *VECTOR_ADD(lacks) = memory_strdup(line);
+}
+
+void lacks_cut(struct lacks *lacks, size_t count) {
+    while (lacks->count > count)
+        free(lacks->items[--lacks->count]);
 }

@@ -12,4 +12,7 @@ struct lacks {
 /* "what: why" */
 void lacks_add(struct lacks *lacks, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Leaves the first `count` of them. */
+void lacks_cut(struct lacks *lacks, size_t count);
+
 #endif

@@ -20,6 +20,9 @@ struct tracer_options {
     bool block_io;                      /* record the block layer when permitted */
     const struct user_catalog *catalog; /* functions to wrap; NULL none */
     bool evictions; /* some runs more, DIRECTORY/evictions-1.persik ...: what losing caches costs */
+    bool steady; /* waits before each run until nothing slows the cores, and makes those that were
+                  * slowed all the same again, a few times; the program's output is that of the
+                  * first */
     int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0;
                      * negative: two, or as many more of a short program as make the median sure */
 };

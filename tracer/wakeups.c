@@ -13,7 +13,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/clock.h"
-#include "tracer/cores.h"
+#include "base/cores.h"
 
 #define PAIRS    5 /* near and far by turns: the machine may change its speed meanwhile */
 #define ROUNDS   20

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/busy.h"
 #include "cli/load.h"
 
 static const char stat[] = "cpu  1000 1000 1000 1000 1000 1000 1000 1000 0 0\n"
@@ -21,11 +22,11 @@ static void busy_time_is_that_of_the_chosen_cpus_without_idleness_and_guests(voi
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
     CPU_SET(0, &cpus);
-    assert_int_equal(load_parse_busy_ns(stat, &cpus, 100), 171 * 10000000ull);
+    assert_int_equal(busy_parse_ns(stat, &cpus, 100), 171 * 10000000ull);
     CPU_SET(1, &cpus);
-    assert_int_equal(load_parse_busy_ns(stat, &cpus, 100), 371 * 10000000ull);
-    assert_int_equal(load_parse_busy_ns(stat, &cpus, 1000), 371 * 1000000ull);
-    assert_int_equal(load_parse_busy_ns("", &cpus, 100), 0);
+    assert_int_equal(busy_parse_ns(stat, &cpus, 100), 371 * 10000000ull);
+    assert_int_equal(busy_parse_ns(stat, &cpus, 1000), 371 * 1000000ull);
+    assert_int_equal(busy_parse_ns("", &cpus, 100), 0);
 }
 
 static void a_run_is_disturbed_by_more_than_a_twentieth_of_its_cores(void **state) {
@@ -42,14 +43,14 @@ static void our_own_work_shows_in_the_busy_time(void **state) {
     (void)state;
     cpu_set_t cpus;
     assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
-    uint64_t before_ns = load_busy_ns(&cpus);
+    uint64_t before_ns = busy_ns(&cpus);
     struct timespec used;
     do
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     while (used.tv_sec == 0 && used.tv_nsec < 100000000);
     if (before_ns == 0)
         skip();
-    assert_true(load_busy_ns(&cpus) - before_ns >= 20000000);
+    assert_true(busy_ns(&cpus) - before_ns >= 20000000);
 }
 
 int main(void) {

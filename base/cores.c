@@ -1,4 +1,4 @@
-#include "tracer/cores.h"
+#include "base/cores.h"
 
 #include <sched.h>
 

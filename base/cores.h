@@ -1,6 +1,6 @@
 /* Threads of our own on chosen cores. */
-#ifndef PERSIK_TRACER_CORES_H
-#define PERSIK_TRACER_CORES_H
+#ifndef PERSIK_BASE_CORES_H
+#define PERSIK_BASE_CORES_H
 
 #include <pthread.h>
 #include <stdbool.h>

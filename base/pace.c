@@ -1,0 +1,179 @@
+#include "base/pace.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/busy.h"
+#include "base/clock.h"
+#include "base/cores.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#define PERIOD_MS    100
+#define PIECE_ROUNDS 12500 /* some 25 us */
+#define PIECES       8     /* whose median counts: one may be interrupted */
+/* A core that was idle is slow for a millisecond. So a look goes on until pieces are nearly as fast
+ * as the fastest, at most so often. */
+#define MOST_PIECES     64
+#define NEARLY          1.03
+#define LOOK_NS         400000000 /* before a run: some pieces on each core */
+#define LONGEST_WAIT_NS 10e9
+#define TICK_NS         1e7 /* the kernel counts what a core did in these */
+
+struct core_pace {
+    pthread_t thread;
+    int stop; /* the eventfd of all */
+    cpu_set_t cpu;
+    uint64_t busy_ns;  /* until it was started */
+    double fastest_ns; /* median of pieces; 0: none yet */
+    double sum_ns;     /* of the looks */
+    size_t n;
+};
+
+struct pace {
+    int stop;
+    size_t n_cores;
+    struct core_pace *cores;
+};
+
+static volatile double piece_result;
+
+/* Keeps all of a core's units busy, so that a sibling that wants them as well shows. Nothing of it
+ * is in memory: the caches are left to whoever has them. */
+static double do_piece(void) {
+    uint64_t before_ns = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    double a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8;
+    uint64_t x = 1, y = 2, z = 3;
+    for (uint64_t i = 0; i < PIECE_ROUNDS; i++) {
+        a = a * 1.0000001 + 1e-9;
+        b = b * 1.0000001 + 1e-9;
+        c = c * 1.0000001 + 1e-9;
+        d = d * 1.0000001 + 1e-9;
+        e = e * 1.0000001 + 1e-9;
+        f = f * 1.0000001 + 1e-9;
+        g = g * 1.0000001 + 1e-9;
+        h = h * 1.0000001 + 1e-9;
+        x = x * 3 + 1;
+        y += x >> 3;
+        z ^= y + i;
+    }
+    piece_result = a + b + c + d + e + f + g + h + (double)(x + y + z);
+    return (double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
+}
+
+static double look(double fastest_ns) {
+    double pieces_ns[PIECES];
+    double median_ns = 0;
+    for (int n = 0; n < MOST_PIECES && (n == 0 || median_ns > NEARLY * fastest_ns); n += PIECES) {
+        for (int i = 0; i < PIECES; i++)
+            pieces_ns[i] = do_piece();
+        gsl_sort(pieces_ns, 1, PIECES);
+        median_ns = gsl_stats_median_from_sorted_data(pieces_ns, 1, PIECES);
+    }
+    return median_ns;
+}
+
+static void *watch(void *context) {
+    struct core_pace *core = context;
+    struct pollfd stop = {.fd = core->stop, .events = POLLIN};
+    do {
+        double ns = look(core->fastest_ns);
+        core->fastest_ns = core->fastest_ns == 0 || ns < core->fastest_ns ? ns : core->fastest_ns;
+        core->sum_ns += ns;
+        core->n++;
+    } while (poll(&stop, 1, PERIOD_MS) == 0);
+    return NULL;
+}
+
+static void join_all(struct pace *pace) {
+    eventfd_write(pace->stop, 1);
+    for (size_t i = 0; i < pace->n_cores; i++)
+        pthread_join(pace->cores[i].thread, NULL);
+}
+
+static void free_pace(struct pace *pace) {
+    close(pace->stop);
+    free(pace->cores);
+    free(pace);
+}
+
+/* Signals stay the main thread's. */
+static bool start_core(struct core_pace *core, int number) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = cores_start(&core->thread, number, CORES_USUAL_PRIORITY, watch, core);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+/* The fastest look of this process with so many cores; 0: none yet. */
+static double fastest_with[CPU_SETSIZE + 1];
+
+struct pace *pace_start(int n_cores) {
+    int stop = eventfd(0, EFD_CLOEXEC);
+    if (stop < 0)
+        return NULL;
+    size_t n_allowed;
+    int *numbers = cores_allowed(&n_allowed);
+    size_t n = (size_t)n_cores < n_allowed ? (size_t)n_cores : n_allowed;
+    struct pace *pace = memory_alloc(1, sizeof *pace);
+    *pace = (struct pace){.stop = stop, .cores = memory_alloc(n, sizeof *pace->cores)};
+    bool started = true;
+    while (started && pace->n_cores < n) {
+        struct core_pace *core = &pace->cores[pace->n_cores];
+        *core = (struct core_pace){.stop = stop, .fastest_ns = fastest_with[n]};
+        CPU_ZERO(&core->cpu);
+        CPU_SET(numbers[pace->n_cores], &core->cpu);
+        core->busy_ns = busy_ns(&core->cpu);
+        started = start_core(core, numbers[pace->n_cores]);
+        pace->n_cores += started;
+    }
+    free(numbers);
+    if (started)
+        return pace;
+    join_all(pace);
+    free_pace(pace);
+    return NULL;
+}
+
+double pace_stop(struct pace *pace) {
+    if (!pace)
+        return 1;
+    join_all(pace);
+    double *fastest_ns = &fastest_with[pace->n_cores];
+    double sum_ns = 0, weights = 0;
+    for (size_t i = 0; i < pace->n_cores; i++) {
+        const struct core_pace *core = &pace->cores[i];
+        if (*fastest_ns == 0 || core->fastest_ns < *fastest_ns)
+            *fastest_ns = core->fastest_ns;
+        double weight = TICK_NS + (double)(busy_ns(&core->cpu) - core->busy_ns);
+        sum_ns += weight * core->sum_ns / (double)core->n;
+        weights += weight;
+    }
+    free_pace(pace);
+    return sum_ns / weights / *fastest_ns;
+}
+
+bool pace_wait(int n_cores) {
+    const struct timespec look = {.tv_nsec = LOOK_NS};
+    double from_ns = (double)clock_now_ns(CLOCK_MONOTONIC);
+    while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < LONGEST_WAIT_NS) {
+        struct pace *pace = pace_start(n_cores);
+        nanosleep(&look, NULL);
+        if (pace_stop(pace) < PACE_DISTURBED)
+            return true;
+        progress_show("waiting until nothing slows the cores", -1);
+    }
+    return false;
+}
