@@ -172,6 +172,7 @@ struct validation {
     struct measurements measurements;
     struct disturbance {
         int runs, repeated, remaining;
+        int repetitions; /* with --steady, of all runs */
     } disturbance;
     struct comparison *comparisons; /* one per configuration */
     size_t n_predicted;
@@ -288,7 +289,10 @@ static int predict_all(struct validation *validation, const struct model *model,
 
 /* ---- measurement ---- */
 
-enum { MOST_REPETITIONS = 2, MOST_STEADY_REPETITIONS = 6 }; /* of a disturbed run */
+enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
+
+/* With --steady, of one and, for each that is wanted, of all: a machine may never get quiet. */
+enum { MOST_STEADY_REPETITIONS = 6, MEAN_STEADY_REPETITIONS = 2 };
 
 static int run_once(const struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
@@ -317,6 +321,14 @@ static double disturbance_of(const struct program_run *run, int cores) {
     return load_share(run, cores) + (run->slowdown > 1 ? run->slowdown - 1 : 0);
 }
 
+static bool may_repeat(struct validation *validation, int repetitions) {
+    if (!validation->options->steady)
+        return repetitions < MOST_REPETITIONS;
+    size_t wanted = validation->configurations.count * (size_t)validation->options->runs;
+    return repetitions < MOST_STEADY_REPETITIONS &&
+           (size_t)validation->disturbance.repetitions++ < MEAN_STEADY_REPETITIONS * wanted;
+}
+
 /* A run that others disturbed is repeated, and the least disturbed one counts. */
 static int run_undisturbed(struct validation *validation, const struct configuration *configuration,
                            struct program_run *run, struct error *error) {
@@ -324,8 +336,7 @@ static int run_undisturbed(struct validation *validation, const struct configura
     if (run_once(validation, configuration, run, error) < 0)
         return -1;
     int cores = configuration->cores;
-    int most = validation->options->steady ? MOST_STEADY_REPETITIONS : MOST_REPETITIONS;
-    for (int i = 0; i < most && is_disturbed(run, cores); i++) {
+    for (int i = 0; is_disturbed(run, cores) && may_repeat(validation, i); i++) {
         struct program_run again;
         if (run_once(validation, configuration, &again, error) < 0)
             return -1;

@@ -47,12 +47,13 @@ struct collection {
         uint64_t *items;
     } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
     bool stopped;             /* no more plain runs */
+    int slowed;               /* runs that did not count, as something slowed them */
     bool again;               /* the traced run is made again: its output has been seen */
 };
 
 /* ---- steadiness ---- */
 
-#define MOST_RUNS 6 /* of those, one after the other, that something slows */
+#define MOST_SLOWED 8 /* then they all count: the machine will not get quiet */
 
 static struct pace *begin_run(const struct collection *collection) {
     if (!collection->options->steady)
@@ -61,23 +62,30 @@ static struct pace *begin_run(const struct collection *collection) {
     return pace_start(host_cores());
 }
 
+/* Whether a run with this slowdown does not count. */
+static bool is_to_repeat(struct collection *collection, double slowdown) {
+    bool repeat = slowdown > PACE_DISTURBED && collection->slowed < MOST_SLOWED;
+    collection->slowed += repeat;
+    return repeat;
+}
+
 /* ---- plain runs ---- */
 
-/* False: something slowed it, and it does not count unless it is the last. */
-static bool run_plainly(struct collection *collection, bool last) {
+/* False: something slowed it, and it does not count. */
+static bool run_plainly(struct collection *collection) {
     struct launch launch = {
         .path = collection->program.path, .args = collection->options->args, .quiet = true};
     struct error error;
     struct pace *pace = begin_run(collection);
     bool failed = launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0;
-    bool slowed = pace_stop(pace) > PACE_DISTURBED;
+    double slowdown = pace_stop(pace);
     if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
         collection->stopped = true;
     } else if (!WIFEXITED(launch.status) || launch.signal) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
-    } else if (!slowed || last) {
+    } else if (!is_to_repeat(collection, slowdown)) {
         *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
         *VECTOR_ADD(&collection->plain_cpu_ns) = launch.cpu_ns;
         return true;
@@ -88,8 +96,8 @@ static bool run_plainly(struct collection *collection, bool last) {
 static void run_all_plainly(struct collection *collection, int runs) {
     for (int i = 0; i < runs && !collection->stopped; i++) {
         progress_show("running without probes", -1);
-        for (int n = 1; !run_plainly(collection, n == MOST_RUNS);)
-            n++;
+        while (!run_plainly(collection))
+            ;
     }
     progress_end();
 }
@@ -425,19 +433,18 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
 
 static int run_traced_steadily(struct collection *collection, struct error *error) {
     size_t n_lacks = collection->lacks.count;
-    for (int n = 1;; n++) {
+    for (;;) {
         struct pace *pace = begin_run(collection);
         int status = run_traced(collection, error);
         double slowdown = pace_stop(pace);
         bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
-        if (slowdown <= PACE_DISTURBED || !ended)
+        if (!ended || !is_to_repeat(collection, slowdown)) {
+            if (slowdown > PACE_DISTURBED)
+                lacks_add(&collection->lacks,
+                          "a steady machine: after %d runs that did not count something slowed the "
+                          "cores by %.0f %% in this one, too",
+                          collection->slowed, 100 * (slowdown - 1));
             return status;
-        if (n == MOST_RUNS) {
-            lacks_add(&collection->lacks,
-                      "a steady machine: in each of %d traced runs something slowed the cores, in "
-                      "the last one by %.0f %%",
-                      n, 100 * (slowdown - 1));
-            return 0;
         }
         collection->again = true;
         if (forget_run(collection, n_lacks, error) != 0)
