@@ -152,6 +152,7 @@ struct object {
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
     bool when_enough; /* tokens, queue with `wakes_all`: ... if who waits longest could go on */
+    bool handed;      /* queue: what a thread that waited is woken for is kept for it */
     int condition_of; /* tokens, queue: another such object, which has none itself: it is on that
                        * one's condition variable that one waits here; all who do are woken where
                        * either `wakes_all`; MODEL_NONE */

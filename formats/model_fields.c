@@ -128,6 +128,7 @@ static const struct field object_fields[] = {
     FLAG(object, writers_first),
     FLAG(object, wakes_all),
     FLAG(object, when_enough),
+    FLAG(object, handed),
     FLAG(object, condition),
     INDEX(object, condition_of, TARGET_OBJECT),
     FLAG(object, in_steps),

@@ -17,6 +17,7 @@
 #include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/crews.h"
 #include "modelgen/pools/parking.h"
+#include "modelgen/pools/posts.h"
 #include "modelgen/pools/routines.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/attaching.h"
@@ -213,6 +214,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     signals_as_permits(&view);
     relays_as_waits(&view);
     gatherings_as_barriers(&view);
+    posts_as_commands(&view);
     parking_as_one(&view);
     countdowns_as_completions(&view);
     futures_as_permits(&view);

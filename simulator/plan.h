@@ -120,6 +120,7 @@ struct plan_object {
                           */
     bool wakes_all;      /* order, tokens, queue: whoever waits to take ... */
     bool when_enough;    /* ... if there is enough for who waits longest */
+    bool handed;         /* queue: an item is kept for whom it has woken */
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */
     int first_side, n_sides;   /* what can be waited for, among that of all objects */

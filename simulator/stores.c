@@ -131,13 +131,19 @@ static bool is_used_up(const struct engine *engine, const struct shared *queue) 
     return queue->taken >= items_in_all(engine, queue);
 }
 
+/* Items that are there for a thread that has not been woken for one, or has no claim any more. */
+static double items_for_others(const struct engine *engine, const struct shared *queue) {
+    bool handed = engine_planned(engine, queue)->handed;
+    return (double)queue->n_items - (handed ? queue->announced[SIDE_TAKERS] : 0);
+}
+
 enum progress queue_get(struct engine *engine, struct thread *thread, struct shared *object) {
     if (thread->phase == PHASE_SIGNAL)
         return announce_room(engine, thread, object);
     wait_open(engine, thread, object);
     wait_drop_claim(thread, object, SIDE_TAKERS);
     thread->wanted = 1;
-    if (object->n_items == 0 || is_used_up(engine, object))
+    if (items_for_others(engine, object) < 1 || is_used_up(engine, object))
         return lack(engine, thread, object, SIDE_TAKERS);
     struct item item = remove_item(engine, object);
     thread->birth_ns = item.birth_ns;

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/pools/countdowns.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 #include "modelgen/run/timeline.h"
 
 /* Work takes this many times the CPU that a thread still uses after it was told to go home. */

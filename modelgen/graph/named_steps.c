@@ -2,7 +2,7 @@
 
 #include "modelgen/graph/objects.h"
 #include "modelgen/pools/countdowns.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 
 /* ---- commands that a creator gives and waits for ---- */
 

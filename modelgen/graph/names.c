@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 #include "modelgen/scaling/source.h"
 
 static const struct trace_context no_calls;
@@ -86,6 +86,8 @@ static char *telling_users(const struct stream_input *input, int object) {
 /* What the calls on it were in the program: to tell of a command, and to look at its slot. */
 static const char *path_of_slot(const struct stream_input *input, const struct sync_object *slot) {
     const char *path = source_path(input->trace, input->facts, slot->context, ON_CONDITION);
+    if (!path)
+        path = source_path(input->trace, input->facts, slot->context, ON_SEMAPHORE);
     return path ? path : source_path(input->trace, input->facts, slot->context, ON_MUTEX);
 }
 

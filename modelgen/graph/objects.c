@@ -10,7 +10,7 @@
 #include "modelgen/graph/names.h"
 #include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/parking.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 #include "modelgen/run/futures.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/scaling/source.h"
@@ -502,6 +502,7 @@ int objects_items(struct writer *writer, int index) {
             object->amount = draft_constant(queue->capacity);
         object->initial_items = queue->initial;
         object->spins = queue->spins;
+        object->handed = slots_are_object(writer->in->sections->objects[index].address);
         object->evidence = memory_format("as its calls say: %.0f put, %.0f taken, at most %.0f at "
                                          "once, %.0f attempts in vain%s",
                                          queue->puts, queue->gets, queue->most, queue->failures,

@@ -7,7 +7,7 @@
 #include "modelgen/monitors/patterns.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/pools/countdowns.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 
 static const char *kind_of(const struct sync_object *object) {
     if ((slots_are_object(object->address) && object->kind == ON_SEMAPHORE) ||

@@ -10,7 +10,7 @@
 #include "modelgen/monitors/hand_made_guards.h"
 #include "modelgen/monitors/hand_made_patterns.h"
 #include "modelgen/monitors/hand_made_proposed.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 
 /* What the records on the slots say; those that stand for the creator's own part of the work do not
  * count. */
@@ -65,8 +65,9 @@ static void write_slots(const struct stream_input *input, struct model *model) {
             free(name);
         }
         monitor.why = memory_strdup(
-            "each thread has a mutex of its own, under which its creator leaves it a command and "
-            "waits until it is done; the traced run followed that step by step");
+            "each thread has a slot of its own, a mutex or semaphore, in which its creator leaves "
+            "it "
+            "a command, and waits until it is done; the traced run followed that step by step");
         hand_made_add(model, monitor);
     }
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "modelgen/pools/slots.h"
+#include "modelgen/pools/slot_group.h"
 
 /* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
  */

@@ -3,14 +3,12 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/pools/slot_group.h"
 #include "modelgen/run/sections.h"
 #include "modelgen/scaling/source.h"
 
-/* Commands that were carried out and waited for, until all of it is believed. */
-#define CONVINCING 8
-#define NO_SLOT    (-1)
-#define NO_EDIT    SIZE_MAX
-#define NO_RECORD  SIZE_MAX
+#define NO_SLOT   (-1)
+#define NO_RECORD SIZE_MAX
 
 enum moment_kind { ENTERS, WAITS, GOES_ON, TELLS, LEAVES };
 
@@ -27,43 +25,11 @@ struct moments {
     size_t count, capacity;
 };
 
-/* A record that is shown as another call. */
-struct edit {
-    size_t thread, record;
-    enum api role;
-    uint64_t start_ns, end_ns;
-    unsigned flags;
-    bool dropped, waits_for_all;
-};
-
-struct edits {
-    struct edit *items;
-    size_t count, capacity;
-};
-
 /* Where one of the two who use a slot stands. */
 struct user {
     size_t from; /* record where its wait or look began; NO_RECORD: none since its last news */
     bool looks;  /* has seen the slot's state, and not yet shown what it makes of it */
     uint64_t looked_ns; /* when */
-};
-
-struct slot {
-    size_t worker;
-    struct moments moments;
-    struct edits edits;
-    struct user users[2];                 /* the creator, the worker */
-    bool commanded, running, outstanding; /* outstanding: the creator has not waited for it yet */
-    bool is_wrong;                        /* something contradicts that it is a slot */
-    size_t n_synced;
-    size_t put, taken, told; /* edits of the last command; NO_EDIT: none */
-};
-
-/* The slots of the threads that one thread creates at one place. */
-struct group {
-    size_t creator, number;
-    struct slot *slots; /* owned */
-    size_t n_slots;
 };
 
 /* ---- which mutexes may be slots ---- */
@@ -155,10 +121,6 @@ static int *find_slots(const struct trace *trace, const struct facts *facts,
     return slots;
 }
 
-static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
-    return a->creator == b->creator && trace_threads_alike(a, b);
-}
-
 /* ---- what happened in a slot ---- */
 
 static int compare_moments(const void *a, const void *b) {
@@ -201,70 +163,33 @@ static void read_section(const struct trace *trace, const struct sections *secti
         add_moment(moments, LEAVES, section->release_ns, s, section->unlock_record);
 }
 
-static struct edit *edit_record(struct slot *slot, size_t thread, size_t record, enum api role,
-                                uint64_t start_ns, uint64_t end_ns) {
-    struct edit *edit = VECTOR_ADD(&slot->edits);
-    *edit = (struct edit){.thread = thread,
-                          .record = record,
-                          .role = role,
-                          .start_ns = start_ns,
-                          .end_ns = end_ns,
-                          .flags = end_ns > start_ns ? TRACE_WAITED : 0};
-    return edit;
-}
-
 /* The worker goes on: with the command that is there, or to say that it has done the last one. */
-static void worker_goes_on(const struct trace *trace, struct slot *slot) {
-    struct user *worker = &slot->users[1];
+static void worker_goes_on(const struct trace *trace, struct slot *slot, struct user *worker) {
     if (slot->commanded && !slot->running && worker->from != NO_RECORD) {
-        slot->taken = slot->edits.count;
-        edit_record(slot, slot->worker, worker->from, ROLE_get,
-                    trace->threads[slot->worker].records[worker->from].start_ns, worker->looked_ns);
-        slot->commanded = false;
-        slot->running = true;
+        slot_take(slot, worker->from, trace->threads[slot->worker].records[worker->from].start_ns,
+                  worker->looked_ns);
         worker->from = NO_RECORD;
     } else {
         slot->is_wrong |= !slot->running;
     }
 }
 
-/* The creator goes on: what it gave has been done. */
-static void creator_goes_on(const struct trace *trace, size_t creator, struct slot *slot) {
-    const struct user *user = &slot->users[0];
-    if (!slot->outstanding)
-        return;
-    slot->is_wrong |= slot->commanded || slot->running;
-    slot->outstanding = false;
-    slot->n_synced++;
-    edit_record(slot, creator, user->from, ROLE_acquire,
-                trace->threads[creator].records[user->from].start_ns, user->looked_ns);
+/* The creator goes on: what it gave, if anything, has been done. */
+static void creator_goes_on(const struct trace *trace, size_t creator, struct slot *slot,
+                            const struct user *user) {
+    if (slot->outstanding)
+        slot_collect(slot, creator, user->from,
+                     trace->threads[creator].records[user->from].start_ns, user->looked_ns);
 }
 
-static void worker_tells(struct slot *slot, const struct moment *moment) {
-    if (!slot->running)
-        return;
-    slot->running = false;
-    slot->told = slot->edits.count;
-    edit_record(slot, slot->worker, moment->record, ROLE_release, moment->time_ns, moment->time_ns);
-}
-
-static void creator_tells(size_t creator, struct slot *slot, const struct moment *moment) {
-    slot->is_wrong |= slot->commanded || slot->running || slot->outstanding;
-    slot->commanded = slot->outstanding = true;
-    slot->put = slot->edits.count;
-    slot->taken = slot->told = NO_EDIT;
-    edit_record(slot, creator, moment->record, ROLE_put, moment->time_ns, moment->time_ns);
-}
-
-static void replay_moment(const struct trace *trace, const struct group *group, struct slot *slot,
-                          bool is_worker, const struct moment *moment) {
-    struct user *user = &slot->users[is_worker];
+static void replay_moment(const struct trace *trace, size_t creator, struct slot *slot,
+                          struct user *user, bool is_worker, const struct moment *moment) {
     if (user->looks && (moment->kind == TELLS || moment->kind == LEAVES)) {
         user->looks = false;
         if (is_worker)
-            worker_goes_on(trace, slot);
+            worker_goes_on(trace, slot, user);
         else
-            creator_goes_on(trace, group->creator, slot);
+            creator_goes_on(trace, creator, slot, user);
     }
     switch (moment->kind) {
     case ENTERS:
@@ -283,10 +208,10 @@ static void replay_moment(const struct trace *trace, const struct group *group, 
         user->looked_ns = moment->time_ns;
         break;
     case TELLS:
-        if (is_worker)
-            worker_tells(slot, moment);
-        else
-            creator_tells(group->creator, slot, moment);
+        if (!is_worker)
+            slot_give(slot, creator, moment->record, moment->time_ns);
+        else if (slot->running)
+            slot_finish(slot, moment->record, moment->time_ns);
         break;
     default:
         break;
@@ -294,133 +219,38 @@ static void replay_moment(const struct trace *trace, const struct group *group, 
 }
 
 /* One that ended while it waited for a command. */
-static void end_waiting(const struct trace *trace, struct slot *slot) {
-    const struct user *worker = &slot->users[1];
+static void end_waiting(const struct trace *trace, struct slot *slot, const struct user *worker) {
     const struct trace_thread *thread = &trace->threads[slot->worker];
     if (worker->looks || worker->from == NO_RECORD || slot->commanded || slot->running ||
         slot->outstanding || thread->n_records == 0)
         return;
     const struct trace_record *last = &thread->records[thread->n_records - 1];
     if (last->flags & TRACE_UNFINISHED)
-        edit_record(slot, slot->worker, worker->from, ROLE_get,
-                    thread->records[worker->from].start_ns, trace_end_ns(last))
-            ->flags |= TRACE_UNFINISHED;
+        slot_end_waiting(slot, worker->from, thread->records[worker->from].start_ns,
+                         trace_end_ns(last));
 }
 
-static void replay(const struct trace *trace, const struct sections *sections,
-                   const struct group *group, struct slot *slot) {
-    if (slot->moments.count)
-        qsort(slot->moments.items, slot->moments.count, sizeof *slot->moments.items,
-              compare_moments);
-    for (size_t m = 0; m < slot->moments.count && !slot->is_wrong; m++) {
-        const struct moment *moment = &slot->moments.items[m];
+static void replay(const struct trace *trace, const struct sections *sections, size_t creator,
+                   struct slot *slot, const struct moments *moments) {
+    struct user users[2] = {{.from = NO_RECORD}, {.from = NO_RECORD}}; /* the creator, the worker */
+    slot->is_wrong = moments->count == 0;
+    if (moments->count)
+        qsort(moments->items, moments->count, sizeof *moments->items, compare_moments);
+    for (size_t m = 0; m < moments->count && !slot->is_wrong; m++) {
+        const struct moment *moment = &moments->items[m];
         bool is_worker = sections->sections[moment->section].thread == (int)slot->worker;
-        replay_moment(trace, group, slot, is_worker, moment);
+        replay_moment(trace, creator, slot, &users[is_worker], is_worker, moment);
     }
-    end_waiting(trace, slot);
+    end_waiting(trace, slot, &users[1]);
 }
 
-/* ---- what it comes to ---- */
+/* ---- all slots ---- */
 
-/* A call of the creator on one of its slots. */
-struct creator_call {
-    size_t record;
-    struct edit *edit;
-};
-
-static int compare_calls(const void *a, const void *b) {
-    const struct creator_call *x = a, *y = b;
-    return (x->record > y->record) - (x->record < y->record);
-}
-
-/* Does the creator give commands and then wait for all of them, before it gives others? Else it
- * matters which worker has done its own. The first of these waits is for all, the others are part
- * of it. */
-static bool goes_in_rounds(const struct group *group) {
-    struct {
-        struct creator_call *items;
-        size_t count, capacity;
-    } calls = {0};
-    for (size_t i = 0; i < group->n_slots; i++)
-        for (size_t e = 0; e < group->slots[i].edits.count; e++) {
-            struct edit *edit = &group->slots[i].edits.items[e];
-            if (edit->thread == group->creator)
-                *VECTOR_ADD(&calls) = (struct creator_call){edit->record, edit};
-        }
-    if (calls.count)
-        qsort(calls.items, calls.count, sizeof *calls.items, compare_calls);
-    size_t outstanding = 0;
-    bool waits = false, in_rounds = true;
-    for (size_t c = 0; c < calls.count; c++) {
-        struct edit *edit = calls.items[c].edit;
-        bool puts = edit->role == ROLE_put;
-        in_rounds &= !puts || !waits || outstanding == 0;
-        outstanding = puts ? outstanding + 1 : outstanding - 1;
-        edit->waits_for_all = !puts && !waits;
-        waits = !puts;
-    }
-    free(calls.items);
-    return in_rounds;
-}
-
-static bool is_believed(const struct group *group) {
-    size_t n_synced = 0;
-    for (size_t i = 0; i < group->n_slots; i++) {
-        if (group->slots[i].is_wrong)
-            return false;
-        n_synced += group->slots[i].n_synced;
-    }
-    return n_synced >= CONVINCING && goes_in_rounds(group);
-}
-
-/* Commands that nobody waits for, after which each worker ends, only tell them to: the first is the
- * closing of the queue. */
-static void find_farewells(const struct group *group) {
-    for (size_t i = 0; i < group->n_slots; i++)
-        if (!group->slots[i].outstanding || group->slots[i].taken == NO_EDIT)
-            return;
-    size_t first = 0;
-    for (size_t i = 1; i < group->n_slots; i++)
-        if (group->slots[i].edits.items[group->slots[i].put].start_ns <
-            group->slots[first].edits.items[group->slots[first].put].start_ns)
-            first = i;
-    for (size_t i = 0; i < group->n_slots; i++) {
-        struct slot *slot = &group->slots[i];
-        slot->edits.items[slot->taken].flags |= TRACE_FAILED;
-        if (slot->told != NO_EDIT)
-            slot->edits.items[slot->told].dropped = true;
-        struct edit *put = &slot->edits.items[slot->put];
-        if (i == first)
-            put->role = ROLE_close_queue;
-        else
-            put->dropped = true;
-    }
-}
-
-static void drop_sections(const struct sections *sections, const struct slot *slot,
+static void drop_sections(const struct sections *sections, const struct moments *moments,
                           bool **dropped) {
-    for (size_t m = 0; m < slot->moments.count; m++) {
-        const struct moment *moment = &slot->moments.items[m];
+    for (size_t m = 0; m < moments->count; m++) {
+        const struct moment *moment = &moments->items[m];
         dropped[sections->sections[moment->section].thread][moment->record] = true;
-    }
-}
-
-static void show(struct view *view, const struct sections *sections, const struct group *group,
-                 bool **dropped) {
-    for (size_t i = 0; i < group->n_slots; i++) {
-        const struct slot *slot = &group->slots[i];
-        drop_sections(sections, slot, dropped);
-        for (size_t e = 0; e < slot->edits.count; e++) {
-            const struct edit *edit = &slot->edits.items[e];
-            struct trace_record *record = view_record(view, edit->thread, edit->record);
-            record->api = edit->role;
-            record->object = VIEW_SLOTS + group->number;
-            record->start_ns = edit->start_ns;
-            record->duration_ns = edit->end_ns - edit->start_ns;
-            record->flags = (uint16_t)edit->flags;
-            record->value = edit->waits_for_all;
-            dropped[edit->thread][edit->record] = edit->dropped;
-        }
     }
 }
 
@@ -452,39 +282,19 @@ static struct moments *read_slots(const struct trace *trace, const struct sectio
     return moments;
 }
 
-/* The threads created like `thread`, each with its slot. Takes their moments over. */
-static struct group make_group(const struct trace *trace, struct moments *moments, size_t thread) {
-    struct group group = {.creator = (size_t)trace->threads[thread].creator, .number = thread};
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        if (!are_alike(&trace->threads[t], &trace->threads[thread]))
-            continue;
-        group.slots = memory_resize(group.slots, group.n_slots + 1, sizeof *group.slots);
-        group.slots[group.n_slots++] =
-            (struct slot){.worker = t,
-                          .moments = moments[t],
-                          .users = {{.from = NO_RECORD}, {.from = NO_RECORD}},
-                          .is_wrong = moments[t].count == 0,
-                          .put = NO_EDIT,
-                          .taken = NO_EDIT,
-                          .told = NO_EDIT};
-        moments[t] = (struct moments){0};
+/* Of the threads created like `thread`. */
+static void show_group(struct view *view, const struct sections *sections,
+                       const struct moments *moments, size_t thread, bool **dropped) {
+    struct slot_group group = slot_group_of(&view->trace, thread);
+    for (size_t i = 0; i < group.n_slots; i++)
+        replay(&view->trace, sections, group.creator, &group.slots[i],
+               &moments[group.slots[i].worker]);
+    if (slot_group_is_believed(&group)) {
+        for (size_t i = 0; i < group.n_slots; i++)
+            drop_sections(sections, &moments[group.slots[i].worker], dropped);
+        slot_group_show(view, &group, dropped);
     }
-    return group;
-}
-
-static void show_group(struct view *view, const struct sections *sections, struct group *group,
-                       bool **dropped) {
-    for (size_t i = 0; i < group->n_slots; i++)
-        replay(&view->trace, sections, group, &group->slots[i]);
-    if (is_believed(group)) {
-        find_farewells(group);
-        show(view, sections, group, dropped);
-    }
-    for (size_t i = 0; i < group->n_slots; i++) {
-        free(group->slots[i].moments.items);
-        free(group->slots[i].edits.items);
-    }
-    free(group->slots);
+    slot_group_free(&group);
 }
 
 /* Takes the moments over. */
@@ -492,12 +302,11 @@ static void show_slots(struct view *view, const struct sections *sections,
                        struct moments *moments) {
     const struct trace *trace = &view->trace;
     bool **dropped = view_flags(view);
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        if (moments[t].count == 0)
-            continue;
-        struct group group = make_group(trace, moments, t);
-        show_group(view, sections, &group, dropped);
-    }
+    for (size_t t = 0; t < trace->n_threads; t++)
+        if (moments[t].count > 0 && slot_group_begins_with(trace, t))
+            show_group(view, sections, moments, t, dropped);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        free(moments[t].items);
     view_drop_all(view, dropped);
     free(moments);
 }
@@ -517,8 +326,4 @@ void slots_as_commands(struct view *view, const struct facts *facts) {
     sections_free(&sections, view->recorded);
     free(slots);
     free(one_pool);
-}
-
-bool slots_are_object(uint64_t address) {
-    return view_numbers(VIEW_SLOTS, address);
 }

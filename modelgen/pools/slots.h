@@ -23,6 +23,4 @@
  * view. */
 void slots_as_commands(struct view *view, const struct facts *facts);
 
-bool slots_are_object(uint64_t address);
-
 #endif

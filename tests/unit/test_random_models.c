@@ -81,6 +81,7 @@ static void add_objects(struct model *model, struct random_stream *random) {
         added->condition = below(random, 2);
         added->wakes_all = below(random, 2);
         added->when_enough = below(random, 2);
+        added->handed = below(random, 2);
         if (kind == OBJECT_QUEUE && below(random, 2))
             added->condition_of = OBJECT_TOKENS;
         if (kind == OBJECT_ORDER && below(random, 2))

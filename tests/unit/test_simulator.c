@@ -533,6 +533,31 @@ static void test_those_woken_for_nothing_wait_again(void **state) {
     }
 }
 
+/* On one core a thread puts an item, for which another one is woken, and then wants one itself. */
+static void test_an_item_is_kept_for_whom_it_has_woken(void **state) {
+    (void)state;
+    for (int handed = 0; handed <= 1; handed++) {
+        struct model *model = build_model(1);
+        int queue = build_object(model, OBJECT_QUEUE, 0);
+        model->objects[queue].handed = handed;
+        int taker = build_pool(model, 1, true), giver = build_pool(model, 1, true);
+        int pools[] = {taker, giver};
+        for (int p = 0; p < 2; p++) {
+            int at = model->pools[pools[p]].entry;
+            if (pools[p] == giver)
+                at = build_next(model, at, constant(5 * MS), NODE_PUT, queue);
+            at = build_next(model, at, constant(0), NODE_GET, queue);
+            at = build_next(model, at, constant(10 * MS), NODE_PUT, queue);
+            end_after(model, at, constant(0));
+        }
+        struct sim_result result = simulate(model, (struct sim_config){0});
+        assert_close(result.run_ns.mean, 25 * MS, 1e-9);
+        assert_close(result.pools[giver].blocked_ns.mean, handed ? 10 * MS : 0, 1e-9);
+        sim_result_free(&result);
+        model_free(model);
+    }
+}
+
 /* Two takers, and two items of 10 ms, then two of 1 ms: each round takes as long as its items, and
  * not as the edges' probabilities would have it. */
 static void test_items_lead_where_their_kind_says(void **state) {
@@ -1900,6 +1925,7 @@ int main(void) {
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
         cmocka_unit_test(test_a_supply_is_filled_again_when_all_have_found_it_empty),
         cmocka_unit_test(test_those_woken_for_nothing_wait_again),
+        cmocka_unit_test(test_an_item_is_kept_for_whom_it_has_woken),
         cmocka_unit_test(test_items_lead_where_their_kind_says),
         cmocka_unit_test(test_who_needs_more_is_woken_when_there_is_enough),
         cmocka_unit_test(test_a_broadcast_wakes_all_who_share_the_condition),

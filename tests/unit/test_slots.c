@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "modelgen/pools/crews.h"
+#include "modelgen/pools/slot_group.h"
 #include "modelgen/pools/slots.h"
 #include "modelgen/run/view.h"
 #include "tests/unit/trace_builder.h"

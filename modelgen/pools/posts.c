@@ -1,0 +1,164 @@
+#include "modelgen/pools/posts.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/pools/slot_group.h"
+#include "modelgen/run/semaphores.h"
+
+enum { NOBODY = -1, SEVERAL = -2 };
+
+/* The threads that take a semaphore and release it: one thread, or NOBODY, or SEVERAL. */
+struct post {
+    int taker, giver;
+};
+
+struct mail {
+    const struct trace *trace;
+    struct semaphores semaphores;
+    struct post *posts; /* per semaphore */
+};
+
+static void note(int *who, size_t thread) {
+    *who = *who == NOBODY || *who == (int)thread ? (int)thread : SEVERAL;
+}
+
+static struct mail read_mail(const struct trace *trace) {
+    struct mail mail = {.trace = trace, .semaphores = semaphores_find(trace)};
+    mail.posts = memory_alloc(mail.semaphores.count, sizeof *mail.posts);
+    for (size_t s = 0; s < mail.semaphores.count; s++)
+        mail.posts[s] = (struct post){NOBODY, NOBODY};
+    for (size_t c = 0; c < mail.semaphores.calls.count; c++) {
+        const struct call *call = &mail.semaphores.calls.items[c];
+        struct post *post = &mail.posts[call->semaphore];
+        note(call->takes ? &post->taker : &post->giver, call->thread);
+    }
+    return mail;
+}
+
+static void free_mail(struct mail *mail) {
+    semaphores_free(&mail->semaphores);
+    free(mail->posts);
+}
+
+/* ---- a group of workers ---- */
+
+struct office {
+    const struct mail *mail;
+    struct slot_group group;
+    struct slot **slot_of; /* per thread; NULL: it is no worker of the group */
+    bool *is_news;         /* per semaphore: workers alone tell the creator alone */
+};
+
+static void find_news(struct office *office) {
+    const struct mail *mail = office->mail;
+    for (size_t s = 0; s < mail->semaphores.count; s++)
+        office->is_news[s] = mail->posts[s].taker == (int)office->group.creator;
+    for (size_t c = 0; c < mail->semaphores.calls.count; c++) {
+        const struct call *call = &mail->semaphores.calls.items[c];
+        if (!call->takes && !office->slot_of[call->thread])
+            office->is_news[call->semaphore] = false;
+    }
+}
+
+/* Whose command comes by the semaphore; NULL: nobody's. */
+static struct slot *commanded_by(const struct office *office, int semaphore) {
+    const struct post *post = &office->mail->posts[semaphore];
+    return post->giver == (int)office->group.creator && post->taker >= 0
+               ? office->slot_of[post->taker]
+               : NULL;
+}
+
+/* What the creator learns to be done: what the only one who tells it so has done, or any. NULL:
+ * nothing is. */
+static struct slot *done_by(const struct office *office, int semaphore) {
+    int teller = office->mail->posts[semaphore].giver;
+    if (teller >= 0)
+        return office->slot_of[teller];
+    for (size_t i = 0; i < office->group.n_slots; i++) {
+        struct slot *slot = &office->group.slots[i];
+        if (slot->outstanding && !slot->commanded && !slot->running)
+            return slot;
+    }
+    return NULL;
+}
+
+static void replay_call(struct office *office, const struct call *call) {
+    size_t creator = office->group.creator;
+    uint64_t from_ns = call_record(office->mail->trace, call)->start_ns;
+    struct slot *slot = commanded_by(office, call->semaphore);
+    if (slot && call->takes) {
+        slot_take(slot, call->record, from_ns, call->time_ns);
+    } else if (slot) {
+        slot_give(slot, creator, call->record, call->time_ns);
+    } else if (office->is_news[call->semaphore] && !call->takes) {
+        slot_finish(office->slot_of[call->thread], call->record, call->time_ns);
+    } else if (office->is_news[call->semaphore]) {
+        slot = done_by(office, call->semaphore);
+        if (slot)
+            slot_collect(slot, creator, call->record, from_ns, call->time_ns);
+        else
+            office->group.slots[0].is_wrong = true;
+    }
+}
+
+/* One that ended while it waited for a command. */
+static void end_waiting(const struct office *office, struct slot *slot) {
+    const struct trace_thread *worker = &office->mail->trace->threads[slot->worker];
+    if (worker->n_records == 0 || slot->commanded || slot->running || slot->outstanding)
+        return;
+    size_t at = worker->n_records - 1;
+    const struct trace_record *last = &worker->records[at];
+    int semaphore = semaphores_of(&office->mail->semaphores, last);
+    if (last->flags & TRACE_UNFINISHED && semaphore >= 0 && commanded_by(office, semaphore) == slot)
+        slot_end_waiting(slot, at, last->start_ns, trace_end_ns(last));
+}
+
+static void replay(struct office *office) {
+    const struct calls *calls = &office->mail->semaphores.calls;
+    for (size_t c = 0; c < calls->count; c++)
+        replay_call(office, &calls->items[c]);
+    for (size_t i = 0; i < office->group.n_slots; i++) {
+        struct slot *slot = &office->group.slots[i];
+        slot->is_wrong |= slot->edits.count == 0;
+        end_waiting(office, slot);
+    }
+}
+
+static void show_group(struct view *view, const struct mail *mail, size_t thread, bool **dropped) {
+    struct office office = {.mail = mail, .group = slot_group_of(mail->trace, thread)};
+    office.slot_of = memory_alloc(mail->trace->n_threads, sizeof(struct slot *));
+    office.is_news = memory_alloc(mail->semaphores.count, sizeof *office.is_news);
+    for (size_t i = 0; i < office.group.n_slots; i++)
+        office.slot_of[office.group.slots[i].worker] = &office.group.slots[i];
+    find_news(&office);
+    replay(&office);
+    if (slot_group_is_believed(&office.group))
+        slot_group_show(view, &office.group, dropped);
+    free(office.slot_of);
+    free(office.is_news);
+    slot_group_free(&office.group);
+}
+
+/* Does the thread's creator alone tell it something by a semaphore? */
+static bool *find_commanded(const struct mail *mail) {
+    bool *is_commanded = memory_alloc(mail->trace->n_threads, sizeof *is_commanded);
+    for (size_t s = 0; s < mail->semaphores.count; s++) {
+        const struct post *post = &mail->posts[s];
+        if (post->taker >= 0 && post->giver >= 0)
+            is_commanded[post->taker] |= mail->trace->threads[post->taker].creator == post->giver;
+    }
+    return is_commanded;
+}
+
+void posts_as_commands(struct view *view) {
+    struct mail mail = read_mail(&view->trace);
+    bool *is_commanded = find_commanded(&mail);
+    bool **dropped = view_flags(view);
+    for (size_t t = 0; t < view->trace.n_threads; t++)
+        if (is_commanded[t] && slot_group_begins_with(&view->trace, t))
+            show_group(view, &mail, t, dropped);
+    view_drop_all(view, dropped);
+    free(is_commanded);
+    free_mail(&mail);
+}
