@@ -1,6 +1,6 @@
 #!/bin/sh
-# Workers with a slot each, for a command and for the news that it is done: one whose creator takes a
-# share of each round itself, one whose creator only waits. However many threads, the work is the same.
+# Workers with a slot each, for a command and for the news that it is done: some whose creator takes a
+# share of each round itself, some whose creator only waits. However many threads, the work is the same.
 # Usage: tests/slots.sh BUILD-FOLDER. Prints TAP.
 
 # shellcheck source=tap.inc
@@ -21,7 +21,7 @@ same_work() {
 }
 
 ${MAKE:-make} -s -C "$root" "B=$build" monitors >log 2>&1 || exit 1
-for program in pool_slots pool_commands pool_hooks; do
+for program in pool_slots pool_posts pool_commands pool_hooks; do
     "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
         "$build/monitors/$program" --threads 3 >profile.log 2>&1 || {
         cat profile.log >&2
@@ -36,8 +36,10 @@ for program in pool_slots pool_commands pool_hooks; do
         '.waiting | length > 0 and all(.how == "exact")'
     check "$program: eight threads do as much as one" same_work $program
 done
-check "one of the three is who created the others" tells pool_slots \
-    '.pools[] | select(.scales) | .origin | contains("one of them is the creator itself")'
+for program in pool_slots pool_posts; do
+    check "$program: one of the three is who created the others" tells $program \
+        '.pools[] | select(.scales) | .origin | contains("one of them is the creator itself")'
+done
 check "a creator that only waits is not one of them" tells pool_commands \
     '.pools[] | select(.scales) | .origin | contains("creator itself") | not'
 check "the heavy and the light commands are told apart" tells pool_hooks \
