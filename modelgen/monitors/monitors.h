@@ -101,7 +101,8 @@ struct monitors {
     const struct facts_monitor *
         *proposal_of;  /* per sync object: what the source takes a mutex for */
     bool *unproposed;  /* ... its source was read and proposes nothing */
-    bool *own_numbers; /* ... somebody waits until it has come to a number of the thread's own */
+    bool *own_numbers; /* per class: its sections wait, by the source's word, until what all see has
+                        * come to a number of the thread's own */
     size_t n_patterns;
     struct pattern *patterns;
     size_t n_statements;

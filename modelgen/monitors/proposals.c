@@ -79,11 +79,20 @@ static bool waits_for_own_number(const struct facts_monitor *proposal) {
     return own && proposal->kind == MONITOR_EVENT;
 }
 
+static void find_own_numbers(const struct trace *trace, const struct facts_monitor *proposal,
+                             int mutex, struct monitors *monitors) {
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        for (size_t i = 0; i < proposal->n_operations; i++)
+            monitors->own_numbers[c] |=
+                monitors->classes[c].mutex == mutex && proposal->operations[i].role == FACTS_WAIT &&
+                match_of(trace, &monitors->classes[c], &proposal->operations[i].place) > 0;
+}
+
 void proposals_find(const struct trace *trace, const struct sections *sections,
                     const struct facts *facts, struct monitors *monitors) {
     monitors->proposal_of = memory_alloc(sections->n_objects, sizeof(struct facts_monitor *));
     monitors->unproposed = memory_alloc(sections->n_objects, sizeof(bool));
-    monitors->own_numbers = memory_alloc(sections->n_objects, sizeof(bool));
+    monitors->own_numbers = memory_alloc(monitors->n_classes, sizeof(bool));
     double *matches = memory_alloc(sections->n_objects, sizeof *matches);
     double *best = memory_alloc(sections->n_objects, sizeof *best);
     for (size_t m = 0; facts && m < facts->n_monitors; m++) {
@@ -96,7 +105,8 @@ void proposals_find(const struct trace *trace, const struct sections *sections,
         for (size_t o = 0; o < sections->n_objects; o++) {
             bool may_be =
                 global < 0 || class_of_whole(sections, (int)o) == class_of_whole(sections, global);
-            monitors->own_numbers[o] |= may_be && matches[o] > 0 && waits_for_own_number(proposal);
+            if (may_be && matches[o] > 0 && waits_for_own_number(proposal))
+                find_own_numbers(trace, proposal, (int)o, monitors);
             if (!may_be || matches[o] <= best[o])
                 continue;
             monitors->proposal_of[o] = proposal;

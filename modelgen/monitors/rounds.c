@@ -115,7 +115,8 @@ static bool find_at(const struct finder *finder, const struct section_class *sit
         walk_sections(&walk, &pattern);
     free(walk.gone);
     free(walk.opened_ns);
-    bool is_said = finder->monitors->own_numbers[finder->mutex] && pattern.tally.violations == 0;
+    bool is_said = finder->monitors->own_numbers[site - finder->monitors->classes] &&
+                   pattern.tally.violations == 0;
     if (pattern.tally.waited >= FEWEST && pattern_holds(&pattern) &&
         (walk.early > pattern.tally.violations || is_said))
         return pattern_add(finder, pattern);
