@@ -1,6 +1,7 @@
 #!/bin/sh
 # Workers with a slot each, for a command and for the news that it is done: some whose creator takes a
-# share of each round itself, some whose creator only waits. However many threads, the work is the same.
+# share of each round itself, some whose creator only waits. And workers that get one command all together.
+# However many threads, the work is the same.
 # Usage: tests/slots.sh BUILD-FOLDER. Prints TAP.
 
 # shellcheck source=tap.inc
@@ -47,5 +48,23 @@ check "the heavy and the light commands are told apart" tells pool_hooks \
 check "and lead their takers to one of two computations" tells pool_hooks \
     '[.nodes[] | select(.kind == "step" and .item_kind > 0)
         | .edges[0].cpu_ns | if type == "object" then .mean else . end] | length == 2 and max > 3 * min'
+
+# All get their commands at once, and who gives them does a part, too.
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/forks.c" -o forks.program \
+    -lpthread || exit 1
+"$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o forks -- ./forks.program 4 >profile.log 2>&1 || {
+    cat profile.log >&2
+    exit 1
+}
+check "forks: a model is built" "$persik" build-model -q -i forks
+check "forks: main is one of the four" tells forks \
+    '.pools[] | select(.scales) | .threads == 4 and (.origin | contains("one of them is the creator itself"))'
+check "forks: all waiting is modelled exactly" tells forks '.waiting | length > 0 and all(.how == "exact")'
+check "forks: eight threads do as much as one" same_work forks
+# Nobody begins the next round before all have done the last: two of three share a core meanwhile.
+"$persik" predict -q -i forks --threads 2,3,4 --cores 2 --format=csv >predicted.csv
+check "forks: three threads take longer on two cores than two or four" \
+    awk -v two="$(seconds 2)" -v three="$(seconds 3)" -v four="$(seconds 4)" \
+    'BEGIN {exit !(two > 0 && three > 1.2 * two && three > 1.2 * four)}'
 
 finish

@@ -632,6 +632,19 @@ static void add_like(struct record_list *list, const struct trace_record *like, 
     record->duration_ns = end_ns - start_ns;
 }
 
+/* Calls like a thread's own: what it waits for comes at `end_ns`. */
+static void add_calls(struct record_list *list, const struct piece_calls *calls, uint64_t start_ns,
+                      uint64_t end_ns) {
+    bool waits = calls->count > 1;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct trace_record *like = &calls->items[i];
+        bool is_wait = calls->count == 1 || trace_is_condition_wait(like);
+        uint64_t from_ns = waits || is_wait ? start_ns : end_ns;
+        add_like(list, like, from_ns, is_wait ? end_ns : from_ns);
+        waits &= !is_wait;
+    }
+}
+
 /* What the thread that does the pieces does: as the others it takes commands, and has carried them
  * out, until no more come. */
 static void write_part(const struct crew *crew, const struct trace_thread *creator,
@@ -640,18 +653,18 @@ static void write_part(const struct crew *crew, const struct trace_thread *creat
     uint64_t since_ns = crew->begin_ns;
     for (size_t p = 0; p < pieces->count; p++) {
         const struct piece *piece = &pieces->items[p];
-        add_like(list, pieces->take, since_ns, piece->begin_ns);
+        add_calls(list, &pieces->take, since_ns, piece->begin_ns);
         for (size_t r = piece->first; r < piece->last; r++)
             *VECTOR_ADD(list) = creator->records[r];
-        add_like(list, pieces->done, piece->end_ns, piece->end_ns);
+        add_calls(list, piece->is_last ? &pieces->done_last : &pieces->done, piece->end_ns,
+                  piece->end_ns);
         since_ns = piece->end_ns;
     }
-    if (pieces->end)
-        add_like(list, pieces->end, since_ns, crew->end_ns);
+    add_calls(list, &pieces->end, since_ns, crew->end_ns);
 }
 
-/* What remains of the creator: it gives one more command, waits for that, and joins the thread that
- * does it behind the last one. */
+/* What remains of the creator: it gives one more command, where each is given by itself, begins to
+ * wait at once, and joins the thread that does the pieces behind the last of the others. */
 static void write_rest(const struct crew *crew, const struct trace_thread *creator, size_t part,
                        struct record_list *list) {
     const struct pieces *pieces = &crew->pieces;
@@ -659,10 +672,12 @@ static void write_rest(const struct crew *crew, const struct trace_thread *creat
     for (size_t r = 0; r < creator->n_records; r++) {
         if (next < pieces->count && r == pieces->items[next].first) {
             const struct piece *piece = &pieces->items[next++];
-            const struct trace_record *waits = &creator->records[piece->last];
-            add_like(list, &creator->records[r - 1], piece->begin_ns, piece->begin_ns);
-            add_like(list, waits, piece->begin_ns, trace_end_ns(waits));
-            r = piece->last;
+            const struct piece_calls slot = {&creator->records[piece->last], 1};
+            if (pieces->commands)
+                add_like(list, &creator->records[r - 1], piece->begin_ns, piece->begin_ns);
+            add_calls(list, pieces->commands ? &slot : &pieces->await, piece->begin_ns,
+                      piece->on_ns);
+            r = piece->after - 1;
             continue;
         }
         *VECTOR_ADD(list) = creator->records[r];

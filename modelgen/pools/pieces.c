@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/pools/forks.h"
 #include "modelgen/pools/slot_group.h"
 
 /* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
@@ -26,13 +27,13 @@ static uint64_t find_commands(const struct trace *trace, const size_t *members, 
                 return 0;
             commands = record->object;
             bool ends = record->flags & (TRACE_FAILED | TRACE_UNFINISHED);
-            const struct trace_record **kind = trace_op(record) == OP_RELEASE ? &pieces->done
-                                               : ends                         ? &pieces->end
-                                                                              : &pieces->take;
-            *kind = *kind ? *kind : record;
+            struct piece_calls *kind = trace_op(record) == OP_RELEASE ? &pieces->done
+                                       : ends                         ? &pieces->end
+                                                                      : &pieces->take;
+            *kind = kind->count ? *kind : (struct piece_calls){record, 1};
         }
     }
-    return pieces->take && pieces->done ? commands : 0;
+    return pieces->take.count && pieces->done.count ? commands : 0;
 }
 
 static void find_pieces(const struct trace_thread *creator, struct pieces *pieces) {
@@ -44,8 +45,13 @@ static void find_pieces(const struct trace_thread *creator, struct pieces *piece
         if (trace_op(record) == OP_PUT)
             last_put = r;
         if (trace_op(record) == OP_ACQUIRE && last_put < creator->n_records) {
-            *VECTOR_ADD(pieces) = (struct piece){
-                last_put + 1, r, trace_end_ns(&creator->records[last_put]), record->start_ns};
+            *VECTOR_ADD(pieces) =
+                (struct piece){.first = last_put + 1,
+                               .last = r,
+                               .begin_ns = trace_end_ns(&creator->records[last_put]),
+                               .end_ns = record->start_ns,
+                               .after = r + 1,
+                               .on_ns = trace_end_ns(record)};
             last_put = creator->n_records;
         }
     }
@@ -92,7 +98,7 @@ static bool does_their_work(const struct trace *trace, const struct sample *samp
                             const size_t *members, size_t n_members, const struct pieces *pieces) {
     size_t calls = 0;
     if (!calls_are_theirs(trace, creator, pieces, &calls) ||
-        !is_worth_it(trace, members, n_members, pieces))
+        (pieces->commands && !is_worth_it(trace, members, n_members, pieces)))
         return false;
     if (!sample)
         return calls > 0;
@@ -103,9 +109,12 @@ struct pieces pieces_find(const struct trace *trace, const struct sample *sample
                           const size_t *members, size_t n_members) {
     struct pieces pieces = {0};
     pieces.commands = find_commands(trace, members, n_members, &pieces);
-    if (!pieces.commands)
-        return pieces;
-    find_pieces(&trace->threads[creator], &pieces);
+    if (pieces.commands) {
+        find_pieces(&trace->threads[creator], &pieces);
+    } else {
+        pieces = (struct pieces){0};
+        forks_find(trace, creator, members, n_members, &pieces);
+    }
     pieces.duties = duties_find(trace, sample, members, n_members);
     if (!does_their_work(trace, sample, creator, members, n_members, &pieces))
         pieces.count = 0;

@@ -1,0 +1,80 @@
+/* A pool as computing programs have it: main opens a round by a generation number that each worker
+ * compares with its own, does the first part itself, and waits until the others have done theirs.
+ * Usage: forks THREADS */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROUNDS      40
+#define ITEMS       3000000L
+#define MAX_THREADS 64
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t opened, done;
+    int generation, pending;
+    bool over;
+} rounds = {.lock = PTHREAD_MUTEX_INITIALIZER,
+            .opened = PTHREAD_COND_INITIALIZER,
+            .done = PTHREAD_COND_INITIALIZER};
+static int n_threads;
+static unsigned results[MAX_THREADS];
+
+static void compute_part(long id) {
+    unsigned x = (unsigned)id;
+    for (long i = ITEMS * id / n_threads; i < ITEMS * (id + 1) / n_threads; i++)
+        x = x * 1664525U + 1013904223U;
+    results[id] += x;
+}
+
+static void *serve(void *argument) {
+    int seen = 0;
+    for (;;) {
+        pthread_mutex_lock(&rounds.lock);
+        while (rounds.generation == seen && !rounds.over)
+            pthread_cond_wait(&rounds.opened, &rounds.lock);
+        seen = rounds.generation;
+        bool over = rounds.over;
+        pthread_mutex_unlock(&rounds.lock);
+        if (over)
+            return NULL;
+        compute_part((long)argument);
+        pthread_mutex_lock(&rounds.lock);
+        if (--rounds.pending == 0)
+            pthread_cond_signal(&rounds.done);
+        pthread_mutex_unlock(&rounds.lock);
+    }
+}
+
+static void run_round(void) {
+    pthread_mutex_lock(&rounds.lock);
+    rounds.generation++;
+    rounds.pending = n_threads - 1;
+    pthread_cond_broadcast(&rounds.opened);
+    pthread_mutex_unlock(&rounds.lock);
+    compute_part(0);
+    pthread_mutex_lock(&rounds.lock);
+    while (rounds.pending > 0)
+        pthread_cond_wait(&rounds.done, &rounds.lock);
+    pthread_mutex_unlock(&rounds.lock);
+}
+
+int main(int argc, char **argv) {
+    n_threads = argc > 1 ? atoi(argv[1]) : 2;
+    pthread_t threads[MAX_THREADS];
+    for (int i = 1; i < n_threads; i++)
+        pthread_create(&threads[i], NULL, serve, (void *)(long)i);
+    for (int round = 0; round < ROUNDS; round++)
+        run_round();
+    pthread_mutex_lock(&rounds.lock);
+    rounds.over = true;
+    pthread_cond_broadcast(&rounds.opened);
+    pthread_mutex_unlock(&rounds.lock);
+    for (int i = 1; i < n_threads; i++)
+        pthread_join(threads[i], NULL);
+    unsigned sum = 0;
+    for (int i = 0; i < n_threads; i++)
+        sum += results[i];
+    printf("%u\n", sum);
+}
