@@ -52,19 +52,25 @@ check "and lead their takers to one of two computations" tells pool_hooks \
 # All get their commands at once, and who gives them does a part, too.
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$root/tests/programs/forks.c" -o forks.program \
     -lpthread || exit 1
-"$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o forks -- ./forks.program 4 >profile.log 2>&1 || {
-    cat profile.log >&2
-    exit 1
-}
-check "forks: a model is built" "$persik" build-model -q -i forks
-check "forks: main is one of the four" tells forks \
-    '.pools[] | select(.scales) | .threads == 4 and (.origin | contains("one of them is the creator itself"))'
-check "forks: all waiting is modelled exactly" tells forks '.waiting | length > 0 and all(.how == "exact")'
-check "forks: eight threads do as much as one" same_work forks
-# Nobody begins the next round before all have done the last: two of three share a core meanwhile.
-"$persik" predict -q -i forks --threads 2,3,4 --cores 2 --format=csv >predicted.csv
-check "forks: three threads take longer on two cores than two or four" \
-    awk -v two="$(seconds 2)" -v three="$(seconds 3)" -v four="$(seconds 4)" \
-    'BEGIN {exit !(two > 0 && three > 1.2 * two && three > 1.2 * four)}'
+g++ -std=c++17 -g -O2 -Wall -Wextra -Werror "$root/tests/programs/pool_class.cpp" -o pool_class.program \
+    -lpthread || exit 1
+for program in forks pool_class; do
+    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
+        ./$program.program 4 >profile.log 2>&1 || {
+        cat profile.log >&2
+        exit 1
+    }
+    check "$program: a model is built" "$persik" build-model -q -i $program
+    check "$program: main is one of the four" tells $program '.pools[] | select(.scales) |
+        .threads == 4 and (.origin | contains("one of them is the creator itself"))'
+    check "$program: all waiting is modelled exactly" tells $program \
+        '.waiting | length > 0 and all(.how == "exact")'
+    check "$program: eight threads do as much as one" same_work $program
+    # Nobody begins the next round before all have done the last: two of three share a core meanwhile.
+    "$persik" predict -q -i $program --threads 2,3,4 --cores 2 --format=csv >predicted.csv
+    check "$program: three threads take longer on two cores than two or four" \
+        awk -v two="$(seconds 2)" -v three="$(seconds 3)" -v four="$(seconds 4)" \
+        'BEGIN {exit !(two > 0 && three > 1.2 * two && three > 1.2 * four)}'
+done
 
 finish

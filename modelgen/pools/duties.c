@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/scaling/source.h"
 
 bool duties_are_in(const struct duties *duties, const char *function) {
     for (size_t f = 0; f < duties->n_functions; f++)
@@ -19,7 +20,7 @@ bool duties_make(const struct duties *duties, const struct trace_context *calls)
     return false;
 }
 
-static void add_function(struct duties *duties, const char *function) {
+void duties_add(struct duties *duties, const char *function) {
     if (duties_are_in(duties, function))
         return;
     duties->functions =
@@ -39,14 +40,46 @@ struct duties duties_find(const struct trace *trace, const struct sample *sample
             const struct trace_context *calls = &trace->contexts[thread->records[r].context];
             if (calls->n_frames > 1 &&
                 strcmp(calls->frames[calls->n_frames - 1].function, start) == 0)
-                add_function(&duties, calls->frames[calls->n_frames - 2].function);
+                duties_add(&duties, calls->frames[calls->n_frames - 2].function);
         }
     }
     for (size_t n = 0; sample && n < sample->n_nodes; n++) {
         int parent = sample->nodes[n].parent;
         if (parent >= 0 && sample->nodes[parent].parent < 0 &&
             strcmp(sample->nodes[parent].function, start) == 0)
-            add_function(&duties, sample->nodes[n].function);
+            duties_add(&duties, sample->nodes[n].function);
+    }
+    return duties;
+}
+
+/* Is the function, called by `caller`, one of those that the functions around call? */
+static bool is_between(const struct duties *around, const char *function, const char *caller) {
+    return duties_are_in(around, caller) && !duties_are_in(around, function) &&
+           api_find_internal(function) < 0;
+}
+
+struct duties duties_find_between(const struct trace *trace, const struct sample *sample,
+                                  const size_t *members, size_t n_members,
+                                  const struct duties *around) {
+    struct duties duties = {0};
+    const char *start = trace->threads[members[0]].start_routine;
+    for (size_t m = 0; m < n_members; m++) {
+        const struct trace_thread *thread = &trace->threads[members[m]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
+            for (size_t f = 0; f + 1 < calls->n_frames; f++)
+                if (is_between(around, calls->frames[f].function, calls->frames[f + 1].function))
+                    duties_add(&duties, calls->frames[f].function);
+        }
+    }
+    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
+        int parent = sample->nodes[n].parent;
+        if (parent >= 0 &&
+            is_between(around, sample->nodes[n].function, sample->nodes[parent].function) &&
+            source_under_root(sample, n, start))
+            duties_add(&duties, sample->nodes[n].function);
     }
     return duties;
 }
@@ -60,11 +93,10 @@ static double samples_in(const struct duties *duties, const struct sample *sampl
                          const char *start) {
     double running = 0;
     for (size_t n = 0; n < sample->n_nodes; n++) {
-        int at = (int)n;
         bool within = false;
-        for (; sample->nodes[at].parent >= 0; at = sample->nodes[at].parent)
+        for (int at = (int)n; sample->nodes[at].parent >= 0; at = sample->nodes[at].parent)
             within |= duties_are_in(duties, sample->nodes[at].function);
-        if (within && strcmp(sample->nodes[at].function, start) == 0)
+        if (within && source_under_root(sample, n, start))
             running += (double)sample->nodes[n].running;
     }
     return running;

@@ -21,7 +21,15 @@ struct duties {
  * it. */
 struct duties duties_find(const struct trace *trace, const struct sample *sample,
                           const size_t *members, size_t n_members);
+
+/* Instead, what they call between some calls of their own that are made `around` it, in functions
+ * that also make those. */
+struct duties duties_find_between(const struct trace *trace, const struct sample *sample,
+                                  const size_t *members, size_t n_members,
+                                  const struct duties *around);
 void duties_free(struct duties *duties);
+
+void duties_add(struct duties *duties, const char *function);
 
 bool duties_are_in(const struct duties *duties, const char *function);
 /* Is the call made in one of them? */

@@ -105,17 +105,43 @@ static bool does_their_work(const struct trace *trace, const struct sample *samp
     return duties_creator_has(&pieces->duties, trace, sample, creator, members, n_members);
 }
 
+static void add_functions(const struct trace *trace, const struct piece_calls *calls,
+                          struct duties *functions) {
+    for (size_t i = 0; i < calls->count; i++) {
+        uint32_t context = calls->items[i].context;
+        for (size_t f = 0; context != TRACE_NO_CONTEXT && f < trace->contexts[context].n_frames;
+             f++)
+            duties_add(functions, trace->contexts[context].frames[f].function);
+    }
+}
+
+/* What the threads call between taking a command and having carried it out. */
+static struct duties find_forked(const struct trace *trace, const struct sample *sample,
+                                 const size_t *members, size_t n_members,
+                                 const struct pieces *pieces) {
+    struct duties around = {0};
+    if (pieces->count == 0)
+        return around;
+    add_functions(trace, &pieces->take, &around);
+    add_functions(trace, &pieces->done, &around);
+    add_functions(trace, &pieces->done_last, &around);
+    struct duties duties = duties_find_between(trace, sample, members, n_members, &around);
+    duties_free(&around);
+    return duties;
+}
+
 struct pieces pieces_find(const struct trace *trace, const struct sample *sample, size_t creator,
                           const size_t *members, size_t n_members) {
     struct pieces pieces = {0};
     pieces.commands = find_commands(trace, members, n_members, &pieces);
     if (pieces.commands) {
         find_pieces(&trace->threads[creator], &pieces);
+        pieces.duties = duties_find(trace, sample, members, n_members);
     } else {
         pieces = (struct pieces){0};
         forks_find(trace, creator, members, n_members, &pieces);
+        pieces.duties = find_forked(trace, sample, members, n_members, &pieces);
     }
-    pieces.duties = duties_find(trace, sample, members, n_members);
     if (!does_their_work(trace, sample, creator, members, n_members, &pieces))
         pieces.count = 0;
     return pieces;

@@ -336,9 +336,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
     return part;
 }
 
-/* Does a thread that begins with `root` lead to the node? Those of C++'s library begin in the
- * library itself (pools/routines.h). */
-static bool under_root(const struct sample *sample, size_t node, const char *root) {
+bool source_under_root(const struct sample *sample, size_t node, const char *root) {
     const struct sample_node *nodes = sample->nodes;
     int outermost = (int)node, own = -1;
     for (int at = (int)node; at >= 0; at = nodes[at].parent) {
@@ -371,7 +369,7 @@ static void weigh(const struct source *source, const struct stretch *stretch, co
                   double weight[3]) {
     const struct sample *sample = source->sample;
     for (size_t n = 0; n < sample->n_nodes; n++) {
-        if (sample->nodes[n].running == 0 || !under_root(sample, n, root))
+        if (sample->nodes[n].running == 0 || !source_under_root(sample, n, root))
             continue;
         int at = frame_of(sample, (int)n, stretch->function);
         if (at < 0 || !line_in(stretch, sample->nodes[at].line) || is_in_call(sample, (int)n, at))
@@ -395,7 +393,7 @@ double source_sampled_share(const struct sample *sample, const char *root,
     double inside = 0, all = 0;
     for (size_t n = 0; sample && n < sample->n_nodes; n++) {
         double running = (double)sample->nodes[n].running;
-        if (running == 0 || (root && !under_root(sample, n, root)))
+        if (running == 0 || (root && !source_under_root(sample, n, root)))
             continue;
         inside += runs_in_loop(sample, n, loop) ? running : 0;
         all += running;

@@ -85,4 +85,8 @@ double source_sampled_share(const struct sample *sample, const char *root,
  * that calls the function with the loop knows best. */
 enum rest source_rest(const struct source *source, const struct facts_loop *loop, uint32_t context);
 
+/* Does a thread that begins with `root` lead to the node of the samples? Those of C++'s library
+ * begin in the library itself (pools/routines.h). */
+bool source_under_root(const struct sample *sample, size_t node, const char *root);
+
 #endif
