@@ -75,27 +75,27 @@ static char *split_threads(char *line, char **rest) {
     return field;
 }
 
-static bool is_header(const char *line) {
+/* How many of the younger columns the file has; -1: it is no such file. */
+static int younger_columns(const char *line) {
     size_t length = strlen(header);
     if (strncmp(line, header, length) != 0)
-        return false;
-    for (size_t i = 0; i < N_YOUNGER; i++)
+        return -1;
+    for (int i = 0; i < N_YOUNGER; i++)
         if (strcmp(line + length, younger[i]) == 0)
-            return true;
-    return false;
+            return i;
+    return -1;
 }
 
-/* Of those, as many as are there. */
-static bool read_younger(const char *rest, struct program_run *run) {
+static bool read_younger(const char *rest, int columns, struct program_run *run) {
     int used = 0, more = 0;
-    if (*rest && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
+    if (columns > 0 && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
         return false;
-    if (rest[used] && sscanf(rest + used, ",%lf%n", &run->slowdown, &more) != 1)
+    if (columns > 1 && sscanf(rest + used, ",%lf%n", &run->slowdown, &more) != 1)
         return false;
     return rest[used + more] == '\0';
 }
 
-static bool read_run(char *line, struct measurements *measurements) {
+static bool read_run(char *line, int columns, struct measurements *measurements) {
     char *rest;
     const char *threads = split_threads(line, &rest);
     int cores;
@@ -106,7 +106,7 @@ static bool read_run(char *line, struct measurements *measurements) {
         sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
                &used) != 4)
         return false;
-    if (!read_younger(rest + used, &run) || cores < 1 || run.run_ns == 0)
+    if (!read_younger(rest + used, columns, &run) || cores < 1 || run.run_ns == 0)
         return false;
     measurements_add(measurements, threads, cores, &run);
     return true;
@@ -115,11 +115,13 @@ static bool read_run(char *line, struct measurements *measurements) {
 static int read_lines(FILE *in, const char *path, struct measurements *measurements,
                       struct error *error) {
     char line[4096];
-    int number = 0;
+    int number = 0, columns = 0;
     while (fgets(line, sizeof line, in)) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
-        bool good = number == 1 ? is_header(line) : read_run(line, measurements);
+        if (number == 1)
+            columns = younger_columns(line);
+        bool good = number == 1 ? columns >= 0 : read_run(line, columns, measurements);
         if (!good)
             return error_set(error,
                              "%s:%d: not a measurement: the file must be one that "

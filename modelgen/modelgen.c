@@ -214,7 +214,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     signals_as_permits(&view);
     relays_as_waits(&view);
     gatherings_as_barriers(&view);
-    posts_as_commands(&view);
+    posts_as_commands(&view, facts);
     parking_as_one(&view);
     countdowns_as_completions(&view);
     futures_as_permits(&view);

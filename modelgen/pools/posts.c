@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/pools/slot_group.h"
 #include "modelgen/run/semaphores.h"
+#include "modelgen/scaling/source.h"
 
 enum { NOBODY = -1, SEVERAL = -2 };
 
@@ -125,7 +126,20 @@ static void replay(struct office *office) {
     }
 }
 
-static void show_group(struct view *view, const struct mail *mail, size_t thread, bool **dropped) {
+/* Would there be several such workers, were there more threads? As the source says, if it is known:
+ * the semaphores of one that is always alone say all by themselves. */
+static bool may_be_several(const struct office *office, const struct facts *facts) {
+    const struct trace *trace = office->mail->trace;
+    uint32_t created = trace->threads[office->group.slots[0].worker].creation_context;
+    bool several = !facts || office->group.n_slots > 1;
+    for (size_t c = 0; facts && c < facts->n_creations && !several; c++)
+        several = facts->creations[c].object == ON_THREAD && facts->creations[c].per_thread &&
+                  source_passes(trace, created, &facts->creations[c].place);
+    return several;
+}
+
+static void show_group(struct view *view, const struct mail *mail, const struct facts *facts,
+                       size_t thread, bool **dropped) {
     struct office office = {.mail = mail, .group = slot_group_of(mail->trace, thread)};
     office.slot_of = memory_alloc(mail->trace->n_threads, sizeof(struct slot *));
     office.is_news = memory_alloc(mail->semaphores.count, sizeof *office.is_news);
@@ -133,7 +147,7 @@ static void show_group(struct view *view, const struct mail *mail, size_t thread
         office.slot_of[office.group.slots[i].worker] = &office.group.slots[i];
     find_news(&office);
     replay(&office);
-    if (slot_group_is_believed(&office.group))
+    if (may_be_several(&office, facts) && slot_group_is_believed(&office.group))
         slot_group_show(view, &office.group, dropped);
     free(office.slot_of);
     free(office.is_news);
@@ -151,13 +165,13 @@ static bool *find_commanded(const struct mail *mail) {
     return is_commanded;
 }
 
-void posts_as_commands(struct view *view) {
+void posts_as_commands(struct view *view, const struct facts *facts) {
     struct mail mail = read_mail(&view->trace);
     bool *is_commanded = find_commanded(&mail);
     bool **dropped = view_flags(view);
     for (size_t t = 0; t < view->trace.n_threads; t++)
         if (is_commanded[t] && slot_group_begins_with(&view->trace, t))
-            show_group(view, &mail, t, dropped);
+            show_group(view, &mail, facts, t, dropped);
     view_drop_all(view, dropped);
     free(is_commanded);
     free_mail(&mail);

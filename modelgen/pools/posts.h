@@ -4,10 +4,11 @@
 #ifndef PERSIK_MODELGEN_POOLS_POSTS_H
 #define PERSIK_MODELGEN_POOLS_POSTS_H
 
+#include "formats/facts.h"
 #include "modelgen/run/view.h"
 
 /* Shows the calls on such semaphores, where that explains each of them, as slots_as_commands()
- * does. */
-void posts_as_commands(struct view *view);
+ * does. `facts` may be NULL. */
+void posts_as_commands(struct view *view, const struct facts *facts);
 
 #endif

@@ -254,7 +254,8 @@ static void what_others_had_is_no_time_of_the_programs(void **state) {
         {0, 400, 1000, 0},        {2000, 0, 1000, 1}, {0, 2000, 0, 0}, /* counts are rough */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct program_run run = {1000, cases[i].cpu_ns, cases[i].foreign_ns};
+        struct program_run run = {
+            .run_ns = 1000, .cpu_ns = cases[i].cpu_ns, .foreign_ns = cases[i].foreign_ns};
         struct measurement measurement = {.cores = 2, .items = &run, .count = 1};
         assert_true(fabs(measurement_own_run_ns(&measurement) - cases[i].own_run_ns) < 1e-9);
         if (cases[i].own_run_ns > 0)
@@ -272,6 +273,9 @@ static void a_file_that_is_no_measurement_is_refused_with_its_line(void **state)
         "threads,cores,round,run_ns,cpu_ns\n4,2,1,100,x\n",
         "threads,cores,round,run_ns,cpu_ns,foreign_ns\n4,2,1,100,5,\n",
         "threads,cores,round,run_ns,cpu_ns,foreign_ns\n4,2,1,100,5,6,7\n",
+        "threads,cores,round,run_ns,cpu_ns,slowdown\n4,2,1,100,5,1\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns,slowdown\n4,2,1,100,5,6\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns,slowdown\n4,2,1,100,5,6,1,1\n",
         "threads,cores,round,run_ns,cpu_ns\n\"4,2,1,100,5\n",
         "threads,cores,round,run_ns,cpu_ns\n4,0,1,100,5\n",
     };
