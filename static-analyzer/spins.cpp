@@ -62,7 +62,7 @@ class Reader {
 
     bool read(Spin &spin) {
         find_attempts();
-        if (!calls_only_look() || !stores_only_its_own())
+        if (!calls_only_look() || computes_within() || !stores_only_its_own())
             return false;
         if (works)
             std::any_of(attempts.begin(), attempts.end(),
@@ -154,6 +154,30 @@ class Reader {
                     return site.at.loop >= 0 && loop_contains(body, (int)inner, site.at.loop);
                 }))
                 return true;
+        return false;
+    }
+
+    /* Is there a loop inside that makes more than its own rounds, and no pause? Some delay the next
+     * look by counting to a number. */
+    bool computes_within() {
+        for (size_t inner = 0; inner < flow.loops.size(); inner++) {
+            if ((int)inner == l || !loop_contains(flow, l, (int)inner))
+                continue;
+            std::set<std::string> counted;
+            for (const Expr &condition : flow.loops[inner].stmt->exprs)
+                counted.merge(expr_variables(condition));
+            auto is_in = [&](const Moment &at) {
+                return at.loop >= 0 && loop_contains(flow, (int)inner, at.loop);
+            };
+            bool pauses = std::any_of(flow.calls.begin(), flow.calls.end(),
+                                      [&](const CallSite &site) { return is_in(site.at); });
+            if (!pauses && std::any_of(flow.assignments.begin(), flow.assignments.end(),
+                                       [&](const Assignment &a) {
+                                           return is_in(a.at) && !counted.count(a.target->text) &&
+                                                  !is_work(a.at);
+                                       }))
+                return true;
+        }
         return false;
     }
 

@@ -17,7 +17,7 @@ struct ring {
 };
 
 static atomic_flag lock = ATOMIC_FLAG_INIT;
-static atomic_int taken;
+static atomic_int taken, next_item;
 static volatile int ready;
 static _Atomic unsigned arrived, generation;
 static struct node *list;
@@ -132,6 +132,15 @@ static long work_until_ready(struct ring *ring) {
     return done;
 }
 
+/* Not a wait: each round takes the next item and computes. */
+static unsigned hash_items(void) {
+    unsigned hash = 1;
+    while (atomic_fetch_add(&next_item, 1) < 8) //= spin none
+        for (int i = 0; i < 100; i++)
+            hash = hash * 31 + 7;
+    return hash;
+}
+
 /* Waits, but where the trace sees it. */
 static void wait_with_lock(void) {
     for (;;) { //= spin none
@@ -153,6 +162,7 @@ static void *run(void *argument) {
     meet(2);
     ring_push(argument, next_job(argument));
     wait_with_lock();
+    level += (int)hash_items();
     return (void *)(work_off(argument) + work_until_ready(argument) + last_value() + add_up(values));
 }
 
@@ -165,6 +175,7 @@ int main(int argc, char **argv) {
     nodes[0].next = &nodes[1];
     list = nodes;
     ready = argv != NULL;
+    next_item = 0;
     pthread_create(&thread, NULL, run, &ring);
     ring_push(&ring, &ring);
     pthread_join(thread, NULL);

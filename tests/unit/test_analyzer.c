@@ -340,7 +340,7 @@ static void helpers_create_what_their_callers_say(void **state) {
 static void spinning_waits_are_told_from_work(void **state) {
     (void)state;
     struct facts *facts = analyse_program("spins.c");
-    check_marks("spins.c", facts, 9);
+    check_marks("spins.c", facts, 10);
     assert_int_equal(facts->n_spins, 6);
     facts_free(facts);
     facts = analyse_program("spins.cpp");
