@@ -8,7 +8,8 @@
 #        bench/accuracy.sh --write                 (only the document, from what is kept)
 #
 # A machine that others share is faster in one minute and slower in the next. So the real program is
-# run in rounds, each configuration once, and the recordings are made between the rounds.
+# run in rounds, each configuration once, and the recordings are made between the rounds; all wait for
+# moments in which nothing slows the cores, and are repeated when something did (--steady).
 # A recording during which the machine was disturbed is made again, at most twice; one made at another
 # speed than the rounds' is made again after them, at most five times.
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
@@ -248,6 +249,12 @@ spread_of() {
         END { flush(); printf "%.6f", sum / all }'
 }
 
+# How many of the runs something slowed all the same, in words; measured since 2026-11-26.
+slowed_runs() {
+    csv_columns "$1" slowdown | awk '$1 > 1.06 { slowed++ }
+        END { printf " (%d of %d runs in all were slowed by more than 6 %%)", slowed, NR }'
+}
+
 # What others had of the cores, on average over the configurations.
 foreign_share_of() {
     csv_columns "$1" foreign_share | awk '{ sum += $1 } END { printf "%.6f", sum / NR }'
@@ -350,10 +357,9 @@ write_program() {
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
-    # the first configuration was run before and after each of the others
-    printf '%s on %s, at commit %s, %d runs of each configuration (%d threads on %d cores: %d): %s\n\n' \
+    printf '%s on %s, at commit %s, %d runs of each configuration%s: %s\n\n' \
         "${about[1]}" "${about[3]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
-        "${bases[0]}" "${cores##*,}" "$(csv_columns "$first" runs | head -n 1)" "\`${about[0]}\`"
+        "$(slowed_runs "$folder/measured.csv")" "\`${about[0]}\`"
     echo "| model from | build | mean | median | worst | without others | at equal speed |" \
         "self-check | without probes | explained | perturbation | nodes |" \
         "waiting: exact / alike / not |"
@@ -441,10 +447,13 @@ write_document() {
         echo "other guests of a virtual machine's host had meanwhile, as the kernel counts them (0 for"
         echo "measurements from before 2026-11-22). \"Without others\": the error against the time estimated"
         echo "for cores of the program's own, which is what persik predicts. A machine that others share"
-        echo "changes its speed, too, within minutes. So ${bases[0]} threads on ${cores##*,} cores are run before"
-        echo "and after each other run, and \"and at equal speed\" is the error against the time that the"
-        echo "configuration would have taken at the speed of the recording, as its runs compare with those next"
-        echo "to them (\`persik validate --reference\`): it shows how well the model tells configurations apart."
+        echo "changes its speed, too, within minutes: neighbours on the same physical cores slow a program by a"
+        echo "third. Since 2026-11-26 runs and recordings wait for moments in which nothing slows the cores, and"
+        echo "runs that were slowed all the same are repeated (\`--steady\`); before, ${bases[0]} threads on ${cores##*,}"
+        echo "cores were run before and after each other run. \"And at equal speed\" is the error against the time"
+        echo "that the configuration would have taken at the speed of the recording, as its runs compare with"
+        echo "those of the recorded one (\`persik validate --reference\`): it shows how well the model tells"
+        echo "configurations apart."
         echo "\"Self-check\" is the model's largest deviation from the traced run that it was made of, \"without"
         echo "probes\" that of its running time from the recording's plain runs: where the traced run happened to"
         echo "be slower or faster than usual, only the second one tells whether the model is right."
