@@ -1,5 +1,6 @@
 #include "base/pace.h"
 
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,6 +29,7 @@
 #define NEARLY          1.03
 #define LOOK_NS         400000000 /* before a run: some pieces on each core */
 #define LONGEST_WAIT_NS 10e9
+#define PATIENCE        5   /* a short run is rather made again */
 #define TICK_NS         1e7 /* the kernel counts what a core did in these */
 
 struct core_pace {
@@ -165,15 +167,16 @@ double pace_stop(struct pace *pace) {
     return sum_ns / weights / *fastest_ns;
 }
 
-bool pace_wait(int n_cores) {
+bool pace_wait(int n_cores, double run_ns) {
     const struct timespec look = {.tv_nsec = LOOK_NS};
     double from_ns = (double)clock_now_ns(CLOCK_MONOTONIC);
-    while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < LONGEST_WAIT_NS) {
+    double longest_ns = fmin(PATIENCE * run_ns, LONGEST_WAIT_NS);
+    do {
         struct pace *pace = pace_start(n_cores);
         nanosleep(&look, NULL);
         if (pace_stop(pace) < PACE_DISTURBED)
             return true;
         progress_show("waiting until nothing slows the cores", -1);
-    }
+    } while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < longest_ns);
     return false;
 }

@@ -26,7 +26,8 @@ double pace_stop(struct pace *pace);
 /* From here on others slow the cores. */
 #define PACE_DISTURBED 1.06
 
-/* Waits until nothing slows those cores, at most ten seconds. False: something still does. */
-bool pace_wait(int n_cores);
+/* Waits until nothing slows those cores, at most ten seconds and some times as long as the run
+ * takes that it is for. False: something still does. */
+bool pace_wait(int n_cores, double run_ns);
 
 #endif

@@ -170,6 +170,7 @@ struct validation {
         size_t count, capacity;
     } configurations;
     struct measurements measurements;
+    double last_run_ns; /* 0: none yet */
     struct disturbance {
         int runs, repeated, remaining;
         int repetitions; /* with --steady, of all runs */
@@ -294,17 +295,18 @@ enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
 /* With --steady, of one and, for each that is wanted, of all: a machine may never get quiet. */
 enum { MOST_STEADY_REPETITIONS = 6, MEAN_STEADY_REPETITIONS = 2 };
 
-static int run_once(const struct validation *validation, const struct configuration *configuration,
+static int run_once(struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
     struct pace *pace = NULL;
     if (validation->options->steady) {
-        pace_wait(configuration->cores);
+        pace_wait(configuration->cores, validation->last_run_ns);
         pace = pace_start(configuration->cores);
     }
     int status = programs_measure(arguments, configuration->cores, run, error);
     run->slowdown = pace ? pace_stop(pace) : 0;
+    validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
         return error_prefix(error, "threads %s, cores %d", configuration->threads->label,

@@ -47,6 +47,7 @@ struct collection {
         uint64_t *items;
     } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
     bool stopped;             /* no more plain runs */
+    double last_run_ns;       /* 0: none yet */
     int slowed;               /* runs that did not count, as something slowed them */
     bool again;               /* the traced run is made again: its output has been seen */
 };
@@ -58,7 +59,7 @@ struct collection {
 static struct pace *begin_run(const struct collection *collection) {
     if (!collection->options->steady)
         return NULL;
-    pace_wait(host_cores());
+    pace_wait(host_cores(), collection->last_run_ns);
     return pace_start(host_cores());
 }
 
@@ -79,6 +80,7 @@ static bool run_plainly(struct collection *collection) {
     struct pace *pace = begin_run(collection);
     bool failed = launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0;
     double slowdown = pace_stop(pace);
+    collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
     if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
         collection->stopped = true;
@@ -437,6 +439,8 @@ static int run_traced_steadily(struct collection *collection, struct error *erro
         struct pace *pace = begin_run(collection);
         int status = run_traced(collection, error);
         double slowdown = pace_stop(pace);
+        collection->last_run_ns =
+            (double)(collection->launch.end_mono_ns - collection->launch.start_mono_ns);
         bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
         if (!ended || !is_to_repeat(collection, slowdown)) {
             if (slowdown > PACE_DISTURBED)
