@@ -1,5 +1,6 @@
 #include "cli/measurement.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -247,6 +248,7 @@ double measurements_ratio(const struct measurements *measurements,
             continue;
         const struct program_run *before = nearest_run(measurements, pace, i, -1);
         const struct program_run *after = nearest_run(measurements, pace, i, 1);
+        assert(before || after); /* it has runs */
         double pace_ns =
             ((double)(before ? before : after)->run_ns + (double)(after ? after : before)->run_ns) /
             2;

@@ -385,6 +385,7 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     char *absolute = realpath(directory, NULL);
     if (!absolute)
         return error_set(error, "%s: %s: create it first", directory, strerror(errno));
+    free(collection->raw); /* of an earlier run */
     collection->raw =
         memory_format("%s/%s", absolute, collection->evicts ? "raw-evictions" : "raw");
     free(absolute);
@@ -427,7 +428,6 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
     block_free(&collection->block);
     lacks_cut(&collection->lacks, n_lacks);
     collection->timebase.count = 0;
-    free(collection->raw);
     if (prepare_raw(collection, error) != 0)
         return -1;
     return wraps_save(&collection->wraps, collection->raw, error);

@@ -1,5 +1,5 @@
-/* Main tells each worker by a semaphore of its own that there is a frame, takes the last strips of it
- * itself, and waits by one semaphore for all until as many as there are have told that they are
+/* Main tells each worker by a semaphore of its own that there is a frame, takes the last strips of
+ * it itself, and waits by one semaphore for all until as many as there are have told that they are
  * done. */
 #include <pthread.h>
 #include <semaphore.h>
@@ -24,7 +24,7 @@ static struct {
 
 static void strips_paint(struct hand *hand) {
     for (int strip = hand->number; strip < STRIPS; strip += hand->of)
-        hand->sum += burn((uint64_t)(show.frame * STRIPS + strip), 700);
+        hand->sum += burn((uint64_t)show.frame * STRIPS + (uint64_t)strip, 700);
 }
 
 static void *hand_main(void *arg) {
