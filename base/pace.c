@@ -131,7 +131,7 @@ struct pace *pace_start(int n_cores) {
     size_t n = (size_t)n_cores < n_allowed ? (size_t)n_cores : n_allowed;
     struct pace *pace = memory_alloc(1, sizeof *pace);
     *pace = (struct pace){.stop = stop, .cores = memory_alloc(n, sizeof *pace->cores)};
-    bool started = true;
+    bool started = n > 0;
     while (started && pace->n_cores < n) {
         struct core_pace *core = &pace->cores[pace->n_cores];
         *core = (struct core_pace){.stop = stop, .fastest_ns = fastest_with[n]};

@@ -412,7 +412,7 @@ check_pipeline() {
     { head -n 1 runs.csv && grep '^1,1,' runs.csv; } >other.csv
     refuses 1 "recorded with 2 threads of" validate -i whole --reuse paired.csv --reference 3
     refuses 1 "holds no runs with threads 2" validate -i whole --reuse other.csv --reference 2
-    { head -n 1 runs.csv && printf '%s,1,%s,%s,9,0\n' 1 1 100000000 1 2 110000000 2 1 200000000 2 2 200000000; } >known.csv
+    { head -n 1 runs.csv && printf '%s,1,%s,%s,9,0,0\n' 1 1 100000000 1 2 110000000 2 1 200000000 2 2 200000000; } >known.csv
     run validate -i whole --reuse known.csv
     [ $status -eq 0 ] &&
         grep -q 'differ by 4.8 % (standard deviation): the median of 2 is known within 3.4 %' out
