@@ -70,7 +70,7 @@ for program in forks pool_class; do
     "$persik" predict -q -i $program --threads 2,3,4 --cores 2 --format=csv >predicted.csv
     check "$program: three threads take longer on two cores than two or four" \
         awk -v two="$(seconds 2)" -v three="$(seconds 3)" -v four="$(seconds 4)" \
-        'BEGIN {exit !(two > 0 && three > 1.2 * two && three > 1.2 * four)}'
+        'BEGIN {exit !(two > 0 && three > 1.1 * two && three > 1.1 * four)}'
 done
 
 finish
