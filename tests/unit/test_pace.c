@@ -1,0 +1,53 @@
+/* base/pace: how fast the cores compute while something else runs on them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <time.h>
+
+#include "base/pace.h"
+
+static void let_it_look(void) {
+    const struct timespec looks = {.tv_nsec = 250000000};
+    nanosleep(&looks, NULL);
+}
+
+static void the_mean_is_no_faster_than_the_fastest(void **state) {
+    (void)state;
+    for (int n_cores = 1; n_cores <= 2; n_cores++)
+        for (int i = 0; i < 2; i++) {
+            struct pace *pace = pace_start(n_cores);
+            assert_non_null(pace);
+            let_it_look();
+            double slowdown = pace_stop(pace);
+            assert_true(isfinite(slowdown) && slowdown >= 1);
+        }
+}
+
+static void two_may_watch_at_once(void **state) {
+    (void)state;
+    struct pace *one = pace_start(1), *all = pace_start(1000);
+    assert_non_null(one);
+    assert_non_null(all);
+    let_it_look();
+    assert_true(pace_stop(one) >= 1);
+    assert_true(pace_stop(all) >= 1);
+}
+
+static void there_is_nothing_to_watch_without_cores(void **state) {
+    (void)state;
+    assert_null(pace_start(0));
+    assert_true(pace_stop(NULL) == 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_mean_is_no_faster_than_the_fastest),
+        cmocka_unit_test(two_may_watch_at_once),
+        cmocka_unit_test(there_is_nothing_to_watch_without_cores),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
