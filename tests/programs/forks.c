@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define ROUNDS      40
-#define ITEMS       3000000L
+#define ITEMS       9000000L
 #define MAX_THREADS 64
 
 static struct {

@@ -55,7 +55,7 @@ class Pool {
     bool over = false;
 
     void compute(int id) {
-        const long items = 3000000;
+        const long items = 9000000;
         unsigned x = static_cast<unsigned>(id);
         for (long i = items * id / size; i < items * (id + 1) / size; i++)
             x = x * 1664525U + 1013904223U;
