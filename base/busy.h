@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdint.h>
 
+#define BUSY_TICK_NS 1e7 /* the kernel counts in these */
+
 /* Time that the CPUs in `cpus` have been busy since the machine started, for anybody: the programs,
  * interrupts, the host's other guests. 0 when the kernel does not tell. */
 uint64_t busy_ns(const cpu_set_t *cpus);

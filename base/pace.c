@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/busy.h"
@@ -29,8 +28,7 @@
 #define NEARLY          1.03
 #define LOOK_NS         400000000 /* before a run: some pieces on each core */
 #define LONGEST_WAIT_NS 10e9
-#define PATIENCE        5   /* a short run is rather made again */
-#define TICK_NS         1e7 /* the kernel counts what a core did in these */
+#define PATIENCE        5 /* a short run is rather made again */
 
 struct core_pace {
     pthread_t thread;
@@ -78,8 +76,7 @@ static double look(double fastest_ns) {
     for (int n = 0; n < MOST_PIECES && (n == 0 || median_ns > NEARLY * fastest_ns); n += PIECES) {
         for (int i = 0; i < PIECES; i++)
             pieces_ns[i] = do_piece();
-        gsl_sort(pieces_ns, 1, PIECES);
-        median_ns = gsl_stats_median_from_sorted_data(pieces_ns, 1, PIECES);
+        median_ns = gsl_stats_median(pieces_ns, 1, PIECES);
     }
     return median_ns;
 }
@@ -158,7 +155,7 @@ double pace_stop(struct pace *pace) {
         const struct core_pace *core = &pace->cores[i];
         if (*fastest_ns == 0 || core->fastest_ns < *fastest_ns)
             *fastest_ns = core->fastest_ns;
-        double weight = TICK_NS + (double)(busy_ns(&core->cpu) - core->busy_ns);
+        double weight = BUSY_TICK_NS + (double)(busy_ns(&core->cpu) - core->busy_ns);
         sum_ns += weight * core->sum_ns / (double)core->n;
         weights += weight;
     }

@@ -1,8 +1,9 @@
 #include "cli/load.h"
 
+#include "base/busy.h"
+
 #define MAX_SHARE    0.05
-#define TICK_NS      10000000.0 /* /proc/stat counts in these */
-#define TICKS_UNSURE 2          /* per core: a count is rounded down before and after */
+#define TICKS_UNSURE 2 /* per core: a count is rounded down before and after */
 
 double load_share(const struct program_run *run, int cores) {
     return (double)run->foreign_ns / ((double)run->run_ns * cores);
@@ -10,5 +11,5 @@ double load_share(const struct program_run *run, int cores) {
 
 bool load_disturbed(const struct program_run *run, int cores) {
     double limit_ns = MAX_SHARE * (double)run->run_ns * cores;
-    return (double)run->foreign_ns > limit_ns + TICKS_UNSURE * TICK_NS * cores;
+    return (double)run->foreign_ns > limit_ns + TICKS_UNSURE * BUSY_TICK_NS * cores;
 }

@@ -16,6 +16,7 @@
 
 #include "base/busy.h"
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/rerun.h"
@@ -163,14 +164,13 @@ int programs_allowed_cores(void) {
 
 /* The first `cores` of the allowed CPUs. */
 static cpu_set_t choose_cores(int cores) {
-    cpu_set_t allowed;
     cpu_set_t chosen;
     CPU_ZERO(&chosen);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) < 0)
-        return chosen;
-    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&chosen) < cores; cpu++)
-        if (CPU_ISSET(cpu, &allowed))
-            CPU_SET(cpu, &chosen);
+    size_t n_allowed;
+    int *numbers = cores_allowed(&n_allowed);
+    for (size_t i = 0; i < n_allowed && i < (size_t)cores; i++)
+        CPU_SET(numbers[i], &chosen);
+    free(numbers);
     return chosen;
 }
 
@@ -187,22 +187,11 @@ static uint64_t timeval_ns(struct timeval time) {
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
 }
 
-static uint64_t usage_ns(const struct rusage *usage) {
-    return timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime);
-}
-
-/* What persik itself uses meanwhile, to see how fast the cores are, is nobody else's. */
-static uint64_t own_cpu_ns(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage_ns(&usage);
-}
-
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
     if (rerun_prepare(error) < 0)
         return -1;
     cpu_set_t cpus = choose_cores(cores);
-    uint64_t own_ns = own_cpu_ns();
+    uint64_t own_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t busy_before_ns = busy_ns(&cpus);
     uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
     pid_t child = fork();
@@ -217,10 +206,11 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
             return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
     *run = (struct program_run){
         .run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns,
-        .cpu_ns = usage_ns(&usage),
+        .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
     };
     uint64_t all_ns = busy_ns(&cpus) - busy_before_ns;
-    uint64_t known_ns = run->cpu_ns + own_cpu_ns() - own_ns;
+    /* What persik itself uses, to see how fast the cores are, is nobody else's. */
+    uint64_t known_ns = run->cpu_ns + clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - own_ns;
     run->foreign_ns = all_ns > known_ns ? all_ns - known_ns : 0;
     return check_status(argv[0], status, error);
 }

@@ -3,11 +3,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
@@ -190,13 +190,6 @@ static void drain_ftrace(void *context) {
 #define STOLEN_NOTE  0.02
 #define FOREIGN_NOTE 0.05
 
-static double own_cpu_ns(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3;
-}
-
 /* What others had of the cores while the program ran. The guest's scheduler does not know what the
  * host gives away: a thread that seems to compute may stand still. `ours_ns` is what persik itself
  * used. */
@@ -240,9 +233,9 @@ static int run_in(struct collection *collection, char *const *environment, struc
     recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
     struct host_use before = host_use();
-    double ours_ns = own_cpu_ns();
+    uint64_t ours_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
     int status = launch_finish(launch, error);
-    note_others(collection, before, own_cpu_ns() - ours_ns);
+    note_others(collection, before, (double)(clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - ours_ns));
     recorder_stop(collection->recorder);
     recorder_free(collection->recorder);
     collection->sched.lost += ftrace_lost(collection->ftrace);

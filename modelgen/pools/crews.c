@@ -293,7 +293,7 @@ static bool find_meetings(const struct trace *trace, const struct sample *sample
     crew->last = meetings->last;
     crew->begin_ns = records[crew->first].start_ns;
     crew->end_ns = trace_end_ns(&records[crew->last - 1]);
-    crew->duties = duties_find(trace, sample, crew->members, crew->n_members);
+    crew->duties = duties_find(trace, sample, crew->members, crew->n_members, NULL);
     if (!is_worth_it(trace, crew) || !waits_as_they_do(trace, crew, &crew->duties) ||
         !duties_creator_has(&crew->duties, trace, sample, crew->creator, crew->members,
                             crew->n_members))

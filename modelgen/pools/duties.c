@@ -28,59 +28,48 @@ void duties_add(struct duties *duties, const char *function) {
     duties->functions[duties->n_functions++] = function;
 }
 
-struct duties duties_find(const struct trace *trace, const struct sample *sample,
-                          const size_t *members, size_t n_members) {
-    struct duties duties = {0};
-    const char *start = trace->threads[members[0]].start_routine;
-    for (size_t m = 0; m < n_members; m++) {
-        const struct trace_thread *thread = &trace->threads[members[m]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT)
-                continue;
-            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
-            if (calls->n_frames > 1 &&
-                strcmp(calls->frames[calls->n_frames - 1].function, start) == 0)
-                duties_add(&duties, calls->frames[calls->n_frames - 2].function);
-        }
-    }
-    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
-        int parent = sample->nodes[n].parent;
-        if (parent >= 0 && sample->nodes[parent].parent < 0 &&
-            strcmp(sample->nodes[parent].function, start) == 0)
-            duties_add(&duties, sample->nodes[n].function);
-    }
-    return duties;
-}
-
-/* Is the function, called by `caller`, one of those that the functions around call? */
-static bool is_between(const struct duties *around, const char *function, const char *caller) {
+/* Is a function that is called by `caller` part of the work? By what is called around it or, if
+ * that is NULL, if the thread's outermost function, `start`, calls it. */
+static bool belongs(const struct duties *around, const char *start, const char *function,
+                    const char *caller, bool is_outermost) {
+    if (!around)
+        return is_outermost && strcmp(caller, start) == 0;
     return duties_are_in(around, caller) && !duties_are_in(around, function) &&
            api_find_internal(function) < 0;
 }
 
-struct duties duties_find_between(const struct trace *trace, const struct sample *sample,
-                                  const size_t *members, size_t n_members,
-                                  const struct duties *around) {
+static void add_called(const struct duties *around, const char *start,
+                       const struct trace_context *calls, struct duties *duties) {
+    for (size_t f = 0; f + 1 < calls->n_frames; f++)
+        if (belongs(around, start, calls->frames[f].function, calls->frames[f + 1].function,
+                    f + 2 == calls->n_frames))
+            duties_add(duties, calls->frames[f].function);
+}
+
+static void add_sampled(const struct duties *around, const char *start, const struct sample *sample,
+                        struct duties *duties) {
+    for (size_t n = 0; n < sample->n_nodes; n++) {
+        const struct sample_node *node = &sample->nodes[n];
+        const struct sample_node *caller = node->parent < 0 ? NULL : &sample->nodes[node->parent];
+        if (caller &&
+            belongs(around, start, node->function, caller->function, caller->parent < 0) &&
+            source_under_root(sample, n, start))
+            duties_add(duties, node->function);
+    }
+}
+
+struct duties duties_find(const struct trace *trace, const struct sample *sample,
+                          const size_t *members, size_t n_members, const struct duties *around) {
     struct duties duties = {0};
     const char *start = trace->threads[members[0]].start_routine;
     for (size_t m = 0; m < n_members; m++) {
         const struct trace_thread *thread = &trace->threads[members[m]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT)
-                continue;
-            const struct trace_context *calls = &trace->contexts[thread->records[r].context];
-            for (size_t f = 0; f + 1 < calls->n_frames; f++)
-                if (is_between(around, calls->frames[f].function, calls->frames[f + 1].function))
-                    duties_add(&duties, calls->frames[f].function);
-        }
+        for (size_t r = 0; r < thread->n_records; r++)
+            if (thread->records[r].context != TRACE_NO_CONTEXT)
+                add_called(around, start, &trace->contexts[thread->records[r].context], &duties);
     }
-    for (size_t n = 0; sample && n < sample->n_nodes; n++) {
-        int parent = sample->nodes[n].parent;
-        if (parent >= 0 &&
-            is_between(around, sample->nodes[n].function, sample->nodes[parent].function) &&
-            source_under_root(sample, n, start))
-            duties_add(&duties, sample->nodes[n].function);
-    }
+    if (sample)
+        add_sampled(around, start, sample, &duties);
     return duties;
 }
 

@@ -17,16 +17,11 @@ struct duties {
     size_t n_functions;
 };
 
-/* Of the threads `members`, as their calls show and, unless NULL, the samples. duties_free() ends
- * it. */
+/* Of the threads `members`, as their calls show and, unless NULL, the samples: what their outermost
+ * function calls or, with `around`, what they call in between calls that are made around their
+ * work, in functions that make those. duties_free() ends it. */
 struct duties duties_find(const struct trace *trace, const struct sample *sample,
-                          const size_t *members, size_t n_members);
-
-/* Instead, what they call between some calls of their own that are made `around` it, in functions
- * that also make those. */
-struct duties duties_find_between(const struct trace *trace, const struct sample *sample,
-                                  const size_t *members, size_t n_members,
-                                  const struct duties *around);
+                          const size_t *members, size_t n_members, const struct duties *around);
 void duties_free(struct duties *duties);
 
 void duties_add(struct duties *duties, const char *function);

@@ -97,8 +97,7 @@ static bool is_worth_it(const struct trace *trace, const size_t *members, size_t
 static bool does_their_work(const struct trace *trace, const struct sample *sample, size_t creator,
                             const size_t *members, size_t n_members, const struct pieces *pieces) {
     size_t calls = 0;
-    if (!calls_are_theirs(trace, creator, pieces, &calls) ||
-        (pieces->commands && !is_worth_it(trace, members, n_members, pieces)))
+    if (!calls_are_theirs(trace, creator, pieces, &calls))
         return false;
     if (!sample)
         return calls > 0;
@@ -120,12 +119,10 @@ static struct duties find_forked(const struct trace *trace, const struct sample 
                                  const size_t *members, size_t n_members,
                                  const struct pieces *pieces) {
     struct duties around = {0};
-    if (pieces->count == 0)
-        return around;
     add_functions(trace, &pieces->take, &around);
     add_functions(trace, &pieces->done, &around);
     add_functions(trace, &pieces->done_last, &around);
-    struct duties duties = duties_find_between(trace, sample, members, n_members, &around);
+    struct duties duties = duties_find(trace, sample, members, n_members, &around);
     duties_free(&around);
     return duties;
 }
@@ -136,13 +133,17 @@ struct pieces pieces_find(const struct trace *trace, const struct sample *sample
     pieces.commands = find_commands(trace, members, n_members, &pieces);
     if (pieces.commands) {
         find_pieces(&trace->threads[creator], &pieces);
-        pieces.duties = duties_find(trace, sample, members, n_members);
+        if (!is_worth_it(trace, members, n_members, &pieces))
+            pieces.count = 0;
+        if (pieces.count > 0)
+            pieces.duties = duties_find(trace, sample, members, n_members, NULL);
     } else {
         pieces = (struct pieces){0};
         forks_find(trace, creator, members, n_members, &pieces);
-        pieces.duties = find_forked(trace, sample, members, n_members, &pieces);
+        if (pieces.count > 0)
+            pieces.duties = find_forked(trace, sample, members, n_members, &pieces);
     }
-    if (!does_their_work(trace, sample, creator, members, n_members, &pieces))
+    if (pieces.count > 0 && !does_their_work(trace, sample, creator, members, n_members, &pieces))
         pieces.count = 0;
     return pieces;
 }
