@@ -21,6 +21,7 @@ struct draft_edge {
     bool farewell; /* left only when there was no more, and so not to be counted: see peg.c */
     enum taker taker;
     bool taken; /* the computation on it is work that threads take, who has more time more */
+    double together_ns; /* ... as much in each round, all together; 0: not by rounds. See taken.h */
     struct values cpu_ns, runs;
     struct passes
         passes; /* one per cpu_ns, with the rounds of loops that the graph does not show */

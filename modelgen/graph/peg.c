@@ -11,6 +11,7 @@
 #include "modelgen/graph/history.h"
 #include "modelgen/graph/loops.h"
 #include "modelgen/graph/places.h"
+#include "modelgen/graph/taken.h"
 #include "modelgen/graph/takers.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/scaling/rules.h"
@@ -268,6 +269,8 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = edge_scaling_cpu(builder, draft);
     bool is_of_one = write_edge_of_one(builder, draft, &scaling);
+    if (draft->taken && !is_of_one)
+        taken_note(builder, draft, scaling.share);
     struct edge *edge = draft_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
@@ -409,5 +412,6 @@ void peg_build(const struct peg_input *input, struct model *model) {
     places_note(&builder);
     complete_outcomes(&builder);
     write_nodes(&builder);
+    taken_share_out(&builder);
     builder_free(&builder);
 }

@@ -1,7 +1,9 @@
 /* A pool as computing programs have it: main opens a round by a generation number that each worker
  * compares with its own, does the first part itself, and waits until the others have done theirs.
+ * With -DTAKEN there are no parts: all take items from a counter until none is left.
  * Usage: forks THREADS */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +23,27 @@ static struct {
 static int n_threads;
 static unsigned results[MAX_THREADS];
 
-static void compute_part(long id) {
-    unsigned x = (unsigned)id;
-    for (long i = ITEMS * id / n_threads; i < ITEMS * (id + 1) / n_threads; i++)
+static unsigned compute(long from, long to) {
+    unsigned x = (unsigned)from;
+    for (long i = from; i < to; i++)
         x = x * 1664525U + 1013904223U;
-    results[id] += x;
+    return x;
 }
+
+#ifdef TAKEN
+#define TAKES 300
+static atomic_long next;
+
+static void compute_part(long id) {
+    long item;
+    while ((item = atomic_fetch_add(&next, 1)) < TAKES)
+        results[id] += compute(ITEMS / TAKES * item, ITEMS / TAKES * (item + 1));
+}
+#else
+static void compute_part(long id) {
+    results[id] += compute(ITEMS * id / n_threads, ITEMS * (id + 1) / n_threads);
+}
+#endif
 
 static void *serve(void *argument) {
     int seen = 0;
@@ -50,6 +67,9 @@ static void *serve(void *argument) {
 static void run_round(void) {
     pthread_mutex_lock(&rounds.lock);
     rounds.generation++;
+#ifdef TAKEN
+    next = 0;
+#endif
     rounds.pending = n_threads - 1;
     pthread_cond_broadcast(&rounds.opened);
     pthread_mutex_unlock(&rounds.lock);
