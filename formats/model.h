@@ -359,6 +359,7 @@ struct pool {
     int profiled_threads;  /* T0 */
     bool scales;           /* --threads N changes it */
     bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
+    bool with_creator;     /* its first thread is the one that creates them, at work */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     int most_threads, least_threads; /* bounds of what --threads changes; 0: none */
     double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */

@@ -112,6 +112,7 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
         pool->most_threads = from->most;
         pool->least_threads = from->least;
         pool->at_start = from->creator < 0;
+        pool->with_creator = from->with_creator && !from->team;
         pool->awake = from->team && from->team->spins;
         pool->sleep_cpu_ns = from->team ? from->team->sleep_cpu_ns : 0;
     }

@@ -113,6 +113,8 @@ static bool wakes_widely(const struct engine *engine, const struct thread *waker
 static int place_woken(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core;
     int target = previous;
+    if (waker && waker == thread->creator)
+        return waker->core; /* which goes on there itself */
     if (waker)
         record_wake(engine, waker, thread);
     if (waker && waker->core != previous && !is_idle(engine, previous) &&

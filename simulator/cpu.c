@@ -264,6 +264,8 @@ static void run_on_idle(struct engine *engine, struct thread *thread, int index,
 
 void cpu_wake(struct engine *engine, struct thread *thread, struct thread *waker) {
     bool begins = thread->state == THREAD_UNBORN, slept = !thread->is_awake;
+    if (waker && !begins && (waker == thread->creator || thread == waker->creator))
+        slept = false; /* one and the same in the program */
     bool is_ideal = fair_is_shared(engine), stayed = thread->is_delayed;
     thread->is_awake = false;
     int index = is_ideal ? idle_core(engine, thread)

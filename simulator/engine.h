@@ -84,7 +84,9 @@ struct thread {
     enum thread_state state;
     enum thread_phase phase, after_retake;
     enum outcome granted;
-    bool is_spinning;  /* burns CPU until it gets what it waits for */
+    bool is_spinning; /* burns CPU until it gets what it waits for */
+    struct thread
+        *creator;      /* of which it is the work, its own thread: see struct pool; else NULL */
     bool is_awake;     /* will go on without having slept: see struct plan_pool */
     int core;          /* while RUNNING, or chosen and about to */
     int last_core;     /* or where it queues; PLAN_NONE before the first */

@@ -99,6 +99,7 @@ enum progress pool_create(struct engine *engine, struct thread *thread, int pool
             revive(engine, created);
         if (created->state != THREAD_UNBORN)
             continue;
+        created->creator = planned->with_creator && i == 0 ? thread : NULL;
         created->is_awake = planned->awake;
         created->debt_ns += planned->sleep_ns; /* since its last life */
         cpu_wake(engine, created, thread);

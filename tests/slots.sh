@@ -11,10 +11,10 @@ cd "$scratch" || exit 1
 # tells PROGRAM FILTER: what jq says of its model is true.
 tells() { jq -e "$2" "$1/model.json"; }
 
-# With one core, the running time is the CPU time of all threads.
+# With one core, the running time is the CPU time of all threads. same_work PROGRAM [OPTION...]
 seconds() { awk -F, -v threads="$1" 'NR > 1 && $1 == threads {print $3}' predicted.csv; }
 same_work() {
-    "$persik" predict -i "$1" --threads 1,8 --cores 1 --format=csv >predicted.csv 2>log || return 1
+    "$persik" predict -i "$@" --threads 1,8 --cores 1 --format=csv >predicted.csv 2>log || return 1
     cat predicted.csv log
     ! grep "waited for nothing" log &&
         awk -v one="$(seconds 1)" -v eight="$(seconds 8)" \
@@ -79,7 +79,10 @@ for program in forks taken pool_class; do
         awk -v two="$(seconds 2)" -v three="$(seconds 3)" -v four="$(seconds 4)" -v late=$late \
         'BEGIN {exit !(two > 0 && (three > 1.1 * two) == late && (three > 1.1 * four) == late)}'
 done
-# With a core for each, all are busy to the end; the one who opens the rounds does not come first.
+check "forks: so they do as the user says that the work is shared out" \
+    same_work forks --partition serve=fixed
+check "taken: so they do as the user says that it is taken" same_work taken --partition serve=shared
+# With a core for each, all are busy to the end.
 "$persik" predict -q -i taken --threads 1,8 --cores 8 --format=csv >predicted.csv
 check "taken: eight threads on eight cores are eight times as fast, nearly" \
     awk -v one="$(seconds 1)" -v eight="$(seconds 8)" 'BEGIN {exit !(one > 6 * eight && eight > 0)}'

@@ -79,8 +79,10 @@ bool pool_graph_takes_command(const struct pool_graph *graph, size_t n) {
 /* Threads that wait for each other here go round equally often: such a loop's rounds are nobody's
  * share. */
 static bool is_meeting(const struct pool_graph *graph, size_t n) {
-    enum node_kind kind = graph->model->nodes[n].kind;
+    const struct node *node = &graph->model->nodes[n];
+    enum node_kind kind = node->kind;
     return kind == NODE_BARRIER || pool_graph_takes_command(graph, n) ||
+           (kind == NODE_TURN && graph->model->objects[node->object].in_rounds) ||
            (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
            (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
 }

@@ -996,6 +996,41 @@ static void test_each_round_is_for_every_thread(void **state) {
     model_free(model);
 }
 
+/* Main opens 5 rounds for three threads, on as many cores. One of them is main itself: it begins
+ * where main stops, a tenth of a millisecond later, while the others have to be woken, as main has
+ * for the next round. Else there would be four threads for three cores. */
+static void test_the_creators_part_is_done_on_its_core(void **state) {
+    (void)state;
+    struct model *model = build_team(3, 3);
+    model->pools[1].with_creator = true;
+    model->machine.tick_ns = 4 * MS;
+    model->machine.wake_latency_ns = constant(1 * MS);
+    model->machine.block_cpu_ns = 0.5 * MS;
+    int rounds = build_object(model, OBJECT_ORDER, 0);
+    int done = build_object(model, OBJECT_TOKENS, 0);
+    model->objects[rounds].in_rounds = true;
+    int create = model->nodes[model->pools[0].entry].edges[0].to;
+    int join = model->nodes[create].edges[0].to, from = create, leave;
+    for (int round = 0; round < 5; round++) {
+        from = build_next(model, from, constant(5 * MS), NODE_PASS, rounds);
+        from = build_next(model, from, constant(0.1 * MS), NODE_ACQUIRE, done);
+        model->nodes[from].count = 3;
+    }
+    build_edge(model, from, join);
+    model->nodes[create].edges[0] = model->nodes[create].edges[--model->nodes[create].n_edges];
+    int head = build_next(model, model->pools[1].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int turn = build_next(model, build_loop(model, head, constant(5), &leave), constant(0),
+                          NODE_TURN, rounds);
+    build_edge(model, build_next(model, turn, constant(10 * MS), NODE_RELEASE, done), head);
+    end_after(model, leave, constant(0));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    /* 1 to begin with; then 5, those who are woken 1 + 0.5 + 10, and main again 1 + 0.5. */
+    assert_close(result.run_ns.mean, (1 + 5 * 18) * MS, 1e-9);
+    assert_close(3 * result.pools[1].cpu_ns.mean, 5 * (30 + 2 * 0.5) * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 /* The thread leaves its core for less than what is brief, or for more. Nobody had been there before
  * it. */
 static void test_a_core_that_has_just_become_idle_takes_a_thread_sooner(void **state) {
@@ -1949,6 +1984,7 @@ int main(void) {
         cmocka_unit_test(test_numbers_that_are_dealt_need_not_be_drawn),
         cmocka_unit_test(test_whose_turn_it_is_leads_all_who_have_come),
         cmocka_unit_test(test_each_who_is_led_costs_the_leader),
+        cmocka_unit_test(test_the_creators_part_is_done_on_its_core),
         cmocka_unit_test(test_each_round_is_for_every_thread),
         cmocka_unit_test(test_a_core_that_has_just_become_idle_takes_a_thread_sooner),
         cmocka_unit_test(test_a_signal_waits_for_those_woken_before),
