@@ -113,8 +113,6 @@ static bool wakes_widely(const struct engine *engine, const struct thread *waker
 static int place_woken(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core;
     int target = previous;
-    if (waker && waker == thread->creator)
-        return waker->core; /* which goes on there itself */
     if (waker)
         record_wake(engine, waker, thread);
     if (waker && waker->core != previous && !is_idle(engine, previous) &&
@@ -139,11 +137,12 @@ static int place_woken(struct engine *engine, struct thread *thread, struct thre
 
 int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {
     int previous = thread->last_core, index;
+    bool is_own = waker && waker == thread->creator; /* which goes on itself */
     if (previous == PLAN_NONE) {
-        index = place_new(engine, waker);
+        index = is_own ? waker->core : place_new(engine, waker);
         thread->load = (struct average){.value = 1, .at_ns = engine->now_ns};
     } else {
-        index = place_woken(engine, thread, waker);
+        index = is_own ? waker->core : place_woken(engine, thread, waker);
     }
     if (index != previous)
         move_load(engine, thread, previous, index);
