@@ -176,25 +176,37 @@ class HeaderReader {
     }
 };
 
-/* if (i % threads != index) continue; also splits a loop. */
-const Expr *find_filter(const Stmt &stmt, int f, const Taint &taint, int depth) {
+/* The comparison with the thread's number that decides what is done in a round, such as
+ * if (i % threads != index) continue; `asks` tells whether the other side is one to compare with.
+ */
+template <typename Asks>
+const Expr *find_filter(const Stmt &stmt, int f, const Taint &taint, const Asks &asks,
+                        int depth = 0) {
     const int max_depth = 3; /* block, if, block */
     if (stmt.kind == StmtKind::If) {
         const Expr &condition = stmt.exprs[0];
-        if (condition.kind == ExprKind::Operator && condition.children.size() == 2 &&
-            (condition.text == "==" || condition.text == "!=")) {
-            Value a = taint.evaluate(condition.children[0], f, nullptr);
-            Value b = taint.evaluate(condition.children[1], f, nullptr);
-            if (((a.all & TAINT_SHARE) && (b.all & TAINT_INDEX)) ||
-                ((b.all & TAINT_SHARE) && (a.all & TAINT_INDEX)))
+        bool compares = condition.kind == ExprKind::Operator && condition.children.size() == 2 &&
+                        (condition.text == "==" || condition.text == "!=");
+        for (size_t side = 0; compares && side < 2; side++)
+            if (taint.evaluate(condition.children[side], f, nullptr).all & TAINT_INDEX &&
+                asks(condition.children[1 - side]))
                 return &condition;
-        }
     }
     if (stmt.kind == StmtKind::Block && depth < max_depth)
         for (const Stmt &child : stmt.children)
-            if (const Expr *filter = find_filter(child, f, taint, depth + 1))
+            if (const Expr *filter = find_filter(child, f, taint, asks, depth + 1))
                 return filter;
     return nullptr;
+}
+
+/* Does it tell of a round whose it is: owner(i), owners[i], i / size? */
+bool tells_owner(const Flow &flow, const Loop &loop, const Expr &expr) {
+    if (only_variable(expr) == &expr && expr.children.empty())
+        return false; /* i itself: a round for each thread */
+    const std::set<std::string> variables = expr_variables(expr);
+    return std::any_of(variables.begin(), variables.end(), [&](const std::string &key) {
+        return key_is_local(key) && loop_assigns(flow, loop, key);
+    });
 }
 
 bool is_wait_loop(const Flow &flow, int l) {
@@ -243,7 +255,11 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return share_bound(header);
     if (step & TAINT_COUNT)
         return {BOUND_SHARE, "steps by the thread count", 0};
-    if (const Expr *filter = find_filter(loop.stmt->children[1], (int)f, taint, 0))
+    auto is_share = [&](const Expr &expr) {
+        return (taint.evaluate(expr, (int)f, nullptr).all & TAINT_SHARE) > 0;
+    };
+    const Stmt &body = loop.stmt->children[1];
+    if (const Expr *filter = find_filter(body, (int)f, taint, is_share))
         return {BOUND_SHARE, expr_display(*filter), 0};
     if (shared)
         return {BOUND_SHARED, shared->why, 0};
@@ -260,6 +276,9 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     if ((limit & TAINT_COUNT) || counts_down)
         return {BOUND_THREADS,
                 header.limit_text.empty() ? "starts at the thread count" : header.limit_text, 0};
+    auto is_owner = [&](const Expr &expr) { return tells_owner(flow, loop, expr); };
+    if (const Expr *filter = find_filter(body, (int)f, taint, is_owner))
+        return {BOUND_SHARE, expr_display(*filter), 0};
     if ((limit & TAINT_INDEX) && (start & TAINT_INDEX))
         return {BOUND_FIXED, "same length for each thread", 0};
     if (limit & TAINT_INDEX)

@@ -156,6 +156,7 @@ Taint::Taint(const Program &program) : program(program) {
     forget_constant_counts();
     collect_copies();
     seed_counts();
+    seed_numbers();
     propagate();
     find_team_loops();
     propagate();
@@ -348,6 +349,48 @@ void Taint::seed_counts() {
                 (!key_is_local(copy.source) || fields_fed[copy.source].size() <= 1))
                 queue.push_back(copy.source);
     }
+}
+
+namespace {
+
+/* Is one more counted there, under a mutex that is held at the other moment, too? */
+bool counts_up(const Assignment &a, const std::string &counter, const Moment &other) {
+    return is_variable(*a.target, counter) && a.op == "+=" && a.at.loop < 0 &&
+           std::any_of(a.at.held.begin(), a.at.held.end(),
+                       [&](const auto &held) { return other.held.count(held.first) > 0; });
+}
+
+/* mine = next; next++; under a lock, or mine = next++, as one step or under a lock. */
+bool takes_number(const Flow &flow, const Assignment &a) {
+    if (a.op != "=" || a.at.loop >= 0 || !key_is_local(a.target->text))
+        return false;
+    const Expr &value = *a.value;
+    bool moves = value.kind == ExprKind::Atomic ||
+                 (value.kind == ExprKind::Assign && value.text == "+=" && !a.at.held.empty());
+    if (moves)
+        return value.children[0].kind == ExprKind::Variable &&
+               !key_is_local(value.children[0].text);
+    return value.kind == ExprKind::Variable && !key_is_local(value.text) &&
+           std::any_of(flow.assignments.begin(), flow.assignments.end(),
+                       [&](const Assignment &b) { return counts_up(b, value.text, a.at); });
+}
+
+} // namespace
+
+/* Threads that are not told which one they are ask, first of all. */
+void Taint::seed_numbers() {
+    std::set<int> routines;
+    for (const Flow &flow : program.flows)
+        for (const CallSite &site : flow.calls)
+            routines.insert(flow.reached ? program.start_routine(site) : -1);
+    routines.erase(-1);
+    for (int routine : routines)
+        for (const Assignment &a : program.flows[(size_t)routine].assignments)
+            if (takes_number(program.flows[(size_t)routine], a)) {
+                Value number;
+                number.all = number.own = TAINT_INDEX;
+                values[a.target->text].merge(number);
+            }
 }
 
 /* ---- forward ---- */

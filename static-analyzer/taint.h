@@ -3,7 +3,7 @@
  *   COUNT  the number of threads: what bounds a loop that creates threads, where that came from,
  *          copies of it, and what is computed from it alone
  *   INDEX  the number of a thread: the variable of that loop, or of another over all threads, and
- *          what is stored from it
+ *          what is stored from it; or what each thread takes once from a counter of them
  *   SHARE  a part of something: divided by the count, or made of index and count
  *   LAST   with SHARE: the last thread's part is another one, the rest of the division
  *   CHUNKS with SHARE: the division is rounded up, so the last threads get less
@@ -135,6 +135,7 @@ class Taint {
     void add_creation_loop(int f, const CallSite &site);
     void collect_copies();
     void seed_counts();
+    void seed_numbers();
     void propagate();
     void find_team_loops();
     void find_evolving();

@@ -409,6 +409,23 @@ static void convert_image(struct converter *converter, struct image *image) {
     symbols_close(symbols);
 }
 
+/* Then the kernel frees what the process had, a second for some ten gigabytes, on the core of the
+ * thread that ended last. Who waits for the process waits for that, too, but events may end where a
+ * thread begins to (so on Linux 6.18). */
+static void end_process(struct converter *converter) {
+    const struct convert_input *input = converter->input;
+    struct trace_thread *threads = converter->threads.items, *last = NULL;
+    for (size_t i = 0; i < converter->threads.count; i++)
+        if (threads[i].pid == threads[0].pid && (!last || threads[i].end_ns > last->end_ns))
+            last = &threads[i];
+    uint64_t end_ns = input->end_mono_ns - input->start_mono_ns;
+    if (!last || last->end_ns >= end_ns)
+        return;
+    if (last->n_slices > 0 && last->slices[last->n_slices - 1].off_ns == last->end_ns)
+        last->slices[last->n_slices - 1].off_ns = end_ns;
+    last->end_ns = end_ns;
+}
+
 /* ---- block requests ---- */
 
 static uint64_t since_start(const struct convert_input *input, uint64_t mono_ns) {
@@ -460,6 +477,7 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     struct converter converter = {.trace = trace, .input = input, .lacks = lacks};
     for (size_t i = 0; i < input->images->count; i++)
         convert_image(&converter, &input->images->items[i]);
+    end_process(&converter);
     if (input->requests)
         convert_blocks(&converter);
     tell_missing_lines(&converter);

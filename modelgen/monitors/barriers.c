@@ -43,7 +43,8 @@ static void judge_round(const struct finder *finder, const struct order_list *ro
     }
 }
 
-/* Goes through the rounds of a call site; `pattern` NULL only counts how many have each size. */
+/* Goes through the rounds of a call site, NULL: of the mutex, wherever its threads come to it;
+ * `pattern` NULL only counts how many have each size. */
 static size_t walk_rounds(const struct finder *finder, const struct section_class *site,
                           size_t parties, struct pattern *pattern, size_t *sizes) {
     struct order_list round = {0};
@@ -51,7 +52,7 @@ static size_t walk_rounds(const struct finder *finder, const struct section_clas
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         const struct section *section = section_at(finder, index);
-        if (!class_is_same_operation(class_at(finder, index), site))
+        if (site && !class_is_same_operation(class_at(finder, index), site))
             continue;
         bool twice = thread_met(finder, &round, section->thread);
         *VECTOR_ADD(&round) = index;
@@ -86,7 +87,10 @@ static bool find_barrier_at(const struct finder *finder, const struct section_cl
     return false;
 }
 
+/* A macro is written out wherever the program has it, perhaps for one round each. */
 bool barriers_find(const struct finder *finder) {
+    if (find_barrier_at(finder, NULL))
+        return true;
     for (size_t c = 0; c < finder->monitors->n_classes; c++) {
         const struct section_class *class = &finder->monitors->classes[c];
         if (class->mutex == finder->mutex && class->waits > 0 && find_barrier_at(finder, class))

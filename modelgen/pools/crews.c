@@ -106,36 +106,60 @@ static bool is_member(const struct crew *crew, int thread) {
 
 /* ---- what their work is ---- */
 
-/* Is there one function at this depth below almost all calls of the members, which makes calls in
- * more than one place? A thread's first function is what it does in any case; others may be
- * there only to lock a mutex. */
-static const char *common_function(const struct trace *trace, const struct crew *crew,
-                                   size_t depth) {
-    const char *function = NULL;
-    const struct trace_frame *first = NULL;
-    size_t calls = 0, fits = 0;
-    bool several = false;
+/* The functions at one depth below the members' calls; NULL where a call has none so deep. */
+struct frames {
+    const struct trace_frame **items;
+    size_t count, capacity;
+};
+
+static struct frames frames_at(const struct trace *trace, const struct crew *crew, size_t depth) {
+    struct frames frames = {0};
     for (size_t m = 0; m < crew->n_members; m++) {
         const struct trace_thread *thread = &trace->threads[crew->members[m]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT ||
-                is_about_threads(&thread->records[r]))
-                continue;
-            const struct trace_frame *frame =
-                frame_from_outside(&trace->contexts[thread->records[r].context], depth);
-            calls++;
-            if (!frame)
-                continue;
-            first = first ? first : frame;
-            function = function ? function : frame->function;
-            if (strcmp(frame->function, function) != 0)
-                continue;
-            fits++;
-            several |= frame->offset != first->offset;
-        }
+        for (size_t r = 0; r < thread->n_records; r++)
+            if (thread->records[r].context != TRACE_NO_CONTEXT &&
+                !is_about_threads(&thread->records[r]))
+                *VECTOR_ADD(&frames) =
+                    frame_from_outside(&trace->contexts[thread->records[r].context], depth);
     }
-    bool is_common = function && (double)fits >= MOST_CALLS * (double)calls;
-    return is_common && (several || depth == 0) ? function : NULL;
+    return frames;
+}
+
+static bool is_in(const struct trace_frame *frame, const struct trace_frame *other) {
+    return frame && other && strcmp(frame->function, other->function) == 0;
+}
+
+/* One in the function that has more than half of them, if there is such. */
+static const struct trace_frame *majority(const struct frames *frames) {
+    const struct trace_frame *candidate = NULL;
+    size_t lead = 0;
+    for (size_t i = 0; i < frames->count; i++) {
+        if (lead == 0)
+            candidate = frames->items[i];
+        lead = is_in(frames->items[i], candidate) ? lead + 1 : lead > 0 ? lead - 1 : 0;
+    }
+    return candidate;
+}
+
+/* Is there one function at this depth below almost all calls of the members, which makes calls in
+ * more than one place? A thread's first function is what it does in any case, or the one that it
+ * ended with, whose return the compiler has made its own; others may be there only to lock a mutex.
+ */
+static const char *common_function(const struct trace *trace, const struct crew *crew,
+                                   size_t depth) {
+    struct frames frames = frames_at(trace, crew, depth);
+    const struct trace_frame *common = majority(&frames);
+    size_t fits = 0;
+    bool several = false;
+    for (size_t i = 0; i < frames.count; i++) {
+        if (!is_in(frames.items[i], common))
+            continue;
+        fits++;
+        several |= frames.items[i]->offset != common->offset;
+    }
+    bool is_common = common && (double)fits >= MOST_CALLS * (double)frames.count;
+    free(frames.items);
+    return is_common && (several || depth == 0) ? common->function : NULL;
 }
 
 static size_t times_in(const struct trace *trace, uint32_t context, const char *function) {

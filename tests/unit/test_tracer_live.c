@@ -220,10 +220,12 @@ static void every_call_is_recorded_with_thread_and_source_line(void **state) {
 static void records_are_ordered_and_lie_in_their_threads_life(void **state) {
     (void)state;
     struct trace *trace = trace_act("locks", NULL, 0);
+    uint64_t last_ns = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
         uint64_t end_ns = thread->start_ns;
         assert_true(thread->n_records > 0 && thread->end_ns <= trace->meta.run_ns);
+        last_ns = thread->end_ns > last_ns ? thread->end_ns : last_ns;
         for (size_t i = 0; i < thread->n_records; i++) {
             const struct trace_record *record = &thread->records[i];
             assert_true(record->start_ns >= end_ns);
@@ -231,6 +233,8 @@ static void records_are_ordered_and_lie_in_their_threads_life(void **state) {
         }
         assert_true(end_ns <= thread->end_ns);
     }
+    assert_int_equal(last_ns,
+                     trace->meta.run_ns); /* who waits for the program waits for all of it */
     trace_free(trace);
 }
 
