@@ -204,14 +204,24 @@ static double waiting_since(const struct thread *thread) {
     return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
 }
 
-static struct thread *longest_waiter(struct engine *engine, bool only_flags) {
+/* How surely a thread that waits there waits for what will come: who is at a barrier, or waits for
+ * threads to end, does so as long as others are held up somewhere else. */
+static int patience(enum node_kind kind) {
+    return kind == NODE_WAIT ? 0 : kind == NODE_BARRIER ? 2 : kind == NODE_JOIN ? 3 : 1;
+}
+
+/* Of those with the least patience. NULL: nobody waits. */
+static struct thread *longest_waiter(struct engine *engine) {
     struct thread *longest = NULL;
+    int least = 0;
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
-        bool at_flag = engine->plan->nodes[thread->node].kind == NODE_WAIT;
-        if (is_waiting(thread) && (at_flag || !only_flags) &&
-            (!longest || waiting_since(thread) < waiting_since(longest)))
+        int own = patience(engine->plan->nodes[thread->node].kind);
+        if (!is_waiting(thread) || (longest && own > least))
+            continue;
+        if (!longest || own < least || waiting_since(thread) < waiting_since(longest))
             longest = thread;
+        least = own;
     }
     return longest;
 }
@@ -231,17 +241,14 @@ static bool find_item(struct engine *engine) {
 void engine_break_stall(struct engine *engine) {
     if (find_item(engine))
         return;
-    struct thread *longest = longest_waiter(engine, true);
-    bool at_flag = longest != NULL;
-    if (!longest)
-        longest = longest_waiter(engine, false);
+    struct thread *longest = longest_waiter(engine);
     if (!longest) {
         snprintf(engine->failure, sizeof engine->failure,
                  "nothing is left to happen, but the run has not ended: the model never creates "
                  "some of its threads, build it again");
         return;
     }
-    if (!at_flag)
+    if (engine->plan->nodes[longest->node].kind != NODE_WAIT)
         engine_note_stall(engine, longest, "everyone waits");
     if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {
         longest->phase = longest->after_retake; /* without the mutex */

@@ -13,8 +13,8 @@ struct Header {
     std::set<std::string> induction;      /* variables of the condition that the loop moves */
     bool counts = false;  /* one of them is the function's own, or set before the loop */
     bool is_even = false; /* one of them moves by the same step in each round */
+    bool adds = false;    /* ... by what is added to it or taken off it */
     bool told = false; /* one of them is set by what is called, and to nothing but constants here */
-    bool limit_by_index = false, start_by_index = false; /* read at the thread's index */
     Value limit, start, step;
     std::string limit_text;
 };
@@ -81,8 +81,7 @@ class HeaderReader {
         if (expr.kind == ExprKind::Assign || moves(expr))
             return;
         Value value = taint.evaluate(expr, f, nullptr);
-        header.limit_by_index |= is_by_index(expr);
-        if (value.all && header.limit_text.empty())
+        if (value.all & ~(unsigned)TAINT_KEPT && header.limit_text.empty())
             header.limit_text = expr_display(expr);
         header.limit.merge(value);
     }
@@ -100,14 +99,6 @@ class HeaderReader {
         return false;
     }
 
-    /* first[index], part[index].last */
-    bool is_by_index(const Expr &expr) const {
-        return expr.kind == ExprKind::Variable &&
-               std::any_of(expr.children.begin(), expr.children.end(), [this](const Expr &child) {
-                   return taint.evaluate(child, f, nullptr).all & TAINT_INDEX || is_by_index(child);
-               });
-    }
-
     void read_movement(const std::string &key) {
         const Assignment *start = nullptr;
         for (const Assignment &a : flow.assignments) {
@@ -122,7 +113,6 @@ class HeaderReader {
         header.counts |= (start && start->op == "=") || key_is_local(key);
         if (start && start->op == "=") {
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
-            header.start_by_index |= is_by_index(*start->value);
         } else if (!start) { /* a parameter that the loop itself moves */
             header.start.merge(taint.start_value(key));
         }
@@ -160,6 +150,7 @@ class HeaderReader {
 
     void read_step(const Assignment &a) {
         bool adds = a.op == "+=" || a.op == "-=";
+        header.adds |= adds || expr_reads(*a.value, a.target->text);
         Value step = taint.evaluate(*a.value, f, &a.at);
         header.is_even |= (!adds || step.all || taint.constant(*a.value)) &&
                           !is_conditional(*loop.stmt, a.whole, false);
@@ -265,7 +256,7 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARED, shared->why, 0};
     /* However they were made: from here to there is this thread's part, from there on the next's.
      */
-    if (header.limit_by_index && header.start_by_index)
+    if (limit & start & TAINT_KEPT)
         return {BOUND_SHARE, "its ends are kept for each thread", 0, TAINT_REST};
     /* A capacity may follow the thread count; what fills it up comes and goes elsewhere. */
     if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.counts)
@@ -283,7 +274,7 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_FIXED, "same length for each thread", 0};
     if (limit & TAINT_INDEX)
         return {BOUND_THREADS, header.limit_text + ", the thread's index", 0};
-    if (start & TAINT_INDEX)
+    if ((start & TAINT_INDEX) && header.adds)
         return {BOUND_SHARE, "starts at the thread's index", 0};
     if (header.conditions.empty())
         return {BOUND_UNKNOWN, "has no end of its own", 0};

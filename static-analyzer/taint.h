@@ -7,9 +7,11 @@
  *   SHARE  a part of something: divided by the count, or made of index and count
  *   LAST   with SHARE: the last thread's part is another one, the rest of the division
  *   CHUNKS with SHARE: the division is rounded up, so the last threads get less
+ *   KEPT   what is kept for each thread, at its index: part[index], part[index + 1], ends[index].last
  *
  * Fields are told apart by (record, name), not by object. Values do not travel through array
- * indexes: partial[index] is data of one thread, not a share (but see loops.cpp). A function's
+ * indexes: partial[index] is data of one thread, not a share; a loop from what is kept for a thread
+ * to what is kept for it is one (loops.cpp). A function's
  * result depends on the arguments of each call, so helpers like min() do not mix their callers up.
  */
 #ifndef PERSIK_STATIC_ANALYZER_TAINT_H
@@ -33,6 +35,7 @@ enum : unsigned {
     TAINT_SHARE = 4,
     TAINT_LAST = 8,
     TAINT_CHUNKS = 16,
+    TAINT_KEPT = 32,
     TAINT_REST = TAINT_LAST | TAINT_CHUNKS, /* what a division leaves over */
     TAINT_PART = TAINT_SHARE | TAINT_REST,
 };
