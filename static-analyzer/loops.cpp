@@ -200,6 +200,17 @@ bool tells_owner(const Flow &flow, const Loop &loop, const Expr &expr) {
     });
 }
 
+/* for (box = boxes[index]; box; box = box->next): as long as there is another one? */
+bool follows_list(const Header &header) {
+    if (header.conditions.size() != 1 || header.induction.size() != 1)
+        return false;
+    const Expr &condition = *header.conditions[0];
+    bool compares = condition.kind == ExprKind::Operator && condition.text == "!=" &&
+                    condition.children[1].kind == ExprKind::Constant;
+    const Expr &next = compares ? condition.children[0] : condition;
+    return is_variable(next, *header.induction.begin()) && next.type == TypeKind::Pointer;
+}
+
 bool is_wait_loop(const Flow &flow, int l) {
     return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
         return site.api >= 0 && site.at.loop == l &&
@@ -256,7 +267,7 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         return {BOUND_SHARED, shared->why, 0};
     /* However they were made: from here to there is this thread's part, from there on the next's.
      */
-    if (limit & start & TAINT_KEPT)
+    if ((start & TAINT_KEPT) && ((limit & TAINT_KEPT) || follows_list(header)))
         return {BOUND_SHARE, "its ends are kept for each thread", 0, TAINT_REST};
     /* A capacity may follow the thread count; what fills it up comes and goes elsewhere. */
     if ((limit & TAINT_COUNT) && !header.induction.empty() && !header.counts)

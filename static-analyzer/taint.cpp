@@ -569,6 +569,8 @@ Expr doubled(Expr shift) {
 /* What bits a op b has when a and b have these. */
 unsigned combine_bits(const std::string &op, unsigned a, unsigned b, bool a_is_no_total) {
     bool divides = op == "/" || op == "%";
+    if (op == "%" && (a & TAINT_INDEX))
+        return a; /* this thread's or a neighbour's number */
     /* (n + threads - 1) / threads rounds up */
     if (divides && (b & TAINT_COUNT) && !a_is_no_total)
         return TAINT_SHARE | ((op == "/" && (a & TAINT_COUNT)) ? TAINT_CHUNKS : 0U);
