@@ -11,7 +11,7 @@ corpus=$root/tests/monitors
 programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stages unbounded_heap
     semaphore_limit event_gate completion_outstanding pool_ordered pool_slots pool_posts pool_commands pool_hooks pool_relay
     unbounded_exchange unbounded_per_worker handover_wavefront handover_outqueue tokens_spaces pool_idle
-    completion_race completion_conductor completion_muster semaphore_waiters bounded_slot_flag handover_ticket barrier_creator
+    completion_race completion_conductor completion_muster semaphore_waiters bounded_slot_flag handover_ticket barrier_creator barrier_spelled_out
     none_overwriting_ring none_histogram none_filled_list"
 
 # A host may take a core for as long as a program runs: of up to three recordings the first one counts

@@ -297,6 +297,11 @@ static void shares_are_found_in_every_style(void **state) {
     check_program("share.c", "struct team.threads", 30);
 }
 
+static void numbers_that_threads_take_are_theirs(void **state) {
+    (void)state;
+    check_program("numbers.c", "global:n_threads", 20);
+}
+
 static void constants_with_names_count_threads_too(void **state) {
     (void)state;
     check_program("constants.c", "THREADS", 11);
@@ -991,6 +996,7 @@ static int tear_down(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_found_in_every_style),
+        cmocka_unit_test(numbers_that_threads_take_are_theirs),
         cmocka_unit_test(constants_with_names_count_threads_too),
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),

@@ -127,6 +127,42 @@ static void a_creator_that_does_what_it_handed_to_the_library_is_one_of_them(voi
     trace_free(trace);
 }
 
+/* The thread's first function ends with a call of rows(), which the compiler has made a jump: only
+ * its first call is still made below start(). */
+static void a_function_that_ends_in_a_call_hides_no_work(void **state) {
+    (void)state;
+    enum { MAIN, THREAD, TIMES = 30 };
+    struct trace *trace = main_and_thread();
+    uint32_t first = calls(trace, "number", 2, "start", "start");
+    uint32_t of_thread[] = {calls(trace, "take", 3, "rows", "rows"),
+                            calls(trace, "give", 4, "rows", "rows")};
+    uint32_t of_main[] = {calls(trace, "take", 3, "rows", "main"),
+                          calls(trace, "give", 4, "rows", "main")};
+    builder_record(trace, THREAD, "pthread_mutex_lock", 160, 0, MUTEX, first, 0);
+    builder_record(trace, THREAD, "pthread_mutex_unlock", 170, 0, MUTEX, first, 0);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        uint64_t at = 200 + i * LIFE / 40;
+        builder_record(trace, THREAD, "pthread_mutex_lock", at, 0, MUTEX, of_thread[i % 2], 0);
+        builder_record(trace, THREAD, "pthread_mutex_unlock", at + 5, 0, MUTEX, of_thread[i % 2],
+                       0);
+        builder_record(trace, MAIN, "pthread_mutex_lock", at + 10, 0, MUTEX, of_main[i % 2], 0);
+        builder_record(trace, MAIN, "pthread_mutex_unlock", at + 15, 0, MUTEX, of_main[i % 2], 0);
+    }
+    builder_record(trace, MAIN, "pthread_join", LIFE, 50, 0,
+                   calls(trace, "finish", 5, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, LIFE);
+    builder_slice(trace, THREAD, 150, LIFE);
+    builder_finish(trace, LIFE + 1000);
+    trace->threads[THREAD].start_ns = 150;
+    trace->threads[THREAD].end_ns = LIFE;
+    struct crews crews = unfold(trace, NULL);
+    assert_non_null(crews.made);
+    assert_int_equal(crews.trace->n_threads, 3);
+    assert_int_equal(crews.trace->threads[2].n_records, 2 * TIMES);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
 static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("produce", LIFE);
@@ -359,6 +395,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
         cmocka_unit_test(a_creator_that_does_what_it_handed_to_the_library_is_one_of_them),
+        cmocka_unit_test(a_function_that_ends_in_a_call_hides_no_work),
         cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),

@@ -1832,6 +1832,28 @@ static void test_a_model_in_which_all_wait_is_reported_and_still_ends(void **sta
     model_free(model);
 }
 
+/* One waits for what nobody puts, one at their barrier, main for both to end: who gets nothing goes
+ * on first, and the others then do as they would have. */
+static void test_who_waits_for_others_is_not_let_go_before_them(void **state) {
+    (void)state;
+    struct model *model = build_team(2, 2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int barrier = build_object(model, OBJECT_BARRIER, 2);
+    int get = build_next(model, model->pools[1].entry, constant(1 * MS), NODE_GET, queue);
+    int meet = build_next(model, get, constant(1 * MS), NODE_BARRIER, barrier);
+    build_edge(model, model->pools[1].entry, meet)->cpu_ns = constant(0);
+    for (int e = 0; e < 2; e++)
+        model->nodes[model->pools[1].entry].edges[e].probability = 0.5;
+    model->nodes[model->pools[1].entry].edges[1].taker = TAKER_LEADER;
+    end_after(model, meet, constant(5 * MS));
+    struct sim_result result = simulate(model, (struct sim_config){0});
+    assert_true(result.stalls == result.replications);
+    assert_non_null(strstr(result.stalled_at, model->nodes[get].name));
+    assert_close(result.run_ns.mean, 7 * MS, 1e-9);
+    sim_result_free(&result);
+    model_free(model);
+}
+
 static void test_threads_that_spin_for_ever_are_a_stall_too(void **state) {
     (void)state;
     struct model *model = build_model(2);
@@ -2021,6 +2043,7 @@ int main(void) {
         cmocka_unit_test(test_a_finite_number_of_arrivals_is_served_and_the_run_ends),
         cmocka_unit_test(test_arrivals_at_a_full_queue_are_dropped_and_counted),
         cmocka_unit_test(test_a_model_in_which_all_wait_is_reported_and_still_ends),
+        cmocka_unit_test(test_who_waits_for_others_is_not_let_go_before_them),
         cmocka_unit_test(test_threads_that_spin_for_ever_are_a_stall_too),
         cmocka_unit_test(test_unlocking_what_is_not_held_is_reported),
         cmocka_unit_test(test_impossible_configurations_are_refused),
