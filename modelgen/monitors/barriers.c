@@ -25,7 +25,8 @@ static bool tells_before(const struct finder *finder, const struct section *sect
     return false;
 }
 
-/* One round: the last in it is the one that did not wait. */
+/* One round: the last in it is the one that did not wait. All come to it at the same place: else it
+ * may be somebody who waits for somebody else. */
 static void judge_round(const struct finder *finder, const struct order_list *round, size_t parties,
                         struct pattern *pattern) {
     size_t last = round->items[round->count - 1];
@@ -35,8 +36,9 @@ static void judge_round(const struct finder *finder, const struct order_list *ro
         size_t index = round->items[i];
         const struct section *section = section_at(finder, index);
         bool waited = section->n_waits > 0;
-        bool is_right =
-            has_size && (!waited || (section_passed_ns(finder->sections, section) >= complete_ns &&
+        bool is_right = has_size &&
+                        class_is_same_operation(class_at(finder, index), class_at(finder, last)) &&
+                        (!waited || (section_passed_ns(finder->sections, section) >= complete_ns &&
                                      !tells_before(finder, section)));
         pattern->acts[index] = ACT_ARRIVE;
         pattern_judge(pattern, index, section->acquire_ns, waited, is_right);
