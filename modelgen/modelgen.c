@@ -45,6 +45,7 @@
 #define UNEXPLAINED_NOTE 0.01
 #define ATTACHING_NOTE   0.02
 #define MISFIT           0.05 /* of a model that is not worth believing */
+#define SLOWED           0.8  /* by the probes: of the CPU demands, what the plain runs had */
 #define CLEARLY          0.5  /* of the misfit that must remain at most, to believe otherwise */
 
 /* ---- where the model comes from ---- */
@@ -339,8 +340,15 @@ static bool has_spinning(const struct model *model) {
 
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct refills *refills) {
-    if (!has_spinning(model))
-        correction_apply(model, correction_find(trace, refills));
+    if (has_spinning(model))
+        return;
+    struct correction correction = correction_find(trace, refills);
+    correction_apply(model, correction);
+    if (correction.often && correction.factor < SLOWED)
+        draft_note(model,
+                   "the program calls so often that the probes took most of the traced run's "
+                   "additional time: CPU demands are made those of the plain runs, but who "
+                   "waited for whom is as with probes");
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -11,9 +11,13 @@
 #include "modelgen/run/refills.h"
 #include "modelgen/run/timeline.h"
 
-/* Runs that differ by more than this do not do the same work. */
+/* Runs that differ by more than this do not do the same work; unless the probes are called so often
+ * that this share of the CPU time is theirs by what a call costs at best. With caches full of the
+ * program's own it costs several times as much. */
 #define LOWEST_FACTOR  0.5
 #define HIGHEST_FACTOR 2.0
+#define OFTEN          0.03
+#define LOWEST_OFTEN   0.1
 
 /* CPU time of the threads in the traced run, what of it the probes took, and what is no part of
  * their demands. */
@@ -49,7 +53,7 @@ struct correction correction_find(const struct trace *trace, const struct refill
     struct traced_cpu cpu = measure_cpu(trace, refills);
     double demand_ns = cpu.all_ns - cpu.probes_ns - cpu.lost_ns;
     if (!meta->has_slices || !meta->complete || meta->cpu_ns == 0 || demand_ns <= 0)
-        return (struct correction){1, 0};
+        return (struct correction){.factor = 1};
     /* before the probes' library was there, and after */
     double outside_ns = (double)meta->cpu_ns > cpu.all_ns ? (double)meta->cpu_ns - cpu.all_ns : 0;
     double rest_ns = outside_ns + cpu.lost_ns; /* as much as in the traced run */
@@ -62,9 +66,10 @@ struct correction correction_find(const struct trace *trace, const struct refill
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
     double range = factors[n - 1] - factors[0];
     free(factors);
-    return median < LOWEST_FACTOR || median > HIGHEST_FACTOR
-               ? (struct correction){1, 0}
-               : (struct correction){median, range / median};
+    bool often = cpu.probes_ns > OFTEN * cpu.all_ns;
+    return median < (often ? LOWEST_OFTEN : LOWEST_FACTOR) || median > HIGHEST_FACTOR
+               ? (struct correction){.factor = 1, .often = often}
+               : (struct correction){median, often, range / median};
 }
 
 static void multiply(struct dist *dist, double factor) {

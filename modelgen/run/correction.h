@@ -3,12 +3,15 @@
 #ifndef PERSIK_MODELGEN_RUN_CORRECTION_H
 #define PERSIK_MODELGEN_RUN_CORRECTION_H
 
+#include <stdbool.h>
+
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "modelgen/run/evictions.h"
 
 struct correction {
     double factor; /* what the demands are to be multiplied by; 1 where nothing tells */
+    bool often;    /* the probes were called so often that they slowed the traced run */
     double
         spread; /* most less least CPU time of the runs, over the median; 0 where nothing tells */
 };

@@ -43,6 +43,16 @@ static void the_median_of_all_runs_counts(void **state) {
     assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
 }
 
+/* Where a fifth of the CPU time is the probes' at best, they may well have had most of it. */
+static void probes_that_are_called_all_the_time_cost_more_than_a_call(void **state) {
+    (void)state;
+    const uint64_t plain_cpu_ns[] = {240 + OUTSIDE, 240 + OUTSIDE};
+    assert_true(find(new_trace(2, plain_cpu_ns)) == 0.3);
+    struct trace *trace = new_trace(2, plain_cpu_ns);
+    trace->meta.probe_ns = 1;
+    assert_true(find(trace) == 1); /* it did something else */
+}
+
 static void how_much_the_runs_differ_is_known(void **state) {
     (void)state;
     struct trace *trace = new_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
@@ -106,7 +116,7 @@ static void all_demands_are_multiplied(void **state) {
                         .n_edges = 1,
                         .edges = &edge};
     struct model model = {.cpu_correction = 1, .n_nodes = 1, .nodes = &node};
-    correction_apply(&model, (struct correction){0.5, 0.1});
+    correction_apply(&model, (struct correction){.factor = 0.5, .spread = 0.1});
     assert_true(model.cpu_correction == 0.5 && model.cpu_spread == 0.1);
     assert_true(node.cpu_ns.mean == 4 && edge.cpu_ns.mean == 1.5);
     assert_true(values[0] == 0.5 && values[1] == 1 && values[2] == 3);
@@ -115,6 +125,7 @@ static void all_demands_are_multiplied(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_all_runs_counts),
+        cmocka_unit_test(probes_that_are_called_all_the_time_cost_more_than_a_call),
         cmocka_unit_test(how_much_the_runs_differ_is_known),
         cmocka_unit_test(what_the_host_took_is_no_demand),
         cmocka_unit_test(getting_ready_is_no_demand),
