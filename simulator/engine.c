@@ -204,10 +204,16 @@ static double waiting_since(const struct thread *thread) {
     return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
 }
 
+/* A model that stalls so often in one run does not get right by going on: whoever waits longest,
+ * who mostly waits for the others to end, brings the run to its end. */
+#define MANY_STALLS 50
+
 /* How surely a thread that waits there waits for what will come: who is at a barrier, or waits for
  * threads to end, does so as long as others are held up somewhere else. */
-static int patience(enum node_kind kind) {
-    return kind == NODE_WAIT ? 0 : kind == NODE_BARRIER ? 2 : kind == NODE_JOIN ? 3 : 1;
+static int patience(const struct engine *engine, enum node_kind kind) {
+    if (kind == NODE_WAIT)
+        return 0;
+    return engine->stalls >= MANY_STALLS ? 1 : kind == NODE_BARRIER ? 2 : kind == NODE_JOIN ? 3 : 1;
 }
 
 /* Of those with the least patience. NULL: nobody waits. */
@@ -216,7 +222,7 @@ static struct thread *longest_waiter(struct engine *engine) {
     int least = 0;
     for (int i = 0; i < engine->plan->n_threads; i++) {
         struct thread *thread = &engine->threads[i];
-        int own = patience(engine->plan->nodes[thread->node].kind);
+        int own = patience(engine, engine->plan->nodes[thread->node].kind);
         if (!is_waiting(thread) || (longest && own > least))
             continue;
         if (!longest || own < least || waiting_since(thread) < waiting_since(longest))
