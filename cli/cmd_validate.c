@@ -150,6 +150,7 @@ static const struct argp validate_argp = {
            "  persik validate --threads 1,2,4,8 --reference 2 -- ./server --threads {threads}\n"
            "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
            "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
+           "  persik validate --threads 1:4 -- env OMP_NUM_THREADS={threads} ./solver\n"
            "  persik validate --reuse runs.csv -i run2 --format svg > run2.svg\n",
     .children = children,
 };
