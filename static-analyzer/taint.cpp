@@ -533,9 +533,10 @@ Value Taint::evaluate(const Expr &expr, int f, const Moment *at) const {
             value.own &= kept;
         }
         unsigned index = index_bits(expr.text, f, at);
-        bool kept = std::any_of(expr.children.begin(), expr.children.end(), [&](const Expr &at_what) {
-            return evaluate(at_what, f, at).all & (TAINT_INDEX | TAINT_KEPT);
-        });
+        bool kept =
+            std::any_of(expr.children.begin(), expr.children.end(), [&](const Expr &at_what) {
+                return evaluate(at_what, f, at).all & (TAINT_INDEX | TAINT_KEPT);
+            });
         index |= kept ? TAINT_KEPT : 0U;
         value.all |= index;
         value.own |= index;

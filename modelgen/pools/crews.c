@@ -193,8 +193,8 @@ static bool find_stay(const struct trace *trace, const struct crew *crew, size_t
     return found;
 }
 
-/* Is the record at `last` the unlock of what the records [first, last) have left locked? Of a function
- * that ends with it, debug information may say that it is its caller's. */
+/* Is the record at `last` the unlock of what the records [first, last) have left locked? Of a
+ * function that ends with it, debug information may say that it is its caller's. */
 static bool unlocks(const struct trace_thread *thread, size_t first, size_t last) {
     const struct trace_record *record = &thread->records[last];
     size_t locks = 0, unlocks = 0;
