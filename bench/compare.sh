@@ -58,12 +58,6 @@ difference() {
 
 percent() { number '%.1f %%' "100 * $1"; }
 
-# The largest deviation of the model in FOLDER from its traced run.
-self_check() {
-    jq -r '[.checks[] | select(.what | test("^(running time|CPU utilisation)$")) |
-        (.simulated / .measured - 1) | fabs] | max' "$1/model.json"
-}
-
 build_other
 echo "Predictions of $(git -C "$root" rev-parse --short HEAD) against those of $revision, from the same" \
     "recordings, made on $(machine)."

@@ -173,6 +173,19 @@ model_number() {
     echo "${value:--}"
 }
 
+# Lines of the model's self-check, measured and simulated (times in s): self_check_of FOLDER WHAT.
+self_check_of() {
+    jq -r --arg what "$2" '.checks[]? | select(.what | test("^(" + $what + ")$")) |
+        "\(.measured) \(.simulated)"' "$1/model.json"
+}
+
+# The largest deviation from the traced run among the lines of the model's self-check.
+self_check() {
+    self_check_of "$1" "running time|CPU utilisation" |
+        awk '$1 > 0 { e = $2 / $1 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
+             END { if (NR) printf "%.4f", worst; else print "-" }'
+}
+
 # The machine that is measured on, for the documents.
 machine() {
     local model

@@ -45,8 +45,8 @@
 #define UNEXPLAINED_NOTE 0.01
 #define ATTACHING_NOTE   0.02
 #define MISFIT           0.05 /* of a model that is not worth believing */
-#define SLOWED           0.8  /* by the probes: of the CPU demands, what the plain runs had */
-#define CLEARLY          0.5  /* of the misfit that must remain at most, to believe otherwise */
+#define SLOWED           0.8 /* what the plain runs have of the CPU demands, or less: by the probes */
+#define CLEARLY          0.5 /* of the misfit that must remain at most, to believe otherwise */
 
 /* ---- where the model comes from ---- */
 

@@ -86,7 +86,7 @@ struct thread {
     enum outcome granted;
     bool is_spinning; /* burns CPU until it gets what it waits for */
     struct thread
-        *creator;      /* of which it is the work, its own thread: see struct pool; else NULL */
+        *creator;      /* whose part this thread is, see struct pool's with_creator; else NULL */
     bool is_awake;     /* will go on without having slept: see struct plan_pool */
     int core;          /* while RUNNING, or chosen and about to */
     int last_core;     /* or where it queues; PLAN_NONE before the first */

@@ -7,12 +7,11 @@
  *   SHARE  a part of something: divided by the count, or made of index and count
  *   LAST   with SHARE: the last thread's part is another one, the rest of the division
  *   CHUNKS with SHARE: the division is rounded up, so the last threads get less
- *   KEPT   what is kept for each thread, at its index: part[index], part[index + 1],
- * ends[index].last
+ *   KEPT   what is kept for each thread, at its index: part[index], ends[index].last
  *
  * Fields are told apart by (record, name), not by object. Values do not travel through array
  * indexes: partial[index] is data of one thread, not a share; a loop from what is kept for a thread
- * to what is kept for it is one (loops.cpp). A function's
+ * to what is kept for it, as from part[index] to part[index + 1], is one (loops.cpp). A function's
  * result depends on the arguments of each call, so helpers like min() do not mix their callers up.
  */
 #ifndef PERSIK_STATIC_ANALYZER_TAINT_H

@@ -142,7 +142,7 @@ report $? "each bar is for every player"
 follows completion_conductor "each thread does the same work"
 report $? "the conductor waits for as many as there are players"
 never_stalls completion_muster &&
-    follows completion_muster "splits a fixed total among its threads" >"$scratch/log"
+    follows completion_muster "takes work from a common supply" >"$scratch/log"
 report $? "all muster before each loop, however many there are"
 
 # The judge itself: a queue is not a semaphore, nor another number of places, nor nothing at all.

@@ -195,7 +195,7 @@ static bool find_stay(const struct trace *trace, const struct crew *crew, size_t
 
 /* Is the record at `last` the unlock of what the records [first, last) have left locked? Of a
  * function that ends with it, debug information may say that it is its caller's. */
-static bool unlocks(const struct trace_thread *thread, size_t first, size_t last) {
+static bool ends_section(const struct trace_thread *thread, size_t first, size_t last) {
     const struct trace_record *record = &thread->records[last];
     size_t locks = 0, unlocks = 0;
     for (size_t r = first; r < last; r++) {
@@ -222,7 +222,7 @@ static bool find_part(const struct trace *trace, struct crew *crew, size_t from,
     }
     if (inside == 0 || (double)inside < MOST_CALLS * (double)(crew->last - crew->first))
         return false;
-    if (crew->last < to && unlocks(creator, crew->first, crew->last))
+    if (crew->last < to && ends_section(creator, crew->first, crew->last))
         crew->last++;
     for (size_t r = crew->first; r < crew->last; r++)
         if (trace_op(&creator->records[r]) == OP_CREATE)

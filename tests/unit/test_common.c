@@ -16,7 +16,7 @@
 
 enum { THREADS = 2, STEPS = 20, BARRIER = 0x100 };
 
-static int cores = THREADS;
+static int cores = THREADS, steps = STEPS;
 static const struct facts *source; /* NULL: it is not there */
 
 /* Threads that meet after each step; `lengths[t]`: how long thread t computes in it, 100 us each.
@@ -33,7 +33,7 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
     for (int t = 1; t <= THREADS; t++)
         builder_thread(trace, "worker", main_thread);
     uint64_t now = 10 * US;
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < steps; step++) {
         uint64_t longest = 0;
         for (int t = 0; t < THREADS; t++)
             longest = lengths[t][step] > longest ? lengths[t][step] : longest;
@@ -125,8 +125,16 @@ static void read_source(struct facts *facts) {
     source = facts;
 }
 
-/* Where threads wait for cores, who has one takes more. */
-static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
+/* The node at which threads take more of what a step has; NULL: there is none. */
+static const struct node *step_supply(const struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_ACQUIRE)
+            return &model->nodes[n];
+    return NULL;
+}
+
+/* Who has a core takes more, and all of a step is there anew in the next one. */
+static void what_threads_take_in_each_step_is_one_supply(void **state) {
     (void)state;
     uint64_t lengths[THREADS][STEPS];
     for (int step = 0; step < STEPS; step++)
@@ -136,12 +144,43 @@ static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
     read_source(&facts);
     for (cores = 1; cores <= THREADS; cores++) {
         struct model *model = model_of(lengths);
+        const struct node *taker = step_supply(model);
+        assert_non_null(taker);
+        assert_true(taker->timeout_ns == 0 && taker->n_edges == 2);
+        assert_int_equal(taker->edges[0].when, OUTCOME_YES);
+        assert_ptr_equal(&model->nodes[taker->edges[0].to], taker);
+        assert_int_equal(taker->edges[1].when, OUTCOME_NO);
+        assert_int_equal(model->nodes[taker->edges[1].to].kind, NODE_BARRIER);
+        const struct object *supply = &model->objects[taker->object];
+        double all_ns = supply->amount.base * taker->edges[0].cpu_ns.mean;
+        assert_true(all_ns > 0.9 * 60 * 100 * US && all_ns < 1.1 * 60 * 100 * US);
+        assert_true(supply->amount.base >= 4 * THREADS && supply->amount.n_terms == 0);
+        assert_int_equal(supply->refilled_after.n_terms, 1); /* when each has found nothing left */
+        model_free(model);
+    }
+    cores = THREADS;
+    source = NULL;
+}
+
+/* Where threads wait for cores, who has one takes more, also of what is there but once. */
+static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
+    (void)state;
+    uint64_t lengths[THREADS][STEPS];
+    for (int step = 0; step < STEPS; step++)
+        for (int t = 0; t < THREADS; t++)
+            lengths[t][step] = (step + t) % 2 ? 10 : 50;
+    struct facts facts;
+    read_source(&facts);
+    steps = 2; /* only one from meeting to meeting */
+    for (cores = 1; cores <= THREADS; cores++) {
+        struct model *model = model_of(lengths);
         struct dist cpu = step_cpu(model);
         bool varies = cpu.kind == DIST_EMPIRICAL && cpu.values[cpu.n_values - 1] > cpu.mean * 1.1;
         assert_true(varies == (cores == THREADS));
         assert_true(cpu.mean > 0.9 * 30 * 100 * US && cpu.mean < 1.1 * 30 * 100 * US);
         model_free(model);
     }
+    steps = STEPS;
     cores = THREADS;
     source = NULL;
 }
@@ -178,7 +217,10 @@ static void parts_that_always_differ_cost_so_by_their_place(void **state) {
     model_free(model);
 
     model = model_of_parts(lengths, true);
-    assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
+    assert_non_null(step_supply(model)); /* who takes has no place */
+    for (size_t n = 0; n < model->n_nodes; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            assert_int_equal(model->nodes[n].edges[e].n_cpu_by_place, 0);
     model_free(model);
     model = model_of(lengths); /* without source */
     assert_int_equal(step_edge(model)->n_cpu_by_place, 0);
@@ -256,6 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_differ_alike_for_all_are_rounds),
         cmocka_unit_test(steps_that_differ_for_each_are_not),
+        cmocka_unit_test(what_threads_take_in_each_step_is_one_supply),
         cmocka_unit_test(what_threads_take_in_turns_on_a_core_is_evened_out),
         cmocka_unit_test(parts_that_always_differ_cost_so_by_their_place),
         cmocka_unit_test(parts_that_differ_little_or_by_chance_have_no_place),
