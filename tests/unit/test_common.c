@@ -84,12 +84,17 @@ static void steps_that_differ_alike_for_all_are_rounds(void **state) {
     model_free(model);
 }
 
-static void steps_that_differ_for_each_are_not(void **state) {
-    (void)state;
-    uint64_t lengths[THREADS][STEPS];
+/* In each step another thread has most to do. */
+static void alternate(uint64_t lengths[THREADS][STEPS]) {
     for (int step = 0; step < STEPS; step++)
         for (int t = 0; t < THREADS; t++)
             lengths[t][step] = (step + t) % 2 ? 10 : 50;
+}
+
+static void steps_that_differ_for_each_are_not(void **state) {
+    (void)state;
+    uint64_t lengths[THREADS][STEPS];
+    alternate(lengths);
     struct model *model = model_of(lengths);
     assert_true(step_cpu(model).common == 0);
     model_free(model);
@@ -137,9 +142,7 @@ static const struct node *step_supply(const struct model *model) {
 static void what_threads_take_in_each_step_is_one_supply(void **state) {
     (void)state;
     uint64_t lengths[THREADS][STEPS];
-    for (int step = 0; step < STEPS; step++)
-        for (int t = 0; t < THREADS; t++)
-            lengths[t][step] = (step + t) % 2 ? 10 : 50;
+    alternate(lengths);
     struct facts facts;
     read_source(&facts);
     for (cores = 1; cores <= THREADS; cores++) {
@@ -166,9 +169,7 @@ static void what_threads_take_in_each_step_is_one_supply(void **state) {
 static void what_threads_take_in_turns_on_a_core_is_evened_out(void **state) {
     (void)state;
     uint64_t lengths[THREADS][STEPS];
-    for (int step = 0; step < STEPS; step++)
-        for (int t = 0; t < THREADS; t++)
-            lengths[t][step] = (step + t) % 2 ? 10 : 50;
+    alternate(lengths);
     struct facts facts;
     read_source(&facts);
     steps = 2; /* only one from meeting to meeting */
