@@ -41,15 +41,7 @@ threads_of() {
 
 # Mean, median and worst |predicted - measured| / measured over the rows of validate's CSV:
 # error_summary FILE COLUMN-OF-THE-MEASURED.
-error_summary() {
-    csv_columns "$1" "$2" predicted_run_ns |
-        awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
-        awk '{ e[NR] = $1; sum += $1 }
-             END {
-                 median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
-                 printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
-             }'
-}
+error_summary() { csv_columns "$1" "$2" predicted_run_ns | deviations; }
 
 # The deviation from the runs without probes.
 untraced_check() {

@@ -49,12 +49,8 @@ predict_by() {
     "$1" predict -i "$2" --threads 1,2,3,4,6,8,12,16 --cores 1,2 --format csv 2>>"$2.log"
 }
 
-# Mean and largest difference between the same column of two CSV files: difference COLUMN OLD NEW.
-difference() {
-    paste -d ' ' <(csv_columns "$2" "$1") <(csv_columns "$3" "$1") |
-        awk '{ e = $2 / $1 - 1; e = e < 0 ? -e : e; sum += e; if (e > most) most = e }
-             END { printf "%.4f %.4f\n", sum / NR, most }'
-}
+# Mean, median and largest difference between a column of two CSV files: difference COLUMN OLD NEW.
+difference() { paste -d ' ' <(csv_columns "$2" "$1") <(csv_columns "$3" "$1") | deviations; }
 
 percent() { number '%.1f %%' "100 * $1"; }
 
@@ -75,7 +71,7 @@ for name in "${programs[@]}"; do
         done
         predict_by "$other" "$kept/old" >"$kept/old.csv"
         predict_by "$persik" "$kept/new" >"$kept/new.csv"
-        read -r mean most < <(difference run_ns "$kept/old.csv" "$kept/new.csv")
+        read -r mean _ most <<<"$(difference run_ns "$kept/old.csv" "$kept/new.csv")"
         [ "$(number %d "$most > $limit")" = 0 ] || differs=1
         echo "| $name | $threads threads | $(percent "$mean") | $(percent "$most") |" \
             "$(percent "$(self_check "$kept/new")") |" \

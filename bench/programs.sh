@@ -218,6 +218,16 @@ csv_columns() {
         }' "$1"
 }
 
+# Mean, median and worst |second - first| / first over lines of two numbers.
+deviations() {
+    awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+        awk '{ e[NR] = $1; sum += $1 }
+             END {
+                 median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
+                 printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
+             }'
+}
+
 # The objects that the program made itself, as its model names them, in Markdown: recognised FOLDER.
 recognised() {
     echo "| hand-made object | is a | amount | operations | confidence | modelled |"

@@ -136,14 +136,13 @@ static int place_woken(struct engine *engine, struct thread *thread, struct thre
 }
 
 int balance_place(struct engine *engine, struct thread *thread, struct thread *waker) {
-    int previous = thread->last_core, index;
+    int previous = thread->last_core;
     bool is_own = waker && waker == thread->creator; /* which goes on itself */
-    if (previous == PLAN_NONE) {
-        index = is_own ? waker->core : place_new(engine, waker);
+    int index = is_own                  ? waker->core
+                : previous == PLAN_NONE ? place_new(engine, waker)
+                                        : place_woken(engine, thread, waker);
+    if (previous == PLAN_NONE)
         thread->load = (struct average){.value = 1, .at_ns = engine->now_ns};
-    } else {
-        index = is_own ? waker->core : place_woken(engine, thread, waker);
-    }
     if (index != previous)
         move_load(engine, thread, previous, index);
     return index;

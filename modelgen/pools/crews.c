@@ -125,7 +125,7 @@ static struct frames frames_at(const struct trace *trace, const struct crew *cre
     return frames;
 }
 
-static bool is_in(const struct trace_frame *frame, const struct trace_frame *other) {
+static bool same_function(const struct trace_frame *frame, const struct trace_frame *other) {
     return frame && other && strcmp(frame->function, other->function) == 0;
 }
 
@@ -136,7 +136,7 @@ static const struct trace_frame *majority(const struct frames *frames) {
     for (size_t i = 0; i < frames->count; i++) {
         if (lead == 0)
             candidate = frames->items[i];
-        lead = is_in(frames->items[i], candidate) ? lead + 1 : lead > 0 ? lead - 1 : 0;
+        lead = same_function(frames->items[i], candidate) ? lead + 1 : lead > 0 ? lead - 1 : 0;
     }
     return candidate;
 }
@@ -152,7 +152,7 @@ static const char *common_function(const struct trace *trace, const struct crew 
     size_t fits = 0;
     bool several = false;
     for (size_t i = 0; i < frames.count; i++) {
-        if (!is_in(frames.items[i], common))
+        if (!same_function(frames.items[i], common))
             continue;
         fits++;
         several |= frames.items[i]->offset != common->offset;
