@@ -16,7 +16,8 @@
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew. Of programs of which nothing is kept, the document goes on saying
 # what it said.
-# $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts.
+# $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts. $STEADY: see
+# programs.sh.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -108,7 +109,7 @@ run_round() {
     is_kept "$round" && return
     say "$name: round $1 of $runs: every configuration once"
     "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
-        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --steady --format csv \
+        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 "${steady[@]}" --format csv \
         -- "${command[@]}" >/dev/null || return 1
     mv "$round.part" "$round"
 }
@@ -228,10 +229,15 @@ spread_of() {
         END { flush(); printf "%.6f", sum / all }'
 }
 
-# How many of the runs something slowed all the same, in words; measured since 2026-11-26.
+# How many of the runs something slowed all the same, in words; measured since 2026-11-26, and not
+# with STEADY=no.
 slowed_runs() {
     csv_columns "$1" slowdown | awk '$1 > 1.06 { slowed++ }
-        END { printf " (%d of %d runs in all were slowed by more than 6 %%)", slowed, NR }'
+        $1 > 0 { told++ }
+        END {
+            if (told) printf " (%d of %d runs in all were slowed by more than 6 %%)", slowed, NR
+            else printf " (as fast as the machine was: without waiting for quiet moments)"
+        }'
 }
 
 # What others had of the cores, on average over the configurations.
@@ -428,7 +434,8 @@ write_document() {
         echo "for cores of the program's own, which is what persik predicts. A machine that others share"
         echo "changes its speed, too, within minutes: neighbours on the same physical cores slow a program by a"
         echo "third. Since 2026-11-26 runs and recordings wait for moments in which nothing slows the cores, and"
-        echo "runs that were slowed all the same are repeated (\`--steady\`); before, ${bases[0]} threads on ${cores##*,}"
+        echo "runs that were slowed all the same are repeated (\`--steady\`), unless the program says that they were"
+        echo "not: where a machine is never quiet, more rounds say more. Before, ${bases[0]} threads on ${cores##*,}"
         echo "cores were run before and after each other run. \"And at equal speed\" is the error against the time"
         echo "that the configuration would have taken at the speed of the recording, as its runs compare with"
         echo "those of the recorded one (\`persik validate --reference\`): it shows how well the model tells"
