@@ -67,25 +67,53 @@ size_t *rounds_positions(const struct thread_pool *pool, size_t *n) {
     return position;
 }
 
-size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool) {
-    size_t size = (size_t)pool->size, n_positions, *position = rounds_positions(pool, &n_positions);
+/* How many passes each thread of the pool made, by its position; NULL: some were made by others. */
+static size_t *count_passes(const struct passes *passes, const struct thread_pool *pool,
+                            const size_t *position, size_t n_positions) {
     size_t *made = memory_alloc(pool->n_threads, sizeof *made);
-    size_t *places = memory_alloc(passes->count + 1, sizeof *places);
-    size_t each = pool->n_threads ? passes->count / pool->n_threads : 0;
-    bool whole = each > 0 && each * pool->n_threads == passes->count && pool->n_threads % size == 0;
-    for (size_t i = 0; whole && i < passes->count; i++) {
+    for (size_t i = 0; i < passes->count; i++) {
         size_t thread = passes->items[i].thread;
         size_t at = thread < n_positions ? position[thread] : 0;
-        whole = at > 0 && made[at - 1] < each;
-        if (whole)
-            places[i] = ((at - 1) / size * each + made[at - 1]++) * size + (at - 1) % size;
+        if (at == 0) {
+            free(made);
+            return NULL;
+        }
+        made[at - 1]++;
     }
-    free(position);
+    return made;
+}
+
+/* The round in which each thread begins, `size` of them at a time. False: those that lived at one
+ * time did not make equally many passes. */
+static bool number_rounds(const size_t *made, size_t n_threads, size_t size, size_t *next) {
+    size_t round = 0;
+    for (size_t i = 0; i < n_threads; i++) {
+        if (made[i] != made[i - i % size])
+            return false;
+        next[i] = round;
+        round += i % size == size - 1 ? made[i] : 0;
+    }
+    return true;
+}
+
+size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool) {
+    size_t size = (size_t)pool->size;
+    if (passes->count == 0 || pool->n_threads % size != 0)
+        return NULL;
+    size_t n_positions, *position = rounds_positions(pool, &n_positions), *places = NULL;
+    size_t *made = count_passes(passes, pool, position, n_positions);
+    size_t *next = memory_alloc(pool->n_threads, sizeof *next);
+    if (made && number_rounds(made, pool->n_threads, size, next)) {
+        places = memory_alloc(passes->count, sizeof *places);
+        for (size_t i = 0; i < passes->count; i++) {
+            size_t at = position[passes->items[i].thread] - 1;
+            places[i] = next[at]++ * size + at % size;
+        }
+    }
+    free(next);
     free(made);
-    if (whole)
-        return places;
-    free(places);
-    return NULL;
+    free(position);
+    return places;
 }
 
 /* Rounds by pass and number of the thread, passes[pass * size + index]; NULL unless all threads

@@ -29,7 +29,7 @@ size_t *rounds_positions(const struct thread_pool *pool, size_t *n);
 
 /* Per pass, its round * pool->size + the number of its thread among those that lived at one time.
  * Threads that are created anew each time go on counting rounds where those before them stopped.
- * The caller frees; NULL unless all threads made equally many passes, as many threads each time. */
+ * The caller frees; NULL unless all that lived at one time made equally many passes. */
 size_t *rounds_places(const struct passes *passes, const struct thread_pool *pool);
 
 /* Items that a team shares out, as the numbers of rounds suggest. */

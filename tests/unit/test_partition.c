@@ -878,8 +878,34 @@ static void parts_stay_a_total_for_any_number_of_threads(void **state) {
     assert_true(fabs(partition_weight(parts, n, 14, 11) - 1) < 1e-12);
 }
 
+/* Threads that are created anew may make other rounds than those before them. */
+static void rounds_are_counted_for_those_that_lived_at_one_time(void **state) {
+    (void)state;
+    size_t threads[] = {5, 6, 7, 8};
+    struct thread_pool pool = {.n_threads = 4, .threads = threads, .size = 2};
+    struct pass items[] = {{5, 10, 0}, {6, 10, 0}, {6, 20, 0}, {5, 20, 0}, {8, 50, 0}, {7, 60, 0}};
+    const size_t round_and_number[] = {0, 1, 3, 2, 5, 4};
+    struct passes passes = {items, 6, 6};
+    size_t *places = rounds_places(&passes, &pool);
+    assert_non_null(places);
+    for (size_t i = 0; i < passes.count; i++)
+        assert_int_equal(places[i], round_and_number[i]);
+    free(places);
+    passes.count = 4; /* the later ones made none */
+    places = rounds_places(&passes, &pool);
+    assert_non_null(places);
+    assert_int_equal(places[2], 3);
+    free(places);
+    passes.count = 5; /* one of them made one */
+    assert_null(rounds_places(&passes, &pool));
+    passes.count = 6;
+    items[4].thread = 9; /* of another pool */
+    assert_null(rounds_places(&passes, &pool));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_are_counted_for_those_that_lived_at_one_time),
         cmocka_unit_test(every_way_of_sharing_out_adds_up_to_the_total),
         cmocka_unit_test(the_rest_goes_to_the_first_to_the_last_or_is_missing_at_the_end),
         cmocka_unit_test(a_remainder_in_the_rounds_tells_how_they_are_shared_out),
