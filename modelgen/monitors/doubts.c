@@ -15,6 +15,13 @@ static void hear(struct suspect *suspect, double waited) {
         suspect->waited = waited;
 }
 
+/* The source says the same, and nothing of the run contradicts. */
+static bool is_beyond_doubt(const struct monitors *monitors, const struct pattern *pattern) {
+    const struct facts_monitor *proposal = monitors->proposal_of[pattern->mutex];
+    return pattern->kind == HAND_MADE_BARRIER && proposal && proposal->kind == MONITOR_BARRIER &&
+           pattern->tally.violations == 0;
+}
+
 static int compare_suspects(const void *a, const void *b) {
     const struct suspect *x = a, *y = b;
     if (x->waited != y->waited)
@@ -33,7 +40,8 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
     for (size_t g = 0; g < monitors->n_guards; g++)
         hear(&all[monitors->guards[g].mutex], monitors->guards[g].waited);
     for (size_t p = 0; p < monitors->n_patterns; p++)
-        hear(&all[monitors->patterns[p].mutex], monitors->patterns[p].tally.waited);
+        if (!is_beyond_doubt(monitors, &monitors->patterns[p]))
+            hear(&all[monitors->patterns[p].mutex], monitors->patterns[p].tally.waited);
     qsort(all, sections->n_objects, sizeof *all, compare_suspects);
     for (size_t o = 0; o < sections->n_objects && doubts->n_suspects < SUSPECTS_LIMIT; o++)
         if (all[o].waited > 0 && all[o].waited <= LITTLE)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
+#include "modelgen/monitors/doubts.h"
 #include "modelgen/monitors/patterns.h"
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
@@ -89,6 +90,27 @@ static void rounds_of_equal_size_are_a_barrier(void **state) {
     assert_true(pattern->tally.violations == 0);
     assert_true(pattern->tally.replayed == 18);
     found_free(&found);
+}
+
+/* Few waits are enough where the source says the same. */
+static void what_the_source_calls_a_barrier_is_not_doubted(void **state) {
+    (void)state;
+    struct facts_operation operation = {.role = FACTS_ARRIVE, .place = {"t.c", "meet", 10, 1}};
+    struct facts_monitor monitor = {.name = "gate", .n_operations = 1, .operations = &operation};
+    struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = &monitor};
+    const enum facts_monitor_kind kinds[] = {MONITOR_BARRIER, MONITOR_EVENT};
+    for (size_t i = 0; i < 2; i++) {
+        monitor.kind = kinds[i];
+        struct found found = find(barrier_trace(true), 10000);
+        monitors_free(&found.monitors);
+        found.monitors = monitors_find(found.trace, &found.sections, &facts, NULL);
+        only_pattern(&found, HAND_MADE_BARRIER);
+        struct doubts doubts = {0};
+        doubts_suspect(&doubts, &found.monitors, &found.sections);
+        assert_int_equal(doubts.n_suspects, i);
+        doubts_free(&doubts);
+        found_free(&found);
+    }
 }
 
 static void what_nobody_wakes_is_no_barrier(void **state) {
@@ -403,6 +425,7 @@ static void jobs_whose_results_are_fetched_are_shared_by_all_threads(void **stat
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_of_equal_size_are_a_barrier),
+        cmocka_unit_test(what_the_source_calls_a_barrier_is_not_doubted),
         cmocka_unit_test(what_nobody_wakes_is_no_barrier),
         cmocka_unit_test(readers_together_and_writers_alone_are_a_read_write_lock),
         cmocka_unit_test(a_reader_beside_a_writer_refutes_the_read_write_lock),
