@@ -272,6 +272,16 @@ static void read_share(struct reader *reader, const struct place *place, const j
     share->shared = json_object_get(object, "shared") && read_flag(reader, place, object, "shared");
 }
 
+static void read_solo(struct reader *reader, const struct place *place, const json_t *object,
+                      void *element) {
+    struct facts_solo *solo = element;
+    solo->file = read_text(reader, place, object, "file", true);
+    solo->function = read_text(reader, place, object, "function", true);
+    solo->first_line = read_int(reader, place, object, "first_line");
+    solo->last_line = read_int(reader, place, object, "last_line");
+    solo->others = read_flag(reader, place, object, "others");
+}
+
 static void read_lambda(struct reader *reader, const struct place *place, const json_t *object,
                         void *element) {
     struct facts_lambda *lambda = element;
@@ -483,6 +493,8 @@ static void read_facts(struct reader *reader, const json_t *root, struct facts *
     READ_ELEMENTS(reader, NULL, root, facts, shares, read_share);
     if (json_object_get(root, "lambdas"))
         READ_ELEMENTS(reader, NULL, root, facts, lambdas, read_lambda);
+    if (json_object_get(root, "solos"))
+        READ_ELEMENTS(reader, NULL, root, facts, solos, read_solo);
     READ_ELEMENTS(reader, NULL, root, facts, creations, read_creation);
     READ_ELEMENTS(reader, NULL, root, facts, monitors, read_monitor);
     read_texts(reader, NULL, root, "files", &facts->files, &facts->n_files);
@@ -582,6 +594,11 @@ static void free_loops(struct facts *facts) {
         free(facts->lambdas[i].name);
     }
     free(facts->lambdas);
+    for (size_t i = 0; i < facts->n_solos; i++) {
+        free(facts->solos[i].file);
+        free(facts->solos[i].function);
+    }
+    free(facts->solos);
 }
 
 static void free_expression(struct facts_expression *expression) {

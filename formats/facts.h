@@ -82,6 +82,13 @@ struct facts_share {
     bool shared; /* who has more time takes more of it */
 };
 
+/* Lines of a branch by the thread's number that has fragments in it, directly or through calls. */
+struct facts_solo {
+    char *file, *function;
+    int first_line, last_line;
+    bool others; /* who comes here are all threads but one; else it is that one alone */
+};
+
 /* Debug information gives all lambdas one name, and the source each its own. */
 struct facts_lambda {
     char *file, *name;
@@ -244,13 +251,14 @@ struct facts_monitor {
 struct facts {
     int version;
     char *thread_count; /* the variable that bounds the creating loop; NULL not found */
-    size_t n_fragments, n_loops, n_spins, n_shares, n_lambdas, n_creations, n_monitors, n_files,
-        n_problems;
+    size_t n_fragments, n_loops, n_spins, n_shares, n_lambdas, n_solos, n_creations, n_monitors,
+        n_files, n_problems;
     struct facts_fragment *fragments;
     struct facts_loop *loops;
     struct facts_spin *spins;
     struct facts_share *shares;
     struct facts_lambda *lambdas;
+    struct facts_solo *solos;
     struct facts_creation *creations;
     struct facts_monitor *monitors;
     char **files;    /* analysed */

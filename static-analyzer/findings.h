@@ -36,6 +36,13 @@ struct Lambda {
     int first_line, last_line;
 };
 
+/* Lines that one thread alone runs, or all others. */
+struct Solo {
+    std::string file, function;
+    int first_line, last_line;
+    bool others;
+};
+
 struct Spin {
     std::string file, function;
     int first_line = 0, last_line = 0;
@@ -127,6 +134,7 @@ struct Findings {
     std::vector<Spin> spins;
     std::vector<ShareFact> shares;
     std::vector<Lambda> lambdas;
+    std::vector<Solo> solos;
     std::vector<Creation> creations;
     std::vector<Monitor> monitors;
     std::vector<std::string> files, problems;
@@ -167,6 +175,7 @@ class Bounds {
 
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings);
 void find_lambdas(const Program &program, Findings &findings);
+void find_solos(const Program &program, const Taint &taint, Findings &findings);
 void find_spins(const Program &program, Findings &findings);
 void find_shares(const Program &program, const Taint &taint, const Bounds &bounds,
                  Findings &findings);

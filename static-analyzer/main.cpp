@@ -179,6 +179,7 @@ bool analyse(Options options, std::string &error) {
     find_fragments(program, findings);
     find_loops(program, bounds, findings);
     find_lambdas(program, findings);
+    find_solos(program, taint, findings);
     find_spins(program, findings);
     find_shares(program, taint, bounds, findings);
     find_creations(program, taint, bounds, findings);

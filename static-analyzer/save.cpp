@@ -85,6 +85,12 @@ json_t *to_json(const Spin &spin) {
                      names({spin.leads_to.begin(), spin.leads_to.end()}));
 }
 
+json_t *to_json(const Solo &solo) {
+    return json_pack("{s:o, s:o, s:i, s:i, s:b}", "file", text(solo.file), "function",
+                     name(solo.function), "first_line", solo.first_line, "last_line",
+                     solo.last_line, "others", solo.others);
+}
+
 json_t *to_json(const Lambda &lambda) {
     return json_pack("{s:o, s:o, s:i, s:i}", "file", text(lambda.file), "name",
                      name(lambda.function), "first_line", lambda.first_line, "last_line",
@@ -238,13 +244,13 @@ template <typename T> json_t *list(const T &items) {
 } // namespace
 
 bool findings_save(const Findings &findings, const std::string &path, std::string &error) {
-    json_t *root = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-                             FACTS_VERSION, "thread_count", name(findings.thread_count), "files",
-                             list(findings.files), "problems", list(findings.problems), "creations",
-                             list(findings.creations), "monitors", list(findings.monitors), "loops",
-                             list(findings.loops), "spins", list(findings.spins), "shares",
-                             list(findings.shares), "lambdas", list(findings.lambdas), "fragments",
-                             list(findings.fragments));
+    json_t *root = json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", FACTS_VERSION,
+        "thread_count", name(findings.thread_count), "files", list(findings.files), "problems",
+        list(findings.problems), "creations", list(findings.creations), "monitors",
+        list(findings.monitors), "loops", list(findings.loops), "spins", list(findings.spins),
+        "shares", list(findings.shares), "lambdas", list(findings.lambdas), "solos",
+        list(findings.solos), "fragments", list(findings.fragments));
     std::string draft = path + ".new";
     bool written = root && json_dump_file(root, draft.c_str(), JSON_INDENT(1)) == 0 &&
                    rename(draft.c_str(), path.c_str()) == 0;

@@ -4,11 +4,12 @@
 
 #include "base/memory.h"
 #include "modelgen/graph/loops.h"
+#include "modelgen/scaling/source.h"
 
 /* Of two threads, one goes another way than the other in half of all rounds by chance: in so many
  * in a row seldom. But a creator that is one of its threads is known to have more to do than they;
  * and where one computes and all others do nothing at all, as where the first one makes a table,
- * more threads would not make more of it. */
+ * more threads would not make more of it. And the source may say it. */
 #define LEAST_ROUNDS 10
 #define NEARLY_NONE  0.01 /* of what the one computes: then few rounds are enough */
 
@@ -91,20 +92,32 @@ static int compare_leavings(const void *a, const void *b) {
     return (x->pass.at_ns > y->pass.at_ns) - (x->pass.at_ns < y->pass.at_ns);
 }
 
+/* By node and outcome: do threads go round a loop from there? The caller frees. */
+static bool *find_loops(const struct builder *builder) {
+    bool *loops = memory_alloc(builder->nodes.count * N_OUTCOMES, sizeof *loops);
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct draft_edge *edge = &builder->edges.items[e];
+        loops[with_outcome(edge->from, edge->when)] |= !edge->leaves;
+    }
+    return loops;
+}
+
 /* Without those that leave a loop, by place and time. */
 static struct leavings find_leavings(struct builder *builder) {
     struct leavings leavings = {0};
+    bool *loops = find_loops(builder);
     for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
         const struct stream *stream = &builder->in->streams->streams[t];
         const int *node_of = builder->node_of[t];
         for (size_t s = 0; s + 1 < stream->n_steps; s++) {
             const struct step *step = &stream->steps[s];
             int edge = builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
-            if (!builder->edges.items[edge].leaves)
-                *VECTOR_ADD(&leavings) = (struct leaving){
-                    with_outcome(node_of[s], step->outcome), edge, {t, step->end_ns, 0}};
+            int place = with_outcome(node_of[s], step->outcome);
+            if (!builder->edges.items[edge].leaves || !loops[place])
+                *VECTOR_ADD(&leavings) = (struct leaving){place, edge, {t, step->end_ns, 0}};
         }
     }
+    free(loops);
     if (leavings.count > 0)
         qsort(leavings.items, leavings.count, sizeof *leavings.items, compare_leavings);
     return leavings;
@@ -126,26 +139,48 @@ static bool is_rather(const struct builder *builder, int edge, int found) {
     return found < 0 || (leads_to(builder, edge, found) && !leads_to(builder, found, edge));
 }
 
+/* Does the source say that one thread alone comes to where the edge leads, or, not `alone`, all but
+ * that one? */
+static bool is_said_of(const struct builder *builder, int edge, bool alone) {
+    const struct facts *facts = builder->in->facts;
+    uint32_t context = builder->nodes.items[builder->edges.items[edge].to].context;
+    for (size_t i = 0; facts && i < facts->n_solos; i++)
+        if (facts->solos[i].others != alone &&
+            source_context_in_solo(builder->in->trace, context, &facts->solos[i]))
+            return true;
+    return false;
+}
+
+/* Is this the edge of one, by the source's word? */
+static bool is_told(const struct builder *builder, int edge, const struct leaving *leavings,
+                    size_t n) {
+    bool others = true;
+    for (size_t i = 0; i < n; i++)
+        others &= leavings[i].edge == edge || is_said_of(builder, leavings[i].edge, false);
+    return others || is_said_of(builder, edge, true);
+}
+
 /* Of the leavings of one place, which one edge do all but one thread not take in each round? Its
  * index, or -1. */
 static int edge_of_one(const struct builder *builder, const struct leaving *leavings, size_t n,
                        const struct thread_pool *pool, enum taker *taker) {
-    if (n < LEAST_ROUNDS * (size_t)pool->size)
-        return -1;
+    bool many = n >= LEAST_ROUNDS * (size_t)pool->size, told = false;
     struct passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
     bool *taken = memory_alloc(n, sizeof *taken);
     for (size_t i = 0; i < n; i++)
         passes.items[i] = leavings[i].pass;
     int found = -1;
     /* It is taken in the first round, or never. */
-    for (size_t i = 0; i < n && i < (size_t)pool->size; i++) {
+    for (size_t i = 0; i < n && i < (size_t)pool->size && !told; i++) {
         int edge = leavings[i].edge;
         size_t count = 0;
         for (size_t j = 0; j < n; j++)
             count += taken[j] = leavings[j].edge == edge;
         enum taker judged =
             count * (size_t)pool->size == n ? judge(&passes, taken, pool) : TAKER_ANY;
-        if (judged == TAKER_ANY || edge == found || !is_rather(builder, edge, found))
+        told = judged == TAKER_LEADER && is_told(builder, edge, leavings, n);
+        if (judged == TAKER_ANY || edge == found ||
+            (!told && (!many || !is_rather(builder, edge, found))))
             continue;
         found = edge;
         *taker = judged;

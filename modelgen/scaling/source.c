@@ -30,6 +30,18 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
     return source_calls_from_loop(trace, context, loop) >= 0;
 }
 
+bool source_context_in_solo(const struct trace *trace, uint32_t context,
+                            const struct facts_solo *solo) {
+    if (context == TRACE_NO_CONTEXT)
+        return false;
+    const struct trace_context *calls = &trace->contexts[context];
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (calls->frames[f].line >= solo->first_line && calls->frames[f].line <= solo->last_line &&
+            strcmp(calls->frames[f].function, solo->function) == 0)
+            return true;
+    return false;
+}
+
 /* Where a macro hides all of a critical section, its wait loop lies on the line of its lock. */
 static bool is_in_one_line(const struct facts_loop *loop) {
     return loop->waits && loop->first_line == loop->last_line;

@@ -18,6 +18,10 @@ int source_calls_from_loop(const struct trace *trace, uint32_t context,
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
                             const struct facts_loop *loop);
 
+/* Is any frame of the context in the branch? */
+bool source_context_in_solo(const struct trace *trace, uint32_t context,
+                            const struct facts_solo *solo);
+
 bool source_frame_is_at(const struct trace_frame *frame, const struct facts_place *place);
 
 /* Is the call at `place` one of those that lead to the context, or its own? */

@@ -10,7 +10,8 @@
  *     //= spin KIND|none [VARIABLE]
  *     //= counts NUMBER|unknown   how many threads this call, or creation, makes: "N" for the
  * thread count, "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
- *     //= amount FACTOR OFFSET | constant VALUE | unknown */
+ *     //= amount FACTOR OFFSET | constant VALUE | unknown
+ *     //= solo one|others|none    whether one thread alone comes here, or all others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,6 +240,15 @@ static void check_amount(const struct facts *facts, const struct mark *mark) {
         assert_float_equal(creation->offset, strtod(mark->second, NULL), 1e-9);
 }
 
+static void check_solo(const struct facts *facts, const struct mark *mark) {
+    const char *found = "none";
+    for (size_t i = 0; i < facts->n_solos; i++)
+        if (mark->line >= facts->solos[i].first_line && mark->line <= facts->solos[i].last_line)
+            found = facts->solos[i].others ? "others" : "one";
+    if (strcmp(found, mark->first) != 0)
+        fail_msg("line %d: who comes here is %s, not %s", mark->line, found, mark->first);
+}
+
 /* "struct queue.mutex" is one word of a mark. */
 static bool parse_mark(const char *text, struct mark *mark) {
     const char *start = strstr(text, "//= ");
@@ -251,10 +261,10 @@ static void check_mark(const struct facts *facts, const struct mark *mark) {
     static const struct {
         const char *kind;
         void (*check)(const struct facts *, const struct mark *);
-    } checks[] = {{"bound", check_bound},     {"call", check_call},
-                  {"spin", check_spin},       {"fragment", check_fragment},
-                  {"created", check_created}, {"amount", check_amount},
-                  {"spawned", check_spawned}, {"counts", check_counts}};
+    } checks[] = {
+        {"bound", check_bound},       {"call", check_call},       {"spin", check_spin},
+        {"fragment", check_fragment}, {"created", check_created}, {"amount", check_amount},
+        {"spawned", check_spawned},   {"counts", check_counts},   {"solo", check_solo}};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strcmp(checks[i].kind, mark->kind) == 0) {
             checks[i].check(facts, mark);
@@ -300,6 +310,11 @@ static void shares_are_found_in_every_style(void **state) {
 static void numbers_that_threads_take_are_theirs(void **state) {
     (void)state;
     check_program("numbers.c", "global:n_threads", 20);
+}
+
+static void what_one_thread_alone_does_is_told_by_its_number(void **state) {
+    (void)state;
+    check_program("solos.c", "global:n_threads", 19);
 }
 
 static void constants_with_names_count_threads_too(void **state) {
@@ -997,6 +1012,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_found_in_every_style),
         cmocka_unit_test(numbers_that_threads_take_are_theirs),
+        cmocka_unit_test(what_one_thread_alone_does_is_told_by_its_number),
         cmocka_unit_test(constants_with_names_count_threads_too),
         cmocka_unit_test(lookalikes_are_no_shares),
         cmocka_unit_test(work_that_is_taken_is_shared),
