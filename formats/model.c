@@ -196,8 +196,15 @@ void model_free_edge(struct edge *edge) {
     free(edge->cpu_by_place);
 }
 
+void model_forget_course(struct node *node) {
+    free(node->course);
+    node->course = NULL;
+    node->n_course = 0;
+}
+
 void model_free_node(struct node *node) {
     free(node->name);
+    free(node->course);
     free(node->stays.values);
     free(node->cpu_ns.values);
     free(node->wait_ns.values);

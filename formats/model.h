@@ -341,8 +341,11 @@ struct node {
                       * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
     double timeout_ns; /* negative: wait for ever; 0: try; else limit */
-    bool common; /* all threads of the pool decide alike: the n-th decision on an edge is the same
-                  * for each; then no edge depends on the outcome or the thread */
+    /* The edges that each of its threads takes from the first time on, over and over: edge, how
+     * often in a row, edge, ... Then none depends on the outcome or the thread. None: each thread
+     * decides by what the edges say. */
+    size_t n_course;
+    double *course;    /* owned */
     struct dist stays; /* how often it is left by edges that do not leave, before one that does */
     struct scaling stays_scaling;
     struct dist cpu_ns;     /* computation inside the call itself (a read's copying, ...) */
@@ -462,6 +465,9 @@ void model_mark_reached(const struct model *model, int from, const bool *may_pas
 /* What the node owns, for one that leaves the model before it ends. */
 void model_free_node(struct node *node);
 void model_free_edge(struct edge *edge);
+
+/* From now on the node's threads decide by what its edges say. */
+void model_forget_course(struct node *node);
 
 /* The names used in the file, NULL-free: "mutex", "lock", ... */
 const char *object_kind_name(enum object_kind kind);

@@ -478,6 +478,20 @@ static double edge_weight(const struct node *node, enum outcome outcome) {
     return sum;
 }
 
+static int check_course(const struct node *node, const struct place *place, struct error *error) {
+    if (node->n_course % 2 != 0)
+        return violation(place, error, "no pairs of an edge and how often it is taken");
+    for (size_t i = 0; i < node->n_course; i += 2) {
+        double edge = node->course[i], times = node->course[i + 1];
+        if (!(edge >= 0 && edge < (double)node->n_edges && edge == floor(edge)))
+            return violation(PLACE_INDEX(place, i), error, "the node has no edge %g", edge);
+        if (!(times >= 1 && times == floor(times) && isfinite(times)))
+            return violation(PLACE_INDEX(place, i + 1), error,
+                             "an edge is not taken %g times in a row", times);
+    }
+    return 0;
+}
+
 static int check_edges(const struct model *model, const struct node *node,
                        const struct place *above, struct error *error) {
     const struct place *place = PLACE_KEY(above, "edges");
@@ -487,9 +501,9 @@ static int check_edges(const struct model *model, const struct node *node,
         const struct edge *edge = &node->edges[i];
         if (check_edge(model, edge, PLACE_INDEX(place, i), error))
             return -1;
-        if (node->common && (edge->when != OUTCOME_ANY || edge->taker != TAKER_ANY))
+        if (node->n_course > 0 && (edge->when != OUTCOME_ANY || edge->taker != TAKER_ANY))
             return violation(PLACE_INDEX(place, i), error,
-                             "all threads decide alike here: it cannot depend on %s",
+                             "the node has a course: which edge is taken cannot depend on %s",
                              edge->taker != TAKER_ANY ? "who takes it" : "the outcome");
     }
     double yes = edge_weight(node, OUTCOME_YES);
@@ -629,7 +643,10 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
         check_dist(&node->wait_ns, "wait_ns", place, error) ||
         check_dist(&node->operations, "operations", place, error))
         return -1;
-    return check_edges(model, node, place, error);
+    return check_edges(model, node, place, error) ||
+                   check_course(node, PLACE_KEY(place, "course"), error)
+               ? -1
+               : 0;
 }
 
 static int check_head(const struct model *model, struct error *error) {

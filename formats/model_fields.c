@@ -238,7 +238,7 @@ static const struct field node_fields[] = {
     NUMBER(node, count, 0),
     RECORD(node, count_scaling, scaling_record),
     NUMBER(node, timeout_ns, -1),
-    FLAG(node, common),
+    NUMBERS(node, course),
     DIST(node, stays),
     RECORD(node, stays_scaling, scaling_record),
     DIST(node, cpu_ns),

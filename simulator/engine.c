@@ -36,8 +36,7 @@ struct engine *engine_make(const struct plan *plan) {
     draws_make(engine);
     engine->runs = memory_alloc(n_threads * (size_t)plan->n_runs, sizeof *engine->runs);
     engine->cards = memory_alloc((size_t)plan->n_cards, sizeof *engine->cards);
-    engine->decisions = memory_alloc((size_t)plan->n_common, sizeof *engine->decisions);
-    engine->decided = memory_alloc(n_threads * (size_t)plan->n_common, sizeof *engine->decided);
+    engine->places = memory_alloc(n_threads * (size_t)plan->n_courses, sizeof *engine->places);
     engine->comers = memory_alloc((size_t)plan->n_nodes, sizeof *engine->comers);
     engine->numbers = memory_alloc(n_threads * (size_t)plan->n_orders, sizeof *engine->numbers);
     engine->waiters = memory_alloc((size_t)plan->n_sides, sizeof *engine->waiters);
@@ -67,10 +66,7 @@ void engine_free(struct engine *engine) {
     draws_free(engine);
     free(engine->runs);
     free(engine->cards);
-    for (int i = 0; i < engine->plan->n_common; i++)
-        free(engine->decisions[i].edges);
-    free(engine->decisions);
-    free(engine->decided);
+    free(engine->places);
     free(engine->comers);
     free(engine->numbers);
     free(engine->waiters);
@@ -92,10 +88,8 @@ static void reset_threads(struct engine *engine, uint64_t seed) {
     for (size_t i = 0; i < (size_t)plan->n_threads * (size_t)plan->n_runs; i++)
         engine->runs[i] = (struct edge_run){.choice = PLAN_NONE};
     memset(engine->cards, 0, (size_t)plan->n_cards * sizeof *engine->cards);
-    for (int i = 0; i < plan->n_common; i++)
-        engine->decisions[i].count = 0;
-    memset(engine->decided, 0,
-           (size_t)plan->n_threads * (size_t)plan->n_common * sizeof *engine->decided);
+    memset(engine->places, 0,
+           (size_t)plan->n_threads * (size_t)plan->n_courses * sizeof *engine->places);
     memset(engine->comers, 0, (size_t)plan->n_nodes * sizeof *engine->comers);
     for (int pool = 0; pool < plan->n_pools; pool++) {
         const struct plan_pool *planned = &plan->pools[pool];

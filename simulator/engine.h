@@ -194,10 +194,10 @@ struct shared {
     double touched_ns;
 };
 
-/* What the threads of a pool decide alike at a node, in its rounds. */
-struct decisions {
-    int *edges; /* of the plan */
-    size_t count, capacity;
+/* How far a thread has come on a node's course. */
+struct course_place {
+    int leg;
+    double taken; /* times in a row */
 };
 
 enum stream_kind { STREAM_THREAD, STREAM_DRAW, STREAM_OBJECT, STREAM_DICE };
@@ -241,8 +241,7 @@ struct engine {
     struct bag *bags;   /* by draw */
     double *bag_values;
     uint32_t *rounds; /* thread's id * plan->n_rounds + the draw's: how many it has had */
-    struct decisions *decisions; /* by number of the node among the common ones */
-    size_t *decided;             /* thread's id * plan->n_common + that: how many it has made */
+    struct course_place *places; /* thread's id * plan->n_courses + the node's course */
     struct edge_run *runs;
     double *cards;
     int *comers; /* by node with an edge for one thread: how many have come in this round */

@@ -30,6 +30,10 @@ struct builder {
         size_t count, capacity;
     } choices;
     struct {
+        struct plan_leg *items;
+        size_t count, capacity;
+    } legs;
+    struct {
         struct value *items;
         size_t count, capacity;
     } variables;
@@ -41,7 +45,7 @@ struct builder {
         struct plan_statement *items;
         size_t count, capacity;
     } statements;
-    int n_runs, n_cards, n_rounds, n_common;
+    int n_runs, n_cards, n_rounds, n_courses;
 };
 
 /* As many rounds as there were. */
@@ -220,7 +224,9 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .operations = add_draw(builder, &node->operations),
         .stays = add_draw(builder, &node->stays),
         .stays_factor = make_factor(builder, &node->stays_scaling),
-        .common = node->common ? builder->n_common++ : PLAN_NONE,
+        .course = node->n_course > 0 ? builder->n_courses++ : PLAN_NONE,
+        .first_leg = (int)builder->legs.count,
+        .n_legs = (int)node->n_course / 2,
     };
     if (node->kind == NODE_STATEMENTS)
         compiled.section = plan->objects[node->object].first_section + node->section;
@@ -242,6 +248,9 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         depends |= edge->when != OUTCOME_ANY;
         compiled.says_no |= edge->when == OUTCOME_NO;
     }
+    for (size_t i = 0; i < node->n_course; i += 2)
+        *VECTOR_ADD(&builder->legs) =
+            (struct plan_leg){first_edge + (int)node->course[i], node->course[i + 1]};
     compiled.yes = add_group(builder, node, first_edge, OUTCOME_YES);
     compiled.no = depends ? add_group(builder, node, first_edge, OUTCOME_NO) : compiled.yes;
     return compiled;
@@ -461,7 +470,7 @@ static int check_end(const struct builder *builder, const struct plan *plan, str
 
 /* How often the time that the recorded run would take with so many threads on so few cores, were
  * all their work done anew by each thread, a simulated run may take. */
-#define PATIENCE 1000
+#define PATIENCE 100
 
 static double find_patience(const struct builder *builder, const struct plan *plan) {
     const struct model *model = builder->model;
@@ -532,7 +541,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->n_runs = builder->n_runs;
     plan->n_cards = builder->n_cards;
     plan->n_rounds = builder->n_rounds;
-    plan->n_common = builder->n_common;
+    plan->n_courses = builder->n_courses;
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
     plan->n_variables = (int)builder->variables.count;
@@ -544,6 +553,7 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->values = builder->values.items;
     plan->edges = builder->edges.items;
     plan->choices = builder->choices.items;
+    plan->legs = builder->legs.items;
     plan->patience_ns = find_patience(builder, plan);
     if (status == 0)
         status = check_end(builder, plan, error);
@@ -572,6 +582,7 @@ void plan_free(struct plan *plan) {
     free(plan->nodes);
     free(plan->edges);
     free(plan->choices);
+    free(plan->legs);
     free(plan->objects);
     free(plan->pools);
     free(plan->draws);

@@ -50,6 +50,12 @@ struct plan_choice {
     double first_weight; /* for a thread's first choice where it keeps runs */
 };
 
+/* Of a node's course: the edge that a thread takes so often in a row. */
+struct plan_leg {
+    int edge;
+    double times;
+};
+
 /* The edges that fit one outcome of a node. */
 struct plan_group {
     int first; /* choice; those that leave the loop stand behind the others */
@@ -92,7 +98,8 @@ struct plan_node {
     int cpu, wait, operations; /* draws */
     int stays;
     struct plan_factor stays_factor;
-    int common; /* number among the nodes where all threads decide alike; PLAN_NONE: they do not */
+    int course; /* number among the nodes that have one; PLAN_NONE: it has none */
+    int first_leg, n_legs;
     bool says_no; /* some edge is only for OUTCOME_NO */
     struct plan_group yes, no;
 };
@@ -145,10 +152,10 @@ struct plan {
     int n_threads;
     int n_objects, n_pools, n_nodes;
     int n_orders;
-    int n_runs;   /* per thread */
-    int n_cards;  /* per thread */
-    int n_rounds; /* per thread: draws with something in common */
-    int n_common; /* nodes where all threads of a pool decide alike */
+    int n_runs;    /* per thread */
+    int n_cards;   /* per thread */
+    int n_rounds;  /* per thread: draws with something in common */
+    int n_courses; /* nodes that have one */
     int n_draws;
     int n_sides;
     int n_variables; /* of all monitors */
@@ -167,6 +174,7 @@ struct plan {
     struct plan_node *nodes;
     struct plan_edge *edges;
     struct plan_choice *choices;
+    struct plan_leg *legs;
     struct plan_object *objects;
     struct plan_pool *pools;
     struct plan_draw *draws;

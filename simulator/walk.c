@@ -304,22 +304,17 @@ static const struct plan_edge *choose_edge(struct engine *engine, struct thread 
     return &engine->plan->edges[choices[choice].edge];
 }
 
-/* The same, or what another thread of the pool has chosen in this round already. Runs, and how
- * often to stay, are those of the pool's first thread. */
-static const struct plan_edge *choose_alike(struct engine *engine, struct thread *thread,
-                                            const struct plan_node *node,
-                                            const struct plan_group *group) {
+/* The next one on the node's course, which begins again at its end. */
+static const struct plan_edge *follow_course(const struct engine *engine,
+                                             const struct thread *thread,
+                                             const struct plan_node *node) {
     const struct plan *plan = engine->plan;
-    struct decisions *decisions = &engine->decisions[node->common];
-    size_t *made = &engine->decided[thread->id * (size_t)plan->n_common + (size_t)node->common];
-    if (*made == decisions->count) {
-        struct thread *first = &engine->threads[plan->pools[thread->pool].first_thread];
-        decisions->edges = memory_grow(decisions->edges, decisions->count, &decisions->capacity,
-                                       sizeof *decisions->edges);
-        decisions->edges[decisions->count++] =
-            (int)(choose_edge(engine, first, node, group) - plan->edges);
-    }
-    return &plan->edges[decisions->edges[(*made)++]];
+    struct course_place *place =
+        &engine->places[thread->id * (size_t)plan->n_courses + (size_t)node->course];
+    const struct plan_leg *leg = &plan->legs[node->first_leg + place->leg];
+    if (++place->taken >= leg->times)
+        *place = (struct course_place){(place->leg + 1) % node->n_legs, 0};
+    return &plan->edges[leg->edge];
 }
 
 static bool is_endless(struct engine *engine, const struct thread *thread) {
@@ -369,9 +364,9 @@ void walk_thread(struct engine *engine, struct thread *thread) {
         if (progress > PROGRESS_NO)
             return;
         const struct plan_group *group = progress == PROGRESS_NO ? &node->no : &node->yes;
-        const struct plan_edge *edge = node->common == PLAN_NONE
+        const struct plan_edge *edge = node->course == PLAN_NONE
                                            ? choose_edge(engine, thread, node, group)
-                                           : choose_alike(engine, thread, node, group);
+                                           : follow_course(engine, thread, node);
         thread->node = edge->to;
         thread->phase = PHASE_ARRIVE;
         double drawn = draws_of_round(engine, edge->cpu, thread);

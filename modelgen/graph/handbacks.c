@@ -83,6 +83,7 @@ static void decide(struct model *model, const struct handback *handback, bool gi
     kept->runs = (struct dist){.kind = DIST_NONE};
     kept->probability = 1;
     kept->first = 0;
+    model_forget_course(node);
     model_free_edge(gone);
     *gone = node->edges[--node->n_edges];
 }

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "modelgen/draft.h"
-#include "modelgen/graph/alike.h"
 #include "modelgen/graph/builder.h"
 #include "modelgen/graph/common.h"
+#include "modelgen/graph/decisions.h"
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/history.h"
 #include "modelgen/graph/loops.h"
@@ -287,7 +287,7 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     }
     if (draft->leaves && alternatives(builder, draft, true) > 1)
         edge->probability = draft->decisions;
-    if (!draft->leaves && has_taker(builder, draft)) {
+    if (!edge->leaves && has_taker(builder, draft)) {
         edge->probability = draft->decisions;
         edge->taker = draft->taker;
     } else if (!draft->leaves && alternatives(builder, draft, false) > 1) {
@@ -408,7 +408,7 @@ void peg_build(const struct peg_input *input, struct model *model) {
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);
-    alike_find(&builder);
+    decisions_find(&builder);
     places_note(&builder);
     complete_outcomes(&builder);
     write_nodes(&builder);

@@ -134,6 +134,7 @@ static void move_edges(struct node *from, enum outcome when, struct node *to) {
         else
             from->edges[kept++] = from->edges[e];
     from->n_edges = kept;
+    model_forget_course(from);
 }
 
 /* Each round but a thread's first takes a token: the place that decides whether to go round again
@@ -231,8 +232,8 @@ static void level_node(struct pool_graph *graph, size_t n) {
 }
 
 /* Who takes what there is has no place in it, and goes on as long as there is more. */
-static void forget_order(struct node *node) {
-    node->common = false;
+static void forget_place(struct node *node) {
+    model_forget_course(node);
     for (size_t e = 0; e < node->n_edges; e++)
         node->edges[e].n_cpu_by_place = 0;
 }
@@ -247,7 +248,7 @@ int rules_apply(struct pool_graph *graph, enum partition rule, struct error *err
         if (!graph->is_own[n])
             continue;
         if (rule == PARTITION_SHARED)
-            forget_order(&graph->model->nodes[n]);
+            forget_place(&graph->model->nodes[n]);
         if (rule == PARTITION_PERTHREAD)
             own_node(graph, n);
         else if (rule == PARTITION_FIXED)

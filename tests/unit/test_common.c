@@ -272,27 +272,122 @@ static struct model *model_of_kinds(const char *kinds[THREADS]) {
     return model;
 }
 
-static size_t count_common(const struct model *model) {
+static size_t count_courses(const struct model *model) {
     size_t n = 0;
     for (size_t i = 0; i < model->n_nodes; i++)
-        n += model->nodes[i].common;
+        n += model->nodes[i].n_course > 0;
     return n;
 }
 
-static void ways_that_all_went_alike_are_common(void **state) {
+/* The way to `to` is taken in its turns only: so often in a row, then not so often, and so on. */
+static void assert_course(const struct node *node, int to, size_t n, const double times[]) {
+    assert_int_equal(node->n_course, 2 * n);
+    for (size_t i = 0; i < n; i++) {
+        const struct edge *edge = &node->edges[(size_t)node->course[2 * i]];
+        assert_true((edge->to == to) == (i % 2 == 0));
+        assert_float_equal(node->course[2 * i + 1], times[i], 0);
+    }
+}
+
+static void ways_that_all_went_alike_are_a_course(void **state) {
     (void)state;
-    const char *alike[THREADS] = {"aabaaabaabaaaaab", "aabaaabaabaaaaab"};
+    const char *alike[THREADS] = {"aaababaababaaaab", "aaababaababaaaab"};
     struct model *model = model_of_kinds(alike);
-    assert_true(count_common(model) > 0);
+    const double at_a[] = {2, 2, 1, 2, 3, 1}; /* behind an a: another one, or not */
+    size_t found = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].n_course > 0) {
+            assert_course(&model->nodes[n], (int)n, 6, at_a);
+            found++;
+        }
+    assert_int_equal(found, 1);
     model_free(model);
     const char *apart[THREADS] = {"aababbbabaabbaab", "abbaaabbbabbaaba"};
     model = model_of_kinds(apart);
-    assert_int_equal(count_common(model), 0);
+    assert_int_equal(count_courses(model), 0);
     model_free(model);
     const char *always[THREADS] = {"aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaa"};
     model = model_of_kinds(always); /* there is nothing to decide */
-    assert_int_equal(count_common(model), 0);
+    assert_int_equal(count_courses(model), 0);
     model_free(model);
+}
+
+/* In each of a few rounds one thread sleeps so often between two meetings. */
+static struct model *model_of_solo(const struct facts *facts) {
+    const int naps[] = {1, 3, 2};
+    struct trace *trace = builder_new(THREADS);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t before = builder_context(trace, "step", 30, "worker", 100);
+    uint32_t nap = builder_context(trace, "step", 40, "worker", 105);
+    uint32_t behind = builder_context(trace, "step", 50, "worker", 110);
+    for (int t = 1; t <= THREADS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    for (int t = 1; t <= THREADS; t++)
+        builder_thread(trace, "worker", main_thread);
+    uint64_t now = 10 * US;
+    for (size_t round = 0; round < sizeof naps / sizeof *naps; round++, now += 10000 * US)
+        for (int t = 1; t <= THREADS; t++) {
+            uint64_t at = now + 1000 * US;
+            builder_slice(trace, t, now, at);
+            builder_record(trace, t, "pthread_barrier_wait", at, 1, BARRIER, before, THREADS);
+            for (int i = 0; i < naps[round] && t == 1; i++)
+                builder_record(trace, t, "usleep", at += 1000 * US, 1000 * US - 10, 0, nap, 0);
+            builder_record(trace, t, "pthread_barrier_wait", at + 1000 * US,
+                           now + 9000 * US - at - 1000 * US, BARRIER, behind, THREADS);
+        }
+    builder_finish(trace, now);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    return model;
+}
+
+static const struct node *nap_of(const struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_SLEEP)
+            return &model->nodes[n];
+    fail_msg("nobody sleeps");
+    return NULL;
+}
+
+static bool is_reached_by_leader(const struct model *model, const struct node *to) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            if (model->nodes[n].edges[e].taker == TAKER_LEADER &&
+                &model->nodes[model->nodes[n].edges[e].to] == to)
+                return true;
+    return false;
+}
+
+static void what_the_source_gives_to_one_thread_is_done_on_its_course(void **state) {
+    (void)state;
+    struct facts facts;
+    read_source(&facts);
+    facts.n_loops = facts.n_shares = 0;
+    struct facts_solo solo = {
+        .file = "t.c", .function = "worker", .first_line = 104, .last_line = 106};
+    struct model *model = model_of_solo(&facts);
+    assert_false(is_reached_by_leader(model, nap_of(model))); /* three rounds may be chance */
+    model_free(model);
+
+    for (int others = 0; others <= 1; others++) {
+        solo.others = others;
+        if (others)
+            solo.first_line = solo.last_line = 110;
+        facts.n_solos = 1;
+        facts.solos = &solo;
+        model = model_of_solo(&facts);
+        const struct node *nap = nap_of(model);
+        assert_true(is_reached_by_leader(model, nap));
+        const double away[] = {1, 2, 1, 1, 1};
+        assert_int_equal(nap->n_edges, 2);
+        int again = (int)(nap - model->nodes);
+        assert_course(nap, nap->edges[nap->edges[0].to == again].to, 5, away);
+        model_free(model);
+    }
+    source = NULL;
 }
 
 int main(void) {
@@ -303,7 +398,8 @@ int main(void) {
         cmocka_unit_test(what_threads_take_in_turns_on_a_core_is_evened_out),
         cmocka_unit_test(parts_that_always_differ_cost_so_by_their_place),
         cmocka_unit_test(parts_that_differ_little_or_by_chance_have_no_place),
-        cmocka_unit_test(ways_that_all_went_alike_are_common),
+        cmocka_unit_test(ways_that_all_went_alike_are_a_course),
+        cmocka_unit_test(what_the_source_gives_to_one_thread_is_done_on_its_course),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

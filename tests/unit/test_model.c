@@ -86,7 +86,10 @@ static struct model *build_rich_model(void) {
     model->nodes[get].mutex = mutex;
     model->nodes[get].timeout_ns = 5e6;
     model->nodes[io].operations = constant(2);
-    model->nodes[lock].common = true;
+    model->nodes[lock].n_course = 4;
+    model->nodes[lock].course = memory_alloc(4, sizeof(double));
+    model->nodes[lock].course[1] = 3;
+    model->nodes[lock].course[3] = 7;
     struct edge *edge = build_edge(model, get, unlock);
     edge->when = OUTCOME_YES;
     edge->runs = constant(10);
@@ -193,11 +196,13 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         assert_int_equal(a->mutex, b->mutex);
         assert_int_equal(a->target_pool, b->target_pool);
         assert_true(a->timeout_ns == b->timeout_ns);
+        assert_int_equal(a->n_course, b->n_course);
+        for (size_t k = 0; k < a->n_course; k++)
+            assert_true(a->course[k] == b->course[k]);
         assert_int_equal(a->n_edges, b->n_edges);
         for (size_t k = 0; k < a->n_edges; k++) {
             assert_int_equal(a->edges[k].to, b->edges[k].to);
             assert_int_equal(a->edges[k].when, b->edges[k].when);
-            assert_int_equal(a->common, b->common);
             assert_true(a->edges[k].probability == b->edges[k].probability);
             assert_same_dist(&a->edges[k].runs, &b->edges[k].runs);
             assert_same_dist(&a->edges[k].cpu_ns, &b->edges[k].cpu_ns);
@@ -422,7 +427,15 @@ static void test_quantities_without_sense_are_refused(void **state) {
             model->nodes[2].edges[0].runs_scaling.share = 1.5);
     REFUSED("nodes[2].edges[0].runs_scaling.growth",
             model->nodes[2].edges[0].runs_scaling.growth = 0.75);
-    REFUSED("nodes[2].edges[0]", model->nodes[2].common = true);
+    REFUSED("nodes[2].edges[0]", { /* which the outcome decides */
+                                   model->nodes[2].course = model->nodes[1].course;
+                                   model->nodes[2].n_course = model->nodes[1].n_course;
+                                   model->nodes[1].course = NULL;
+                                   model->nodes[1].n_course = 0;
+    });
+    REFUSED("nodes[1].course[2]", model->nodes[1].course[2] = 1);
+    REFUSED("nodes[1].course[3]", model->nodes[1].course[3] = 0.5);
+    REFUSED("nodes[1].course", model->nodes[1].n_course = 3);
     REFUSED("nodes[2].edges[0].cpu_by_place", model->nodes[2].edges[0].cpu_by_place[1] = 2);
     REFUSED("nodes[2].edges[0].cpu_by_place[0]", model->nodes[2].edges[0].cpu_by_place[0] = -0.1);
     REFUSED("checks[0]", model->checks[0].simulated = NAN);

@@ -1412,9 +1412,9 @@ static void test_demands_follow_the_place_of_their_thread(void **state) {
     }
 }
 
-/* Threads that come to one of two barriers, as chance has it: 1 ms before one, 3 ms before the
- * other, some rounds at each. */
-static struct sim_result meet_at_two(bool common) {
+/* Threads that come to one of two barriers, 1 ms before one, 3 ms before the other: as chance has
+ * it, or on a course, two rounds at one, one at the other and so on. */
+static struct sim_result meet_at_two(bool course) {
     struct model *model = build_model(4);
     int pool = build_pool(model, 4, true);
     int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
@@ -1429,18 +1429,26 @@ static struct sim_result meet_at_two(bool common) {
     int end = build_node(model, NODE_END, MODEL_NONE);
     build_edge(model, head, end)->leaves = true;
     model->nodes[head].stays = constant(60);
-    model->nodes[head].common = common;
+    if (course) {
+        const double edges[] = {0, 2, 1, 1};
+        struct node *node = &model->nodes[head];
+        node->course = memory_alloc(20 * 4 + 2, sizeof *node->course);
+        for (; node->n_course < 20 * 4; node->n_course++)
+            node->course[node->n_course] = edges[node->n_course % 4];
+        node->course[node->n_course++] = 2;
+        node->course[node->n_course++] = 1;
+    }
     struct sim_result result = simulate(model, (struct sim_config){.min_replications = 10});
     model_free(model);
     return result;
 }
 
-static void test_threads_that_decide_alike_meet(void **state) {
+static void test_threads_on_one_course_meet(void **state) {
     (void)state;
     struct sim_result apart = meet_at_two(false), alike = meet_at_two(true);
     assert_true(apart.stalls > 0);
     assert_true(alike.stalls == 0);
-    assert_true(alike.run_ns.mean > 60 * MS && alike.run_ns.mean < 180 * MS);
+    assert_close(alike.run_ns.mean, 100 * MS, 1e-9);
     assert_close(alike.cpu_utilisation.mean, 1, 1e-9); /* nobody waits for anybody */
     sim_result_free(&apart);
     sim_result_free(&alike);
@@ -2025,7 +2033,7 @@ int main(void) {
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_the_place_of_their_thread),
-        cmocka_unit_test(test_threads_that_decide_alike_meet),
+        cmocka_unit_test(test_threads_on_one_course_meet),
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
