@@ -208,6 +208,12 @@ static bool can_time_out(enum node_kind kind) {
            kind == NODE_ACQUIRE || kind == NODE_PUT || kind == NODE_GET || kind == NODE_WAIT;
 }
 
+static double scale_count(const struct builder *builder, const struct node *node) {
+    struct plan_factor factor = make_factor(builder, &node->count_scaling);
+    double count = node->count == 0 ? 1 : node->count;
+    return (count + factor.less) * factor.whole - factor.less;
+}
+
 static struct plan_node compile_node(struct builder *builder, const struct plan *plan,
                                      const struct node *node) {
     struct plan_node compiled = {
@@ -216,8 +222,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .mutex = node->mutex,
         .target_pool = node->target_pool,
         .item_kind = node->item_kind,
-        .count =
-            (node->count == 0 ? 1 : node->count) * make_factor(builder, &node->count_scaling).whole,
+        .count = scale_count(builder, node),
         .timeout_ns = node->timeout_ns,
         .cpu = add_draw(builder, &node->cpu_ns),
         .wait = add_draw(builder, &node->wait_ns),

@@ -93,7 +93,7 @@ struct plan_node {
     int object, mutex, target_pool;
     int section; /* of the plan's */
     int item_kind;
-    double count;              /* at least 1 unless fractional */
+    double count;              /* may be fractional; 0: for nobody */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */
     int stays;

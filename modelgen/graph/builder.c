@@ -52,6 +52,7 @@ int builder_new_node(struct builder *builder, const struct step *step, int pool)
     node->timeout_ns = step->timeout_ns;
     if (step->count_per_thread) {
         node->count_scaling.growth = 1;
+        node->count_scaling.less = step->for_others;
         node->count_scaling.pool = builder_busiest_pool(builder->in->pools);
     }
     *VECTOR_ADD(&builder->nodes) =

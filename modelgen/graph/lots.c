@@ -3,53 +3,138 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/scaling/source.h"
 
 /* Fewer lots may have been taken so by chance. */
 #define ENOUGH_LOTS 4
 
-/* Puts whose number of items is not the pool's number of threads do not count. False: there are
- * such, or too few. */
-static bool count_lots(const struct stream_input *input, const struct farewells *farewells,
-                       size_t g, int size, size_t *lots) {
+struct count {
+    size_t put, taken;
+};
+
+/* Some never have to wait for it. */
+static bool takes(const struct stream_input *input, const struct farewells *farewells, size_t g,
+                  size_t section) {
     const struct guard *guard = &input->monitors->guards[g];
-    *lots = 0;
-    for (size_t s = 0; s < input->sections->n_sections; s++) {
-        if (!farewells_puts_work(farewells, input->monitors, g, s))
-            continue;
-        if (guard->weight[input->monitors->class_of[s]] != size)
-            return false;
-        *lots += 1;
-    }
-    return *lots >= ENOUGH_LOTS;
+    int class_index = input->monitors->class_of[section];
+    return farewells_takes_work(farewells, input->monitors, g, section) ||
+           (guard->weight[class_index] == -1 && !guard->waits[class_index]);
 }
 
-/* Counts what each thread takes; gives the pool of all that do, or MODEL_NONE. */
-static int count_taken(const struct stream_input *input, const struct farewells *farewells,
-                       size_t g, size_t *taken) {
+/* The pool of all threads that take; MODEL_NONE: they are of several, or none does. */
+static int pool_of_takers(const struct stream_input *input, const struct farewells *farewells,
+                          size_t g) {
     int pool = MODEL_NONE;
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         int thread = input->sections->sections[s].thread;
-        if (!farewells_takes_work(farewells, input->monitors, g, s))
+        if (!takes(input, farewells, g, s))
             continue;
         if (pool != MODEL_NONE && pool != input->pools->pool_of[thread])
             return MODEL_NONE;
         pool = input->pools->pool_of[thread];
-        taken[thread]++;
     }
     return pool;
 }
 
-bool lots_are_for_all(const struct stream_input *input, const struct farewells *farewells,
-                      size_t guard) {
+/* How many lots of `size` each thread put, and items took; per thread of the trace, the caller
+ * frees. NULL: other lots were put, too. */
+static struct count *count_lots(const struct stream_input *input, const struct farewells *farewells,
+                                size_t g, int size) {
+    const struct guard *guard = &input->monitors->guards[g];
+    struct count *counts = memory_alloc(input->trace->n_threads, sizeof *counts);
+    for (size_t s = 0; s < input->sections->n_sections; s++) {
+        struct count *count = &counts[input->sections->sections[s].thread];
+        count->taken += takes(input, farewells, g, s);
+        if (!farewells_puts_work(farewells, input->monitors, g, s))
+            continue;
+        count->put++;
+        if (guard->weight[input->monitors->class_of[s]] == size)
+            continue;
+        free(counts);
+        return NULL;
+    }
+    return counts;
+}
+
+static size_t sum_put(const struct stream_input *input, const struct count *counts) {
+    size_t put = 0;
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        put += counts[t].put;
+    return put;
+}
+
+static bool each_takes_one(const struct stream_input *input, const struct count *counts, int pool) {
+    size_t lots = sum_put(input, counts);
+    for (size_t t = 0; t < input->trace->n_threads; t++)
+        if (input->pools->pool_of[t] == pool && counts[t].taken != lots)
+            return false;
+    return lots >= ENOUGH_LOTS;
+}
+
+/* Nobody else puts, and each of the others that live at one time with it takes one of each lot. */
+static bool each_other_takes_one(const struct stream_input *input, const struct count *counts,
+                                 int p) {
+    const struct thread_pool *pool = &input->pools->pools[p];
+    size_t size = (size_t)pool->size, lots = 0;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct count *count = &counts[pool->threads[i]];
+        const struct count *first = &counts[pool->threads[i - i % size]];
+        if (i % size == 0 ? count->taken > 0 : count->put > 0 || count->taken != first->put)
+            return false;
+        lots += count->put;
+    }
+    return lots == sum_put(input, counts) && lots >= ENOUGH_LOTS;
+}
+
+/* Is the section of the source where the class is? */
+static bool is_section_of(const struct stream_input *input, const struct section_class *class,
+                          const struct facts_section *section) {
+    return source_passes(input->trace, class->context, &section->place);
+}
+
+static bool changes(const struct facts_section *section) {
+    for (size_t i = 0; i < section->n_steps; i++)
+        if (section->steps[i].kind == STEP_UPDATE)
+            return true;
+    return false;
+}
+
+/* Does the source show that takers change nothing of what they wait for? What is put is for
+ * everyone then, and somebody takes it back later. */
+static bool stays_when_taken(const struct stream_input *input, size_t g) {
+    const struct guard *guard = &input->monitors->guards[g];
+    size_t shown = 0;
+    for (size_t m = 0; input->facts && m < input->facts->n_monitors; m++)
+        for (size_t i = 0; i < input->facts->monitors[m].n_sections; i++)
+            for (size_t c = 0; c < input->monitors->n_classes; c++) {
+                const struct facts_section *section = &input->facts->monitors[m].sections[i];
+                if (!guard->waits[c] ||
+                    !is_section_of(input, &input->monitors->classes[c], section))
+                    continue;
+                shown++;
+                if (changes(section))
+                    return false;
+            }
+    return shown > 0;
+}
+
+enum lots lots_of(const struct stream_input *input, const struct farewells *farewells,
+                  size_t guard) {
     const struct guard *of = &input->monitors->guards[guard];
-    if (of->kind != GUARD_QUEUE || of->tries)
-        return false;
-    size_t *taken = memory_alloc(input->trace->n_threads, sizeof *taken), lots = 0;
-    int pool = count_taken(input, farewells, guard, taken);
-    bool for_all = pool != MODEL_NONE && pools_follows(input->pools, (size_t)pool) &&
-                   count_lots(input, farewells, guard, input->pools->pools[pool].size, &lots);
-    for (size_t t = 0; t < input->trace->n_threads && for_all; t++)
-        for_all = input->pools->pool_of[t] != pool || taken[t] == lots;
-    free(taken);
-    return for_all;
+    int pool = of->kind == GUARD_QUEUE && !of->tries ? pool_of_takers(input, farewells, guard)
+                                                     : MODEL_NONE;
+    if (pool == MODEL_NONE || !pools_follows(input->pools, (size_t)pool))
+        return LOTS_NONE;
+    const struct thread_pool *takers = &input->pools->pools[pool];
+    size_t size = (size_t)takers->size;
+    struct count *counts = count_lots(input, farewells, guard, takers->size);
+    enum lots lots = counts && each_takes_one(input, counts, pool) ? LOTS_FOR_ALL : LOTS_NONE;
+    free(counts);
+    if (lots == LOTS_FOR_ALL || size < 2 || takers->n_threads % size != 0)
+        return lots;
+    counts = count_lots(input, farewells, guard, takers->size - 1);
+    bool others = counts && each_other_takes_one(input, counts, pool) &&
+                  (size > 2 || stays_when_taken(input, guard)); /* of two, the other takes all */
+    free(counts);
+    return others ? LOTS_FOR_OTHERS : LOTS_NONE;
 }

@@ -6,7 +6,13 @@
 
 /* Are the guard's items always put in such lots, of which each thread takes one? Then more threads
  * get more at once. */
-bool lots_are_for_all(const struct stream_input *input, const struct farewells *farewells,
-                      size_t guard);
+enum lots {
+    LOTS_NONE,
+    LOTS_FOR_ALL,
+    LOTS_FOR_OTHERS, /* than the pool's first thread, which puts them */
+};
+
+enum lots lots_of(const struct stream_input *input, const struct farewells *farewells,
+                  size_t guard);
 
 #endif

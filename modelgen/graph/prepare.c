@@ -65,10 +65,10 @@ void prepare_writer(struct writer *writer) {
     writer->items = items_find(trace, sections, in->pools->pool_of, writer->task_pool);
     writer->farewells = farewells_find(in);
     writer->refills = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->refills);
-    writer->for_all = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->for_all);
+    writer->lots = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->lots);
     for (size_t g = 0; g < in->monitors->n_guards; g++) {
         writer->refills[g] = refills_total(in, &writer->farewells, g);
-        writer->for_all[g] = lots_are_for_all(in, &writer->farewells, g);
+        writer->lots[g] = lots_of(in, &writer->farewells, g);
     }
     timed_steps_choose_sites(writer);
     objects_find_flags(writer);
@@ -95,7 +95,7 @@ void prepare_free(struct writer *writer) {
     items_free(&writer->items);
     farewells_free(&writer->farewells);
     free(writer->refills);
-    free(writer->for_all);
+    free(writer->lots);
     map_free(&writer->kept_sites);
     map_free(&writer->share_of);
     map_free(&writer->device_of_site);

@@ -173,7 +173,8 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         step->object = object;
         step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
         step->count_per_thread =
-            (kind == NODE_PUT && writer->for_all[g]) || takes_all_back(writer, guard, weight);
+            (kind == NODE_PUT && writer->lots[g]) || takes_all_back(writer, guard, weight);
+        step->for_others = kind == NODE_PUT && writer->lots[g] == LOTS_FOR_OTHERS;
         if (kind == NODE_PUT) {
             step->settles = writer->succeeded;
             writer->succeeded = false;

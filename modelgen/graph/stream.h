@@ -24,7 +24,8 @@ struct step {
     int target_pool;
     int section; /* STATEMENTS: of its monitor */
     double count, timeout_ns;
-    bool count_per_thread; /* count is one part per thread of the pools' threads */
+    bool count_per_thread; /* count is one part per thread of the pools' threads ... */
+    bool for_others;       /* ... but the one that makes the step */
     uint32_t context;
     enum outcome outcome;
     enum outcome within; /* the answer that the section around it got: keeps the ways out apart */

@@ -66,7 +66,7 @@ struct writer {
     struct items items;        /* queues that functions of the program's own work on */
     struct farewells farewells;
     double *refills;       /* per guard: refills_total() */
-    bool *for_all;         /* per guard: lots_are_for_all() */
+    enum lots *lots;       /* per guard: lots_of() */
     int *created, *joined; /* per pool, to find the first of each generation */
     int *join_standing;    /* per pool: which join of the generation stands for all */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */

@@ -1454,6 +1454,29 @@ static void test_threads_on_one_course_meet(void **state) {
     sim_result_free(&alike);
 }
 
+/* The first of the threads puts an item for each of the others. */
+static void test_items_for_all_others_are_as_many_as_there_are(void **state) {
+    (void)state;
+    struct model *model = build_model(4);
+    int pool = build_pool(model, 2, true);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int fork = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
+    int put = build_next(model, fork, constant(1 * MS), NODE_PUT, queue);
+    int get = build_next(model, fork, constant(1 * MS), NODE_GET, queue);
+    int end = build_next(model, put, constant(1 * MS), NODE_END, MODEL_NONE);
+    build_edge(model, get, end);
+    model->nodes[fork].edges[0].taker = TAKER_LEADER;
+    model->nodes[put].count_scaling = (struct scaling){.growth = 1, .less = 1, .pool = pool};
+    for (int threads = 1; threads <= 8; threads *= 2) {
+        struct sim_result result =
+            simulate(model, (struct sim_config){.pool_threads = &threads, .cores = threads});
+        assert_true(result.stalls == 0);
+        assert_close(result.objects[queue].operations.mean, 1 + (threads - 1), 1e-9);
+        sim_result_free(&result);
+    }
+    model_free(model);
+}
+
 /* Two edges of which each is taken twice in a row: at the end of a run it is the other's turn. */
 static void test_runs_of_edges_alternate(void **state) {
     (void)state;
@@ -2034,6 +2057,7 @@ int main(void) {
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_the_place_of_their_thread),
         cmocka_unit_test(test_threads_on_one_course_meet),
+        cmocka_unit_test(test_items_for_all_others_are_as_many_as_there_are),
         cmocka_unit_test(test_runs_of_edges_alternate),
         cmocka_unit_test(test_edges_with_counts_are_dealt_from_a_deck),
         cmocka_unit_test(test_an_edge_with_half_of_the_deck_is_not_left_over),
