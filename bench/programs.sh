@@ -246,14 +246,25 @@ recognised() {
             (.confidence // 0) * 100 | round) % | \(.how) |"' "$1/model.json"
 }
 
-# How much of the threads' waiting in the traced run is modelled how: waiting_shares FOLDER.
-waiting_shares() {
+# How long the threads of the traced run waited, in s, and how many percent of that are modelled exactly,
+# by fall-back and not at all: waiting_of FOLDER.
+waiting_of() {
     jq -r '
-        def share($how; $all):
-            ([.waiting[] | select(.how == $how) | .wait_ns] | add // 0) / $all * 1000 | round / 10;
         ([.waiting[]?.wait_ns] | add // 0) as $all |
-        if $all > 0 then "Waiting of the threads, \($all / 1e9 * 100 | round / 100) s in all: " +
-            "\(share("exact"; $all)) % modelled exactly, \(share("fallback"; $all)) % by fall-back, " +
-            "\(share("none"; $all)) % not at all."
-        else "The threads never waited." end' "$1/model.json"
+        def share($how): ([.waiting[]? | select(.how == $how) | .wait_ns] | add // 0) /
+            (if $all > 0 then $all else 1 end) * 1000 | round / 10;
+        "\($all / 1e9 * 100 | round / 100) \(share("exact")) \(share("fallback")) \(share("none"))"
+        ' "$1/model.json"
+}
+
+# The same in a sentence.
+waiting_shares() {
+    local all exact alike none
+    read -r all exact alike none <<<"$(waiting_of "$1")"
+    if [ "$exact $alike $none" = "0 0 0" ]; then
+        echo "The threads never waited."
+    else
+        echo "Waiting of the threads, $all s in all: $exact % modelled exactly, $alike % by fall-back," \
+            "$none % not at all."
+    fi
 }
