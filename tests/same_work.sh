@@ -127,7 +127,7 @@ recorded converge
 check "a model is built of threads that go round together" "$persik" build-model -q -i converge.data
 check "they meet at one barrier" tells converge \
     '.objects | length == 1 and .[0].kind == "barrier" and .[0].amount.per_thread[0].factor == 1'
-check "they decide alike" tells converge '[.nodes[] | select(.common)] | length >= 1'
+check "they take the same course" tells converge '[.nodes[] | select(.course)] | length >= 1'
 check "nobody waits for ever" tells converge '.checks[0] | .simulated < 1.25 * .measured'
 check "eight threads do as much as one" same_work converge
 
