@@ -243,6 +243,8 @@ static void read_loop(struct reader *reader, const struct place *place, const js
     loop->rest = read_rest(reader, place, object);
     loop->has_fragments = read_flag(reader, place, object, "has_fragments");
     loop->waits = json_object_get(object, "waits") && read_flag(reader, place, object, "waits");
+    loop->factor = read_number(reader, place, object, "factor", 0);
+    loop->offset = read_number(reader, place, object, "offset", 0);
     loop->why = read_text(reader, place, object, "why", true);
 }
 

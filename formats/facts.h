@@ -44,10 +44,12 @@ struct facts_loop {
     char *function;
     int first_line, last_line;
     enum facts_bound bound;
-    enum rest rest;     /* of a share: who gets what the division leaves over */
-    bool has_fragments; /* a catalog call inside, directly or through calls */
-    bool waits;         /* on a condition variable, until a predicate holds */
-    char *why;          /* the expression and variable that decide, for the reader */
+    enum rest rest;        /* of a share: who gets what the division leaves over */
+    bool has_fragments;    /* a catalog call inside, directly or through calls */
+    bool waits;            /* on a condition variable, until a predicate holds */
+    double factor, offset; /* BOUND_THREADS: its rounds are factor * threads + offset; factor 0: it
+                            * is not told how many */
+    char *why;             /* the expression and variable that decide, for the reader */
 };
 
 /* What a loop that waits by looking again and again seems to be part of. */

@@ -2,6 +2,7 @@
 #ifndef PERSIK_STATIC_ANALYZER_FINDINGS_H
 #define PERSIK_STATIC_ANALYZER_FINDINGS_H
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct LoopFact {
     enum rest rest;
     bool has_fragments, waits;
     std::string why;
+    std::optional<Linear> rounds;
 };
 
 /* A call operator. */
@@ -155,6 +157,7 @@ class Bounds {
         std::string why;
         unsigned parameters = 0; /* a share only if these parameters are (bit i: number i) */
         unsigned taint = 0;      /* of a share: TAINT_REST */
+        std::optional<Linear> rounds = std::nullopt; /* of BOUND_THREADS, where it is told */
     };
 
     Bounds(const Program &program, const Taint &taint, const Sharing &sharing);

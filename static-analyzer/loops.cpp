@@ -1,5 +1,7 @@
 /* What decides how often a loop runs. */
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "static-analyzer/findings.h"
 
@@ -17,6 +19,7 @@ struct Header {
     bool told = false; /* one of them is set by what is called, and to nothing but constants here */
     Value limit, start, step;
     std::string limit_text;
+    std::optional<Linear> rounds; /* of the thread count, where it is known to be that */
 };
 
 /* Is the expression part of what is done only if something holds? */
@@ -59,6 +62,7 @@ class HeaderReader {
             read_limit(*condition, inside);
         for (const std::string &key : header.induction)
             read_movement(key);
+        header.rounds = count_rounds();
         header.told = std::any_of(header.induction.begin(), header.induction.end(),
                                   [this](const std::string &key) { return is_told(key); });
         return header;
@@ -116,6 +120,78 @@ class HeaderReader {
         } else if (!start) { /* a parameter that the loop itself moves */
             header.start.merge(taint.start_value(key));
         }
+    }
+
+    /* The thread count, or a constant. */
+    std::optional<Linear> linear_of(const Expr &expr, const Moment *at) const {
+        Value value = taint.evaluate(expr, f, at);
+        if (value.all == TAINT_COUNT && value.linear_known)
+            return value.linear;
+        std::optional<double> number = taint.constant(expr);
+        return value.all || !number ? std::nullopt : std::optional(Linear{0, *number});
+    }
+
+    /* By how much the loop moves the variable in each round; 0: not by the same. */
+    double step_of(const std::string &key) const {
+        double step = 0;
+        for (const Assignment &a : flow.assignments) {
+            if (!is_variable(*a.target, key) || !in_loop(a))
+                continue;
+            std::optional<double> by = taint.constant(*a.value);
+            bool adds = (a.op == "+=" || a.op == "-=") && by && step == 0;
+            if (!adds || is_conditional(*loop.stmt, a.whole, false))
+                return 0;
+            step = a.op == "+=" ? *by : -*by;
+        }
+        return step;
+    }
+
+    /* Not the first part of a for loop. */
+    bool in_loop(const Assignment &a) const {
+        return loop_contains(loop, a.at) && (in_body(a) || moves_on(a));
+    }
+
+    const Assignment *start_of(const std::string &key) const {
+        const Assignment *start = nullptr;
+        for (const Assignment &a : flow.assignments)
+            if (is_variable(*a.target, key) && a.at.order <= loop.last_order && !in_loop(a))
+                start = &a;
+        return start && start->op == "=" ? start : nullptr;
+    }
+
+    /* for (i = a; i < b; i++), up or down, with a and b made of the thread count and constants. */
+    std::optional<Linear> count_rounds() const {
+        static const std::map<std::string, std::string> turned = {
+            {"<", ">"}, {">", "<"}, {"<=", ">="}, {">=", "<="}, {"!=", "!="}};
+        if (header.conditions.size() != 1 || !loop.exits.empty() || loop.stmt->text == "do")
+            return std::nullopt;
+        const Expr &condition = *header.conditions[0];
+        if (condition.kind != ExprKind::Operator || !turned.count(condition.text))
+            return std::nullopt;
+        for (size_t side = 0; side < 2; side++) {
+            const Expr &moved = condition.children[side], &limit = condition.children[1 - side];
+            if (moved.kind == ExprKind::Variable && header.induction.count(moved.text))
+                return rounds_between(moved.text,
+                                      side == 0 ? condition.text : turned.at(condition.text),
+                                      linear_of(limit, nullptr));
+        }
+        return std::nullopt;
+    }
+
+    std::optional<Linear> rounds_between(const std::string &key, const std::string &op,
+                                         std::optional<Linear> limit) const {
+        const Assignment *start = start_of(key);
+        double step = step_of(key);
+        if (!start || !limit || (step != 1 && step != -1))
+            return std::nullopt;
+        std::optional<Linear> first = linear_of(*start->value, &start->at);
+        Linear rounds;
+        if (!first ||
+            !linear_combine("-", step > 0 ? *limit : *first, step > 0 ? *first : *limit, rounds))
+            return std::nullopt;
+        bool fits = op == "!=" || (step > 0) == (op[0] == '<');
+        rounds.offset += op == "<=" || op == ">=";
+        return fits ? std::optional(rounds) : std::nullopt;
     }
 
     /* done = false; next(&item, &done); */
@@ -277,7 +353,8 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
     bool counts_down = (start & TAINT_COUNT) && header.start.linear_known;
     if ((limit & TAINT_COUNT) || counts_down)
         return {BOUND_THREADS,
-                header.limit_text.empty() ? "starts at the thread count" : header.limit_text, 0};
+                header.limit_text.empty() ? "starts at the thread count" : header.limit_text, 0, 0,
+                header.rounds};
     auto is_owner = [&](const Expr &expr) { return tells_owner(flow, loop, expr); };
     if (const Expr *filter = find_filter(body, (int)f, taint, is_owner))
         return {BOUND_SHARE, expr_display(*filter), 0};
@@ -351,7 +428,7 @@ void find_loops(const Program &program, const Bounds &bounds, Findings &findings
             const Stmt &stmt = *flow.loops[l].stmt;
             findings.loops.push_back({function.file, function.key, stmt.first_line, stmt.last_line,
                                       bound.kind, rest_of_bound(bound), fragments,
-                                      is_wait_loop(flow, (int)l), bound.why});
+                                      is_wait_loop(flow, (int)l), bound.why, bound.rounds});
         }
     }
 }

@@ -72,6 +72,10 @@ json_t *to_json(const LoopFact &loop) {
                                "has_fragments", loop.has_fragments, "why", text(loop.why));
     if (loop.waits)
         json_object_set_new(object, "waits", json_true());
+    if (loop.rounds) {
+        json_object_set_new(object, "factor", json_real(loop.rounds->factor));
+        json_object_set_new(object, "offset", json_real(loop.rounds->offset));
+    }
     set_rest(object, loop.rest);
     return object;
 }

@@ -1,5 +1,6 @@
 #include "modelgen/graph/edge_scaling.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -11,6 +12,7 @@
 
 /* Of an edge's computation, for it to be split. */
 #define MOSTLY 0.5
+#define TOLD   0.01 /* of a round: as many as the source says */
 
 /* The pool whose threads the edge's work follows; MODEL_NONE: none. */
 static int team_of(const struct builder *builder, const struct draft_edge *draft) {
@@ -111,6 +113,24 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
     scaling.pool = team;
     scaling.less = 1; /* the last round does not stay */
     return scaling;
+}
+
+/* `rounds` of a loop over the threads that has some more, or less, if these are as many as the
+ * source tells: `stays` are those after which there is another one. */
+static struct scaling with_offset(const struct builder *builder, const struct draft_edge *draft,
+                                  struct scaling rounds, const struct dist *stays) {
+    size_t index;
+    const struct facts_loop *loop = rounds.growth > 0 ? common_loop(builder, draft, &index) : NULL;
+    if (!loop || loop->factor <= 0)
+        return rounds;
+    double counted = loop->factor * builder->in->pools->pools[rounds.pool].size;
+    if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > TOLD)
+        return rounds;
+    if (loop->offset > 0)
+        rounds.growth = counted / (counted + loop->offset);
+    else
+        rounds.less -= loop->offset;
+    return rounds;
 }
 
 /* In what whole items the rounds of `passes` are shared out among the pool's own threads. */
@@ -336,7 +356,7 @@ void edge_scaling_stays(const struct builder *builder, const struct draft_edge *
     enum rest told = REST_NONE;
     struct scaling rounds = scale_rounds(builder, draft, team, &told);
     if (edge->runs.kind != DIST_NONE && is_inner_loop(builder, draft))
-        edge->runs_scaling = rounds;
+        edge->runs_scaling = with_offset(builder, draft, rounds, &edge->runs);
     if (node->stays.kind == DIST_NONE)
         return;
     if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
@@ -344,7 +364,7 @@ void edge_scaling_stays(const struct builder *builder, const struct draft_edge *
     else if (rounds.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &from->passes, told, &rounds);
     if (rounds.pool != MODEL_NONE)
-        node->stays_scaling = rounds;
+        node->stays_scaling = with_offset(builder, draft, rounds, &node->stays);
     if (rounds.share > 0 && rounds.rest != REST_NONE)
         partition_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
 }

@@ -60,6 +60,22 @@ static void start(thrd_t *thread, int (*routine)(void *)) {
     thrd_create(thread, routine, NULL); //= created thread run
 }
 
+static void visit_all(int threads) {
+    for (int i = 1; i < threads; i++) //= bound threads 1 -1
+        mtx_lock(&modern);
+    for (int i = 0; i <= threads; i += 1) //= bound threads 1 1
+        mtx_lock(&modern);
+    for (int i = 2 * threads - 1; i >= 0; i--) //= bound threads 2 0
+        mtx_lock(&modern);
+    for (int i = 0; threads + 3 > i; ++i) //= bound threads 1 3
+        mtx_lock(&modern);
+    for (int i = 0; i < threads; i += 2) //= bound threads unknown
+        mtx_lock(&modern);
+    for (int i = 0; i < threads; i++) //= bound threads unknown
+        if (mtx_trylock(&modern) != thrd_success)
+            break;
+}
+
 int main(int argc, char **argv) {
     struct options options = read_options(argc, argv);
     struct config config;
@@ -67,6 +83,7 @@ int main(int argc, char **argv) {
     init(&config, options.threads, options.rounds);
     for (int i = 0; i < options.threads; i++) //= bound threads
         start(&threads[i], run);
+    visit_all(options.threads);
     for (int i = 0; i < options.rounds; i++) //= bound fixed
         mtx_lock(&modern);
     return 0;

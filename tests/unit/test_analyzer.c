@@ -1,7 +1,7 @@
 /* static-analyzer, from outside: what persik-analyze finds in the programs of tests/analyzer. These
  * carry their expectations at the ends of lines:
- *     //= bound KIND          the loop that starts here; a fixed one without fragments may be left
- * out
+ *     //= bound KIND [REST | FACTOR OFFSET]   the loop that starts here; a fixed one without
+ * fragments may be left out
  *     //= call split|whole    whether this call runs a thread's share
  *     //= fragment API OBJECT
  *     //= created OBJECT NAME
@@ -116,16 +116,27 @@ struct mark {
     char first[64], second[64];
 };
 
+/* What is left over by a share, or how many rounds a loop over the threads has. */
+static void write_rounds(const struct facts_loop *loop, char text[64]) {
+    if (loop->bound != BOUND_THREADS)
+        snprintf(text, 64, "%s", rest_names[loop->rest]);
+    else if (loop->factor == 0)
+        snprintf(text, 64, "unknown");
+    else
+        snprintf(text, 64, "%g %g", loop->factor, loop->offset);
+}
+
 static void check_bound(const struct facts *facts, const struct mark *mark) {
     const char *found = "fixed";
-    const char *rest = "none";
+    char rounds[64] = "none";
     for (size_t i = 0; i < facts->n_loops; i++)
         if (facts->loops[i].first_line == mark->line) {
             found = facts_bound_name(facts->loops[i].bound);
-            rest = rest_names[facts->loops[i].rest];
+            write_rounds(&facts->loops[i], rounds);
         }
-    if (*mark->second && strcmp(rest, mark->second) != 0)
-        fail_msg("line %d: the rest is %s, not %s", mark->line, rest, mark->second);
+    if (*mark->second && strcmp(rounds, mark->second) != 0)
+        fail_msg("line %d: the rest, or number of rounds, is %s, not %s", mark->line, rounds,
+                 mark->second);
     if (strcmp(found, mark->first) != 0)
         fail_msg("line %d: the loop is %s, not %s", mark->line, found, mark->first);
 }
@@ -334,7 +345,7 @@ static void work_that_is_taken_is_shared(void **state) {
 
 static void amounts_follow_the_thread_count(void **state) {
     (void)state;
-    check_program("amounts.c", "struct options.threads", 12);
+    check_program("amounts.c", "struct options.threads", 18);
 }
 
 static void a_constant_may_stand_in_for_the_thread_count(void **state) {

@@ -624,6 +624,72 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
     model_free(model);
 }
 
+/* ---- loops over the threads, and one more or less ---- */
+
+enum { NAPPERS = 4 };
+
+/* Main sleeps so often in a loop; its threads have hardly anything to do. */
+static struct trace *nap_trace(int naps) {
+    struct trace *trace = builder_new(16);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t nap = builder_context(trace, "main", 905, "main", 905);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    const uint64_t nap_ns = 1000000, end = (uint64_t)(naps + 2) * nap_ns;
+    for (int t = 1; t <= NAPPERS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    for (int t = 1; t <= NAPPERS; t++)
+        builder_slice(trace, builder_thread(trace, "worker", main_thread), 100, 200);
+    for (int i = 0; i < naps; i++)
+        builder_record(trace, main_thread, "usleep", (uint64_t)(i + 1) * nap_ns, nap_ns - 100, 0,
+                       nap, 0);
+    for (int t = 1; t <= NAPPERS; t++)
+        builder_record(trace, main_thread, "pthread_join", end + (uint64_t)t, 0, 0, join, t);
+    builder_finish(trace, end + 100);
+    return trace;
+}
+
+static void loops_over_all_but_some_threads_grow_as_they_do(void **state) {
+    (void)state;
+    for (int offset = -2; offset <= 2; offset++) {
+        char *file = "t.c";
+        struct facts_loop loop = {.file = "t.c",
+                                  .function = "main",
+                                  .first_line = 904,
+                                  .last_line = 906,
+                                  .bound = BOUND_THREADS,
+                                  .has_fragments = true,
+                                  .factor = 1,
+                                  .offset = offset};
+        struct facts_creation creation = {
+            .place = {"t.c", "main", 900, 1}, .object = ON_THREAD, .per_thread = true};
+        struct facts facts = {.version = FACTS_VERSION,
+                              .n_loops = 1,
+                              .loops = &loop,
+                              .n_creations = 1,
+                              .creations = &creation,
+                              .n_files = 1,
+                              .files = &file};
+        struct trace *trace = nap_trace(NAPPERS + offset);
+        struct error error = {""};
+        struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
+        assert_string_equal(error.text, "");
+        trace_free(trace);
+        double run_ms[2];
+        for (int i = 0; i < 2; i++) {
+            int threads[] = {1, i ? 10 : NAPPERS};
+            struct sim_result result;
+            assert_int_equal(
+                sim_predict(model, &(struct sim_config){.pool_threads = threads}, &result, &error),
+                0);
+            run_ms[i] = result.run_ns.mean / 1e6;
+            sim_result_free(&result);
+        }
+        assert_float_equal(run_ms[1] - run_ms[0], 10 - NAPPERS, 0.3);
+        model_free(model);
+    }
+}
+
 /* ---- a loop in a function that another loop calls ---- */
 
 /* A thread's call of the function with the rows: it locks at the beginning of each one, and unlocks
@@ -905,6 +971,7 @@ static void rounds_are_counted_for_those_that_lived_at_one_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_over_all_but_some_threads_grow_as_they_do),
         cmocka_unit_test(rounds_are_counted_for_those_that_lived_at_one_time),
         cmocka_unit_test(every_way_of_sharing_out_adds_up_to_the_total),
         cmocka_unit_test(the_rest_goes_to_the_first_to_the_last_or_is_missing_at_the_end),
