@@ -7,8 +7,10 @@
 /* Decisions of each thread, until it is no chance that they are the same; where all meet, fewer do.
  */
 #define CONVINCING 8
-/* Numbers in an order. Where a thread decides more often, it does not matter in which. */
-#define LONGEST 65536
+/* Numbers in a course. One thread that changes its mind more often does so by what others have done
+ * meanwhile, and chance evens out; threads that go alike must go on to. */
+#define LONGEST_ALONE 1000
+#define LONGEST       65536
 
 /* What the threads of one number in a pool decided at a node. */
 struct decided {
@@ -95,7 +97,7 @@ struct course {
     struct values edges; /* edge, how often in a row, edge, ... */
 };
 
-static void add_decision(struct course *course, const struct node *node, int to) {
+static void add_decision(struct course *course, const struct node *node, int to, size_t longest) {
     struct values *edges = &course->edges;
     size_t edge = edge_to(node, to);
     if (edges->count > 0 && edges->items[edges->count - 2] == (double)edge) {
@@ -103,7 +105,7 @@ static void add_decision(struct course *course, const struct node *node, int to)
         return;
     }
     bool is_gone = edge == node->n_edges; /* farewells are */
-    if (is_gone || edges->count == LONGEST) {
+    if (is_gone || edges->count >= longest) {
         course->example = -1;
         return;
     }
@@ -111,14 +113,14 @@ static void add_decision(struct course *course, const struct node *node, int to)
     *VECTOR_ADD(edges) = 1;
 }
 
-static void add_thread(const struct builder *builder, size_t t, int number,
+static void add_thread(const struct builder *builder, size_t t, int number, size_t longest,
                        struct course *courses) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
     for (size_t s = 0; s + 1 < stream->n_steps; s++) {
         struct course *course = &courses[node_of[s]];
         if (course->example == number)
-            add_decision(course, &builder->model->nodes[node_of[s]], node_of[s + 1]);
+            add_decision(course, &builder->model->nodes[node_of[s]], node_of[s + 1], longest);
     }
 }
 
@@ -136,8 +138,9 @@ static void find_in_pool(const struct builder *builder, size_t p) {
         bool open = builder->nodes.items[n].pool == (int)p && is_open(&builder->model->nodes[n]);
         courses[n].example = open ? find_example(builder, pool, n, &all[n * size], leader) : -1;
     }
+    size_t longest = pool->scales ? LONGEST : LONGEST_ALONE;
     for (size_t i = 0; i < pool->n_threads; i++)
-        add_thread(builder, pool->threads[i], (int)(i % size), courses);
+        add_thread(builder, pool->threads[i], (int)(i % size), longest, courses);
     for (size_t n = 0; n < n_nodes; n++) {
         if (courses[n].example < 0) {
             free(courses[n].edges.items);

@@ -312,6 +312,36 @@ static void ways_that_all_went_alike_are_a_course(void **state) {
     model_free(model);
 }
 
+/* A program of one thread that sleeps here or there, now this way, now that. */
+static struct model *model_of_naps(int naps) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    uint32_t at[2] = {builder_context(trace, "here", 30, "main", 100),
+                      builder_context(trace, "there", 40, "main", 105)};
+    uint64_t now = 1000 * US;
+    unsigned dice = 1;
+    for (int i = 0; i < naps; i++, now += 1000 * US) {
+        dice = dice * 1103515245 + 12345;
+        builder_record(trace, 0, "usleep", now, 900 * US, 0, at[dice >> 16 & 1], 0);
+    }
+    builder_finish(trace, now);
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    return model;
+}
+
+static void who_is_alone_keeps_to_its_course_unless_it_is_long(void **state) {
+    (void)state;
+    struct model *model = model_of_naps(100);
+    assert_int_equal(count_courses(model), 2);
+    model_free(model);
+    model = model_of_naps(4000);
+    assert_int_equal(count_courses(model), 0);
+    model_free(model);
+}
+
 /* In each of a few rounds one thread sleeps so often between two meetings. */
 static struct model *model_of_solo(const struct facts *facts) {
     const int naps[] = {1, 3, 2};
@@ -400,6 +430,7 @@ int main(void) {
         cmocka_unit_test(parts_that_differ_little_or_by_chance_have_no_place),
         cmocka_unit_test(ways_that_all_went_alike_are_a_course),
         cmocka_unit_test(what_the_source_gives_to_one_thread_is_done_on_its_course),
+        cmocka_unit_test(who_is_alone_keeps_to_its_course_unless_it_is_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
