@@ -9,7 +9,11 @@
 cd "$scratch" || exit 1
 
 # tells PROGRAM FILTER: what jq says of its model is true.
-tells() { jq -e "$2" "$1/model.json"; }
+# What it says instead is shown with what was found of the pools.
+tells() {
+    jq -e "$2" "$1/model.json" ||
+        { jq -c '[.pools[] | {name, profiled_threads, partition, rule}], .checks, .notes' "$1/model.json"; false; }
+}
 
 # With one core, the running time is the CPU time of all threads. same_work PROGRAM [OPTION...]
 seconds() { awk -F, -v threads="$1" 'NR > 1 && $1 == threads {print $3}' predicted.csv; }
