@@ -58,7 +58,7 @@ node_count() { sed -n '/^    "nodes": \[/,/^    \]/p' "$1/model.json" | grep -c 
 waiting_cell() {
     local all exact alike none
     read -r all exact alike none <<<"$(waiting_of "$1")"
-    if [ "$exact $alike $none" = "0 0 0" ]; then echo -; else echo "$exact / $alike / $none %"; fi
+    if [ -z "$all" ]; then echo -; else echo "$exact / $alike / $none %"; fi
 }
 
 # Is the file there, and newer than the program?

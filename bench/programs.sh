@@ -247,12 +247,12 @@ recognised() {
 }
 
 # How long the threads of the traced run waited, in s, and how many percent of that are modelled exactly,
-# by fall-back and not at all: waiting_of FOLDER.
+# by fall-back and not at all: waiting_of FOLDER. Nothing: they never waited.
 waiting_of() {
     jq -r '
-        ([.waiting[]?.wait_ns] | add // 0) as $all |
-        def share($how): ([.waiting[]? | select(.how == $how) | .wait_ns] | add // 0) /
-            (if $all > 0 then $all else 1 end) * 1000 | round / 10;
+        ([.waiting[]?.wait_ns] | add // 0 | select(. > 0)) as $all |
+        def share($how): ([.waiting[] | select(.how == $how) | .wait_ns] | add // 0) / $all
+            * 1000 | round / 10;
         "\($all / 1e9 * 100 | round / 100) \(share("exact")) \(share("fallback")) \(share("none"))"
         ' "$1/model.json"
 }
@@ -261,7 +261,7 @@ waiting_of() {
 waiting_shares() {
     local all exact alike none
     read -r all exact alike none <<<"$(waiting_of "$1")"
-    if [ "$exact $alike $none" = "0 0 0" ]; then
+    if [ -z "$all" ]; then
         echo "The threads never waited."
     else
         echo "Waiting of the threads, $all s in all: $exact % modelled exactly, $alike % by fall-back," \

@@ -103,17 +103,20 @@ class HeaderReader {
         return false;
     }
 
-    void read_movement(const std::string &key) {
+    /* What sets the variable before the first round; null: nothing here. */
+    const Assignment *start_of(const std::string &key) const {
         const Assignment *start = nullptr;
-        for (const Assignment &a : flow.assignments) {
-            if (a.target->kind != ExprKind::Variable || a.target->text != key)
-                continue;
-            bool before = a.at.order <= loop.last_order && !in_body(a);
-            if (before)
+        for (const Assignment &a : flow.assignments)
+            if (is_variable(*a.target, key) && a.at.order <= loop.last_order && !in_body(a))
                 start = &a;
-            else if (loop_contains(loop, a.at))
+        return start;
+    }
+
+    void read_movement(const std::string &key) {
+        for (const Assignment &a : flow.assignments)
+            if (is_variable(*a.target, key) && in_body(a))
                 read_step(a);
-        }
+        const Assignment *start = start_of(key);
         header.counts |= (start && start->op == "=") || key_is_local(key);
         if (start && start->op == "=") {
             header.start.merge(taint.evaluate(*start->value, f, &start->at));
@@ -124,18 +127,17 @@ class HeaderReader {
 
     /* The thread count, or a constant. */
     std::optional<Linear> linear_of(const Expr &expr, const Moment *at) const {
-        Value value = taint.evaluate(expr, f, at);
-        if (value.all == TAINT_COUNT && value.linear_known)
-            return value.linear;
-        std::optional<double> number = taint.constant(expr);
-        return value.all || !number ? std::nullopt : std::optional(Linear{0, *number});
+        Amount amount = amount_of(taint, expr, f, at);
+        return amount.follows_threads || amount.constant
+                   ? std::optional(Linear{amount.factor, amount.offset})
+                   : std::nullopt;
     }
 
     /* By how much the loop moves the variable in each round; 0: not by the same. */
     double step_of(const std::string &key) const {
         double step = 0;
         for (const Assignment &a : flow.assignments) {
-            if (!is_variable(*a.target, key) || !in_loop(a))
+            if (!is_variable(*a.target, key) || !in_body(a))
                 continue;
             std::optional<double> by = taint.constant(*a.value);
             bool adds = (a.op == "+=" || a.op == "-=") && by && step == 0;
@@ -144,19 +146,6 @@ class HeaderReader {
             step = a.op == "+=" ? *by : -*by;
         }
         return step;
-    }
-
-    /* Not the first part of a for loop. */
-    bool in_loop(const Assignment &a) const {
-        return loop_contains(loop, a.at) && (in_body(a) || moves_on(a));
-    }
-
-    const Assignment *start_of(const std::string &key) const {
-        const Assignment *start = nullptr;
-        for (const Assignment &a : flow.assignments)
-            if (is_variable(*a.target, key) && a.at.order <= loop.last_order && !in_loop(a))
-                start = &a;
-        return start && start->op == "=" ? start : nullptr;
     }
 
     /* for (i = a; i < b; i++), up or down, with a and b made of the thread count and constants. */
@@ -182,7 +171,7 @@ class HeaderReader {
                                          std::optional<Linear> limit) const {
         const Assignment *start = start_of(key);
         double step = step_of(key);
-        if (!start || !limit || (step != 1 && step != -1))
+        if (!start || start->op != "=" || !limit || (step != 1 && step != -1))
             return std::nullopt;
         std::optional<Linear> first = linear_of(*start->value, &start->at);
         Linear rounds;
@@ -381,11 +370,7 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
 bool Bounds::has_fragments(size_t f, size_t l) const {
     const Flow &flow = program.flows[f];
     return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-        if (!loop_contains(flow.loops[l], site.at))
-            return false;
-        return site.api >= 0 ||
-               std::any_of(site.callees.begin(), site.callees.end(),
-                           [&](int callee) { return program.flows[(size_t)callee].has_fragments; });
+        return loop_contains(flow.loops[l], site.at) && persik::has_fragments(program, site);
     });
 }
 

@@ -144,12 +144,8 @@ void mark_fragments(Program &program) {
             if (flow.has_fragments)
                 continue;
             flow.has_fragments =
-                std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-                    return site.api >= 0 ||
-                           std::any_of(site.callees.begin(), site.callees.end(), [&](int callee) {
-                               return program.flows[(size_t)callee].has_fragments;
-                           });
-                });
+                std::any_of(flow.calls.begin(), flow.calls.end(),
+                            [&](const CallSite &site) { return has_fragments(program, site); });
             changed |= flow.has_fragments;
         }
     }
@@ -291,6 +287,12 @@ bool loop_assigns(const Flow &flow, const Loop &loop, const std::string &key) {
 
 const Expr *loop_range(const Loop &loop) {
     return loop.stmt->text == "each" ? &loop.stmt->exprs[0].children[0] : nullptr;
+}
+
+bool has_fragments(const Program &program, const CallSite &site) {
+    return site.api >= 0 || std::any_of(site.callees.begin(), site.callees.end(), [&](int callee) {
+               return program.flows[(size_t)callee].has_fragments;
+           });
 }
 
 bool is_variable(const Expr &expr, const std::string &key) {

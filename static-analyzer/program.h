@@ -98,6 +98,9 @@ int catalog_start_argument(int api);
  * takes all if none of them is there. */
 Program program_build(std::vector<Unit> &units, const std::vector<std::string> &roots);
 
+/* Is it a catalog call, or does it lead to one? */
+bool has_fragments(const Program &program, const CallSite &site);
+
 /* A call, and the function that makes it. */
 struct Caller {
     size_t function;

@@ -34,8 +34,6 @@ class SoloFinder {
     /* The thread's number, and nothing that is computed from it: those with me % 2 == 0 are many.
      * One that a loop goes through is no thread's own. */
     bool is_number(const Expr &expr) const {
-        if (expr.kind == ExprKind::Other && expr.children.size() == 1)
-            return is_number(expr.children[0]); /* a conversion */
         if (expr.kind != ExprKind::Variable ||
             (taint.evaluate(expr, (int)f, nullptr).all & (TAINT_INDEX | TAINT_PART)) != TAINT_INDEX)
             return false;
@@ -66,11 +64,10 @@ class SoloFinder {
                           (is_number(sides[1]) && is_one(sides[0]))));
     }
 
-    bool has_fragments(const Stmt &stmt) const {
+    bool is_of_interest(const Stmt &stmt) const {
         return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
-            auto has = [&](int callee) { return program.flows[(size_t)callee].has_fragments; };
             return site.at.line >= stmt.first_line && site.at.line <= stmt.last_line &&
-                   (site.api >= 0 || std::any_of(site.callees.begin(), site.callees.end(), has));
+                   has_fragments(program, site);
         });
     }
 
@@ -81,7 +78,7 @@ class SoloFinder {
         for (size_t i = 0; i < stmt.children.size(); i++) {
             const Stmt &branch = stmt.children[i];
             bool others = i != alone;
-            if ((others && (op == "&&" || op == "||")) || !has_fragments(branch))
+            if ((others && (op == "&&" || op == "||")) || !is_of_interest(branch))
                 continue;
             const Function &function = program.functions[f];
             findings.solos.push_back(

@@ -88,14 +88,14 @@ static struct source source_of(const struct builder *builder) {
                            builder->loop_is_visible};
 }
 
-/* How the number of rounds of the loop that the edge stays in follows the threads. `told` is who
- * gets what of them. */
+/* How the number of rounds of the loop that the edge stays in, `in_loop`, follows the
+ * threads. `told` is who gets what of them. */
 static struct scaling scale_rounds(const struct builder *builder, const struct draft_edge *draft,
-                                   int team, enum rest *told) {
+                                   int team, const struct facts_loop **in_loop, enum rest *told) {
     struct scaling scaling = {.pool = MODEL_NONE};
     const struct draft_node_values *from = &builder->nodes.items[draft->from];
     size_t index = 0;
-    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    const struct facts_loop *loop = *in_loop = common_loop(builder, draft, &index);
     const struct stream_result *streams = builder->in->streams;
     if (!loop || streams->loop_is_tokens[from->pool][index] ||
         (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
@@ -117,11 +117,9 @@ static struct scaling scale_rounds(const struct builder *builder, const struct d
 
 /* `rounds` of a loop over the threads that has some more, or less, if these are as many as the
  * source tells: `stays` are those after which there is another one. */
-static struct scaling with_offset(const struct builder *builder, const struct draft_edge *draft,
+static struct scaling with_offset(const struct builder *builder, const struct facts_loop *loop,
                                   struct scaling rounds, const struct dist *stays) {
-    size_t index;
-    const struct facts_loop *loop = rounds.growth > 0 ? common_loop(builder, draft, &index) : NULL;
-    if (!loop || loop->factor <= 0)
+    if (rounds.growth <= 0 || loop->factor <= 0)
         return rounds;
     double counted = loop->factor * builder->in->pools->pools[rounds.pool].size;
     if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > TOLD)
@@ -354,9 +352,10 @@ void edge_scaling_stays(const struct builder *builder, const struct draft_edge *
     if (team == MODEL_NONE || draft->leaves)
         return;
     enum rest told = REST_NONE;
-    struct scaling rounds = scale_rounds(builder, draft, team, &told);
+    const struct facts_loop *loop;
+    struct scaling rounds = scale_rounds(builder, draft, team, &loop, &told);
     if (edge->runs.kind != DIST_NONE && is_inner_loop(builder, draft))
-        edge->runs_scaling = with_offset(builder, draft, rounds, &edge->runs);
+        edge->runs_scaling = with_offset(builder, loop, rounds, &edge->runs);
     if (node->stays.kind == DIST_NONE)
         return;
     if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
@@ -364,7 +363,7 @@ void edge_scaling_stays(const struct builder *builder, const struct draft_edge *
     else if (rounds.share > 0 || !builder->in->facts)
         share_items(builder, from->pool, &from->passes, told, &rounds);
     if (rounds.pool != MODEL_NONE)
-        node->stays_scaling = with_offset(builder, draft, rounds, &node->stays);
+        node->stays_scaling = with_offset(builder, loop, rounds, &node->stays);
     if (rounds.share > 0 && rounds.rest != REST_NONE)
         partition_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
 }

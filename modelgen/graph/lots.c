@@ -36,23 +36,25 @@ static int pool_of_takers(const struct stream_input *input, const struct farewel
     return pool;
 }
 
-/* How many lots of `size` each thread put, and items took; per thread of the trace, the caller
- * frees. NULL: other lots were put, too. */
+/* How many lots each thread put, and items took; per thread of the trace, the caller frees. `lot`
+ * is how many items are in each; 0: they differ. */
 static struct count *count_lots(const struct stream_input *input, const struct farewells *farewells,
-                                size_t g, int size) {
+                                size_t g, int *lot) {
     const struct guard *guard = &input->monitors->guards[g];
     struct count *counts = memory_alloc(input->trace->n_threads, sizeof *counts);
+    bool differ = false;
+    *lot = 0;
     for (size_t s = 0; s < input->sections->n_sections; s++) {
         struct count *count = &counts[input->sections->sections[s].thread];
         count->taken += takes(input, farewells, g, s);
         if (!farewells_puts_work(farewells, input->monitors, g, s))
             continue;
+        int items = guard->weight[input->monitors->class_of[s]];
+        differ |= *lot > 0 && *lot != items;
+        *lot = items;
         count->put++;
-        if (guard->weight[input->monitors->class_of[s]] == size)
-            continue;
-        free(counts);
-        return NULL;
     }
+    *lot = differ ? 0 : *lot;
     return counts;
 }
 
@@ -76,6 +78,8 @@ static bool each_other_takes_one(const struct stream_input *input, const struct 
                                  int p) {
     const struct thread_pool *pool = &input->pools->pools[p];
     size_t size = (size_t)pool->size, lots = 0;
+    if (pool->n_threads % size != 0)
+        return false;
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct count *count = &counts[pool->threads[i]];
         const struct count *first = &counts[pool->threads[i - i % size]];
@@ -86,10 +90,15 @@ static bool each_other_takes_one(const struct stream_input *input, const struct 
     return lots == sum_put(input, counts) && lots >= ENOUGH_LOTS;
 }
 
-/* Is the section of the source where the class is? */
-static bool is_section_of(const struct stream_input *input, const struct section_class *class,
-                          const struct facts_section *section) {
-    return source_passes(input->trace, class->context, &section->place);
+/* Is the section of the source where the guard's items are waited for? */
+static bool is_takers(const struct stream_input *input, size_t g,
+                      const struct facts_section *section) {
+    const struct monitors *monitors = input->monitors;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        if (monitors->guards[g].waits[c] &&
+            source_passes(input->trace, monitors->classes[c].context, &section->place))
+            return true;
+    return false;
 }
 
 static bool changes(const struct facts_section *section) {
@@ -102,20 +111,18 @@ static bool changes(const struct facts_section *section) {
 /* Does the source show that takers change nothing of what they wait for? What is put is for
  * everyone then, and somebody takes it back later. */
 static bool stays_when_taken(const struct stream_input *input, size_t g) {
-    const struct guard *guard = &input->monitors->guards[g];
-    size_t shown = 0;
-    for (size_t m = 0; input->facts && m < input->facts->n_monitors; m++)
-        for (size_t i = 0; i < input->facts->monitors[m].n_sections; i++)
-            for (size_t c = 0; c < input->monitors->n_classes; c++) {
-                const struct facts_section *section = &input->facts->monitors[m].sections[i];
-                if (!guard->waits[c] ||
-                    !is_section_of(input, &input->monitors->classes[c], section))
-                    continue;
-                shown++;
-                if (changes(section))
-                    return false;
-            }
-    return shown > 0;
+    bool shown = false;
+    for (size_t m = 0; input->facts && m < input->facts->n_monitors; m++) {
+        const struct facts_monitor *monitor = &input->facts->monitors[m];
+        for (size_t i = 0; i < monitor->n_sections; i++) {
+            if (!is_takers(input, g, &monitor->sections[i]))
+                continue;
+            if (changes(&monitor->sections[i]))
+                return false;
+            shown = true;
+        }
+    }
+    return shown;
 }
 
 enum lots lots_of(const struct stream_input *input, const struct farewells *farewells,
@@ -125,16 +132,14 @@ enum lots lots_of(const struct stream_input *input, const struct farewells *fare
                                                      : MODEL_NONE;
     if (pool == MODEL_NONE || !pools_follows(input->pools, (size_t)pool))
         return LOTS_NONE;
-    const struct thread_pool *takers = &input->pools->pools[pool];
-    size_t size = (size_t)takers->size;
-    struct count *counts = count_lots(input, farewells, guard, takers->size);
-    enum lots lots = counts && each_takes_one(input, counts, pool) ? LOTS_FOR_ALL : LOTS_NONE;
+    int size = input->pools->pools[pool].size, lot;
+    struct count *counts = count_lots(input, farewells, guard, &lot);
+    enum lots lots = LOTS_NONE;
+    if (lot > 0 && lot == size && each_takes_one(input, counts, pool))
+        lots = LOTS_FOR_ALL;
+    else if (lot > 0 && lot == size - 1 && each_other_takes_one(input, counts, pool) &&
+             (size > 2 || stays_when_taken(input, guard))) /* of two, the other takes all */
+        lots = LOTS_FOR_OTHERS;
     free(counts);
-    if (lots == LOTS_FOR_ALL || size < 2 || takers->n_threads % size != 0)
-        return lots;
-    counts = count_lots(input, farewells, guard, takers->size - 1);
-    bool others = counts && each_other_takes_one(input, counts, pool) &&
-                  (size > 2 || stays_when_taken(input, guard)); /* of two, the other takes all */
-    free(counts);
-    return others ? LOTS_FOR_OTHERS : LOTS_NONE;
+    return lots;
 }

@@ -9,20 +9,30 @@
 #include "base/path.h"
 #include "modelgen/run/wrappers.h"
 
-static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
-    return frame->line >= loop->first_line && frame->line <= loop->last_line &&
-           strcmp(frame->function, loop->function) == 0;
+static bool frame_in_lines(const struct trace_frame *frame, const char *function, int first,
+                           int last) {
+    return frame->line >= first && frame->line <= last && strcmp(frame->function, function) == 0;
 }
 
-int source_calls_from_loop(const struct trace *trace, uint32_t context,
-                           const struct facts_loop *loop) {
+static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
+    return frame_in_lines(frame, loop->function, loop->first_line, loop->last_line);
+}
+
+/* How many calls lead from the lines to that of the context; -1: it is not inside. */
+static int calls_from_lines(const struct trace *trace, uint32_t context, const char *function,
+                            int first, int last) {
     if (context == TRACE_NO_CONTEXT)
         return -1;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t i = 0; i < calls->n_frames; i++)
-        if (frame_in_loop(&calls->frames[i], loop))
+        if (frame_in_lines(&calls->frames[i], function, first, last))
             return (int)i;
     return -1;
+}
+
+int source_calls_from_loop(const struct trace *trace, uint32_t context,
+                           const struct facts_loop *loop) {
+    return calls_from_lines(trace, context, loop->function, loop->first_line, loop->last_line);
 }
 
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
@@ -32,14 +42,7 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
 
 bool source_context_in_solo(const struct trace *trace, uint32_t context,
                             const struct facts_solo *solo) {
-    if (context == TRACE_NO_CONTEXT)
-        return false;
-    const struct trace_context *calls = &trace->contexts[context];
-    for (size_t f = 0; f < calls->n_frames; f++)
-        if (calls->frames[f].line >= solo->first_line && calls->frames[f].line <= solo->last_line &&
-            strcmp(calls->frames[f].function, solo->function) == 0)
-            return true;
-    return false;
+    return calls_from_lines(trace, context, solo->function, solo->first_line, solo->last_line) >= 0;
 }
 
 /* Where a macro hides all of a critical section, its wait loop lies on the line of its lock. */
