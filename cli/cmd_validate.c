@@ -20,7 +20,6 @@ enum {
     KEY_THREADS = 0x5000,
     KEY_CORES,
     KEY_RUNS,
-    KEY_REFERENCE,
     KEY_STEADY,
     KEY_FORMAT,
     KEY_MEASUREMENTS,
@@ -32,7 +31,7 @@ enum {
 
 struct validate_options {
     struct common_options common;
-    const char *threads, *cores, *reference, *measurements, *reuse, *model;
+    const char *threads, *cores, *measurements, *reuse, *model;
     enum table_format format;
     bool svg, steady;
     int runs;
@@ -45,10 +44,6 @@ static const struct argp_option options_list[] = {
     {"threads", KEY_THREADS, "LIST", 0, "1,2,4, 1:8, or POOL=LIST,POOL=LIST", 1},
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (all allowed)", 1},
     {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (5)", 1},
-    {"reference", KEY_REFERENCE, "THREADS", 0,
-     "the recorded number of threads: run it before and after each run, too, and compare at equal "
-     "speed of the machine",
-     1},
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others share: wait for a moment in which nothing slows the cores before "
      "each run, and repeat a run that was slowed all the same",
@@ -103,9 +98,6 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case KEY_FORMAT:
         parse_format(options, argument);
         return 0;
-    case KEY_REFERENCE:
-        options->reference = argument;
-        return 0;
     case KEY_STEADY:
         options->steady = true;
         return 0;
@@ -147,7 +139,6 @@ static const struct argp validate_argp = {
            "thrown away.\v"
            "Examples:\n"
            "  persik validate --threads 1,2,4,8 --cores 1,2 -- ./server --threads {threads}\n"
-           "  persik validate --threads 1,2,4,8 --reference 2 -- ./server --threads {threads}\n"
            "  persik validate --threads 1,2,4,8 --steady -- ./server --threads {threads}\n"
            "  persik validate --threads 1:4 --measurements runs.csv -- ./server -t{threads}\n"
            "  persik validate --threads 1:4 -- env OMP_NUM_THREADS={threads} ./solver\n"
@@ -178,11 +169,6 @@ struct validation {
     } disturbance;
     struct comparison *comparisons; /* one per configuration */
     size_t n_predicted;
-    struct {
-        struct thread_sweep sweep;
-        struct configuration configuration; /* of the recorded run; threads NULL: none asked for */
-        struct prediction prediction;
-    } reference;
 };
 
 static void check_cores(const struct int_list *cores) {
@@ -234,35 +220,6 @@ static int list_measured(struct validation *validation, struct error *error) {
     return 0;
 }
 
-/* From --reference: the configuration of the run that the model is from. */
-static int set_reference(struct validation *validation, const struct model *model,
-                         struct error *error) {
-    const char *label = validation->options->reference;
-    struct thread_sweep *sweep = &validation->reference.sweep;
-    if (thread_sweep_parse("--reference", label, sweep, error) < 0)
-        return -1;
-    if (sweep->count != 1)
-        return error_set(error, "--reference %s: give one number of threads, the recorded one",
-                         label);
-    const struct thread_choice *threads = &sweep->items[0];
-    int *pool_threads = thread_choice_resolve(threads, model, error);
-    if (!pool_threads)
-        return -1;
-    int status = 0;
-    for (size_t p = 0; p < model->n_pools && status == 0; p++)
-        if (pool_threads[p] != model->pools[p].profiled_threads)
-            status = error_set(
-                error, "--reference %s: the model was recorded with %d threads of %s, not %d",
-                label, model->pools[p].profiled_threads, model->pools[p].name, pool_threads[p]);
-    free(pool_threads);
-    if (status == 0 && !validation->options->reuse &&
-        model->machine.cores > programs_allowed_cores())
-        status = error_set(error, "--reference %s: the model was recorded on %d cores, here are %d",
-                           label, model->machine.cores, programs_allowed_cores());
-    validation->reference.configuration = (struct configuration){threads, model->machine.cores};
-    return status;
-}
-
 /* ---- prediction: first, for it is quick and may fail ---- */
 
 static int predict_all(struct validation *validation, const struct model *model,
@@ -282,11 +239,7 @@ static int predict_all(struct validation *validation, const struct model *model,
     }
     progress_end();
     prediction_warn_of_stalls(worst);
-    const struct configuration *reference = &validation->reference.configuration;
-    return reference->threads ? prediction_make(model, reference->threads, reference->cores,
-                                                &validation->options->config,
-                                                &validation->reference.prediction, error)
-                              : 0;
+    return 0;
 }
 
 /* ---- measurement ---- */
@@ -300,13 +253,11 @@ static int run_once(struct validation *validation, const struct configuration *c
                     struct program_run *run, struct error *error) {
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
-    struct pace *pace = NULL;
-    if (validation->options->steady) {
+    if (validation->options->steady)
         pace_wait(configuration->cores, validation->last_run_ns);
-        pace = pace_start(configuration->cores);
-    }
+    struct pace *pace = pace_start(configuration->cores);
     int status = programs_measure(arguments, configuration->cores, run, error);
-    run->slowdown = pace ? pace_stop(pace) : 0;
+    run->slowdown = pace_stop(pace);
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
@@ -315,8 +266,12 @@ static int run_once(struct validation *validation, const struct configuration *c
     return 0;
 }
 
-static bool is_disturbed(const struct program_run *run, int cores) {
-    return load_disturbed(run, cores) || run->slowdown > PACE_DISTURBED;
+/* Where others had a share of the cores nobody knows which thread stood still. That they slowed
+ * them can be converted; it counts where steady ones are asked for. */
+static bool is_disturbed(const struct validation *validation, const struct program_run *run,
+                         int cores) {
+    return load_disturbed(run, cores) ||
+           (validation->options->steady && run->slowdown > PACE_DISTURBED);
 }
 
 /* The share of the run's cores that others had or kept from computing. */
@@ -339,7 +294,7 @@ static int run_undisturbed(struct validation *validation, const struct configura
     if (run_once(validation, configuration, run, error) < 0)
         return -1;
     int cores = configuration->cores;
-    for (int i = 0; is_disturbed(run, cores) && may_repeat(validation, i); i++) {
+    for (int i = 0; is_disturbed(validation, run, cores) && may_repeat(validation, i); i++) {
         struct program_run again;
         if (run_once(validation, configuration, &again, error) < 0)
             return -1;
@@ -348,7 +303,7 @@ static int run_undisturbed(struct validation *validation, const struct configura
             *run = again;
     }
     disturbance->runs++;
-    disturbance->remaining += is_disturbed(run, cores);
+    disturbance->remaining += is_disturbed(validation, run, cores);
     return 0;
 }
 
@@ -373,26 +328,16 @@ static int measure(struct validation *validation, const struct configuration *co
     return 0;
 }
 
-static bool same_configuration(const struct configuration *a, const struct configuration *b) {
-    return a->cores == b->cores && strcmp(a->threads->label, b->threads->label) == 0;
-}
-
-/* Every configuration once, the reference before each other one and after the last. */
 static int run_round(struct validation *validation, int round, FILE *log, struct error *error) {
     size_t n = validation->configurations.count;
-    const struct configuration *reference = &validation->reference.configuration;
     for (size_t i = 0; i < n; i++) {
-        const struct configuration *configuration = &validation->configurations.items[i];
         double done =
             (double)((size_t)(round - 1) * n + i) / (double)((size_t)validation->options->runs * n);
         progress_show("measuring", done);
-        if (reference->threads && !same_configuration(configuration, reference) &&
-            measure(validation, reference, round, log, error) < 0)
-            return -1;
-        if (measure(validation, configuration, round, log, error) < 0)
+        if (measure(validation, &validation->configurations.items[i], round, log, error) < 0)
             return -1;
     }
-    return reference->threads ? measure(validation, reference, round, log, error) : 0;
+    return 0;
 }
 
 /* Round after round, so that a slow minute of the machine falls on all configurations alike. */
@@ -430,42 +375,17 @@ static int measure_all(struct validation *validation, struct error *error) {
 
 /* ---- the command ---- */
 
-static const struct measurement *measurement_of(struct validation *validation,
-                                                const struct configuration *configuration) {
-    return measurements_get(&validation->measurements, configuration->threads->label,
-                            configuration->cores);
-}
-
-/* How long each configuration would have taken at the speed that the machine had when the model was
- * recorded: by its runs' share of those of the recorded configuration. Both are compared with the
- * runs next to them of whatever was run most often. */
-static void set_equal_speed(struct validation *validation) {
-    const struct measurements *measurements = &validation->measurements;
-    const struct measurement *recorded =
-        measurement_of(validation, &validation->reference.configuration);
-    const struct measurement *pace = measurements_most_run(measurements, recorded);
-    double speed = validation->reference.prediction.result.run_ns.mean /
-                   measurements_ratio(measurements, recorded, pace);
-    for (size_t i = 0; i < validation->configurations.count; i++) {
-        struct comparison *comparison = &validation->comparisons[i];
-        comparison->equal_speed_ns =
-            speed * measurements_ratio(measurements, comparison->measurement, pace);
-    }
-}
-
 static int print_comparisons(struct validation *validation, const struct model *model,
                              struct error *error) {
     size_t n = validation->configurations.count;
-    const struct configuration *reference = &validation->reference.configuration;
-    if (reference->threads && measurement_of(validation, reference)->count == 0)
-        return error_set(error,
-                         "%s holds no runs with threads %s on %d cores: leave --reference out",
-                         validation->options->reuse, reference->threads->label, reference->cores);
-    for (size_t i = 0; i < n; i++)
-        validation->comparisons[i].measurement =
-            measurement_of(validation, &validation->configurations.items[i]);
-    if (reference->threads)
-        set_equal_speed(validation);
+    const struct speed recorded = {model->machine.slowdown,
+                                   measurements_sensitivity(&validation->measurements)};
+    for (size_t i = 0; i < n; i++) {
+        const struct configuration *configuration = &validation->configurations.items[i];
+        validation->comparisons[i].measurement = measurements_get(
+            &validation->measurements, configuration->threads->label, configuration->cores);
+        validation->comparisons[i].recorded = recorded;
+    }
     const char *program = model->program ? model->program : "";
     if (validation->options->svg)
         return comparison_draw(validation->comparisons, n, program, error);
@@ -483,8 +403,7 @@ static int validate(struct validation *validation, struct model *model, struct e
             list_measured(validation, error) < 0)
             return -1;
     }
-    if ((options->reference && set_reference(validation, model, error) < 0) ||
-        predict_all(validation, model, error) < 0)
+    if (predict_all(validation, model, error) < 0)
         return -1;
     if (!options->reuse && measure_all(validation, error) < 0)
         return -1;
@@ -495,8 +414,6 @@ static void free_validation(struct validation *validation) {
     for (size_t i = 0; i < validation->n_predicted; i++)
         prediction_free(&validation->comparisons[i].prediction);
     free(validation->comparisons);
-    prediction_free(&validation->reference.prediction);
-    thread_sweep_free(&validation->reference.sweep);
     for (size_t i = 0; i < validation->n_sweeps; i++)
         thread_sweep_free(&validation->sweeps[i]);
     free(validation->sweeps);

@@ -21,10 +21,16 @@ double comparison_own_error(const struct comparison *comparison) {
            1;
 }
 
+bool comparison_speeds_known(const struct comparison *comparison) {
+    return comparison->recorded.slowdown > 0 && measurement_speeds_known(comparison->measurement);
+}
+
 double comparison_equal_speed_error(const struct comparison *comparison) {
-    if (comparison->equal_speed_ns == 0)
+    if (!comparison_speeds_known(comparison))
         return 0;
-    return comparison->prediction.result.run_ns.mean / comparison->equal_speed_ns - 1;
+    return comparison->prediction.result.run_ns.mean /
+               measurement_run_ns_at(comparison->measurement, comparison->recorded) -
+           1;
 }
 
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
@@ -61,15 +67,16 @@ static const struct table_column columns[] = {
     {"own_run_ns", NULL},
     {"own_error", "error without"},
     {"own_cpu_utilisation", NULL},
-    {"equal_speed_run_ns", NULL}, /* from here on only with a reference */
+    {"equal_speed_run_ns", NULL}, /* from here on only where it is known */
     {"equal_speed_error", "at equal speed"},
 };
-enum { COLUMNS_OF_REFERENCE = 2 };
+enum { COLUMNS_OF_SPEED = 2 };
 
-/* From this share of the cores on it is worth a line. */
-#define FOREIGN_NOTE 0.01
+/* From this share of the cores on it is worth a line, as is such a difference of the times. */
+#define FOREIGN_NOTE   0.01
+#define CONVERTED_NOTE 0.01
 
-static void add_row(struct table *table, const struct comparison *comparison) {
+static void add_row(struct table *table, const struct comparison *comparison, bool speeds_known) {
     const struct measurement *measurement = comparison->measurement;
     const struct sim_result *result = &comparison->prediction.result;
     struct summary run_ns = measurement_run_ns(measurement);
@@ -96,8 +103,9 @@ static void add_row(struct table *table, const struct comparison *comparison) {
     table_add_number(table, measurement_own_run_ns(measurement), UNIT_TIME);
     table_add_signed_share(table, comparison_own_error(comparison));
     table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
-    if (comparison->equal_speed_ns > 0) {
-        table_add_number(table, comparison->equal_speed_ns, UNIT_TIME);
+    if (speeds_known) {
+        table_add_number(
+            table, measurement_run_ns_at(comparison->measurement, comparison->recorded), UNIT_TIME);
         table_add_signed_share(table, comparison_equal_speed_error(comparison));
     }
 }
@@ -106,20 +114,22 @@ static void add_row(struct table *table, const struct comparison *comparison) {
 struct errors {
     struct error_summary raw, own, equal_speed;
     double foreign_share; /* of the cores, on average */
-    double slowdown;      /* of the machine since the recording; 0: not known */
     double run_spread;    /* of single runs; 0: not known */
     size_t fewest_runs;   /* of a configuration */
+    bool speeds_known;    /* of all; else the rest is 0 */
+    struct speed recorded;
+    double converted;          /* by how much the times were converted, on average; 0.1: 10 % */
+    double equal_speed_spread; /* as run_spread */
 };
 
 /* Standard deviation of single runs, relative to the median of their configuration: one for all, as
  * each alone has few. 0: none was run twice. */
-static double spread_of_runs(const struct comparison *comparisons, size_t n) {
+static double spread_of_runs(const struct comparison *comparisons, size_t n, bool at_equal_speed) {
     double squares = 0, freedom = 0;
     for (size_t i = 0; i < n; i++) {
         const struct measurement *measurement = comparisons[i].measurement;
-        double median_ns = measurement_run_ns(measurement).median;
-        for (size_t r = 0; r < measurement->count; r++)
-            squares += pow((double)measurement->items[r].run_ns / median_ns - 1, 2);
+        squares +=
+            measurement_squares(measurement, at_equal_speed ? &comparisons[i].recorded : NULL);
         freedom += (double)measurement->count - 1;
     }
     return freedom > 0 ? sqrt(squares / freedom) : 0;
@@ -132,12 +142,28 @@ static double error_of_median(double run_spread, size_t n_runs) {
     return run_spread / sqrt((double)n_runs * (n_runs > 2 ? efficiency : 1));
 }
 
+static void summarize_speeds(const struct comparison *comparisons, size_t n,
+                             struct errors *errors) {
+    for (size_t i = 0; i < n; i++)
+        if (!comparison_speeds_known(&comparisons[i]))
+            return;
+    errors->speeds_known = true;
+    errors->recorded = comparisons[0].recorded;
+    errors->equal_speed = comparison_summary(comparisons, n, comparison_equal_speed_error);
+    errors->equal_speed_spread = spread_of_runs(comparisons, n, true);
+    for (size_t i = 0; i < n; i++) {
+        const struct measurement *measurement = comparisons[i].measurement;
+        double factor = measurement_run_ns_at(measurement, comparisons[i].recorded) /
+                        measurement_own_run_ns(measurement);
+        errors->converted += fabs(factor - 1) / (double)n;
+    }
+}
+
 static struct errors summarize(const struct comparison *comparisons, size_t n) {
     struct errors errors = {
         .raw = comparison_summary(comparisons, n, comparison_error),
         .own = comparison_summary(comparisons, n, comparison_own_error),
-        .equal_speed = comparison_summary(comparisons, n, comparison_equal_speed_error),
-        .run_spread = spread_of_runs(comparisons, n),
+        .run_spread = spread_of_runs(comparisons, n, false),
         .fewest_runs = SIZE_MAX,
     };
     for (size_t i = 0; i < n; i++) {
@@ -145,10 +171,8 @@ static struct errors summarize(const struct comparison *comparisons, size_t n) {
         if (comparison->measurement->count < errors.fewest_runs)
             errors.fewest_runs = comparison->measurement->count;
         errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
-        if (comparison->equal_speed_ns > 0)
-            errors.slowdown += measurement_run_ns(comparison->measurement).median /
-                               comparison->equal_speed_ns / (double)n;
     }
+    summarize_speeds(comparisons, n, &errors);
     return errors;
 }
 
@@ -162,10 +186,14 @@ static void print_json(const struct table *table, const char *program, const str
     json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
                              table_json(table), "absolute_error", summary_json(errors->raw),
                              "absolute_own_error", summary_json(errors->own));
-    if (errors->slowdown > 0)
-        json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
     if (errors->run_spread > 0)
         json_object_set_new(json, "run_spread", json_real(errors->run_spread));
+    if (errors->speeds_known) {
+        json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
+        json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
+        json_object_set_new(json, "recorded_slowdown", json_real(errors->recorded.slowdown));
+        json_object_set_new(json, "sensitivity", json_real(errors->recorded.sensitivity));
+    }
     table_print_json(json, out);
 }
 
@@ -191,13 +219,17 @@ static void print_text(const struct table *table, const struct errors *errors, F
                 "cores: a prediction is for cores of the program's own.\n",
                 100 * errors->foreign_share);
     }
-    if (errors->slowdown > 0) {
+    if (errors->speeds_known && errors->converted >= CONVERTED_NOTE) {
         print_summary("at equal speed", errors->equal_speed, out);
         fprintf(
             out,
-            "The recorded configuration, run before and after each run, took %.2f times as long "
-            "as when the model was recorded: at equal speed is the error against that.\n",
-            errors->slowdown);
+            "The cores were not as fast as when the model was recorded: times differ by %.1f %% "
+            "for it, by the power %.2f of how the cores were slowed. At equal speed is the "
+            "error against times converted to the recording's",
+            100 * errors->converted, errors->recorded.sensitivity);
+        if (errors->equal_speed_spread > 0)
+            fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
+        fputs(".\n", out);
     }
 }
 
@@ -206,9 +238,9 @@ void comparison_print(const struct comparison *comparisons, size_t n, const char
     struct errors errors = summarize(comparisons, n);
     size_t n_columns = sizeof columns / sizeof *columns;
     struct table *table =
-        table_new(columns, n_columns - (errors.slowdown > 0 ? 0 : COLUMNS_OF_REFERENCE));
+        table_new(columns, n_columns - (errors.speeds_known ? 0 : COLUMNS_OF_SPEED));
     for (size_t i = 0; i < n; i++)
-        add_row(table, &comparisons[i]);
+        add_row(table, &comparisons[i], errors.speeds_known);
     switch (format) {
     case FORMAT_TABLE:
         print_text(table, &errors, out);

@@ -2,6 +2,7 @@
 #ifndef PERSIK_CLI_COMPARISON_H
 #define PERSIK_CLI_COMPARISON_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -12,8 +13,7 @@
 struct comparison {
     const struct measurement *measurement;
     struct prediction prediction;
-    double equal_speed_ns; /* that the program would have taken had the machine been as fast as when
-                              the model was recorded; 0: not known */
+    struct speed recorded; /* how fast the cores were when the model was recorded */
 };
 
 /* predicted / measured - 1, of the running time; the paper's error with its sign. */
@@ -22,7 +22,11 @@ double comparison_error(const struct comparison *comparison);
 /* The same against the time that the program would have taken with its cores for itself. */
 double comparison_own_error(const struct comparison *comparison);
 
-/* The same at equal speed; 0 where that is not known. */
+/* Is it known how fast the cores were, in the recording and in all runs? */
+bool comparison_speeds_known(const struct comparison *comparison);
+
+/* The same against the time that it would have taken on cores as fast as the recording's; 0 where
+ * that is not known. */
 double comparison_equal_speed_error(const struct comparison *comparison);
 
 struct error_summary {

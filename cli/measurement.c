@@ -1,12 +1,14 @@
 #include "cli/measurement.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
 #include "cli/load.h"
@@ -26,8 +28,6 @@ struct measurement *measurements_get(struct measurements *measurements, const ch
 struct measurement *measurements_add(struct measurements *measurements, const char *threads,
                                      int cores, const struct program_run *run) {
     struct measurement *measurement = measurements_get(measurements, threads, cores);
-    *VECTOR_ADD(&measurements->order) =
-        (struct run_place){(size_t)(measurement - measurements->items), measurement->count};
     *VECTOR_ADD(measurement) = *run;
     return measurement;
 }
@@ -38,7 +38,6 @@ void measurements_free(struct measurements *measurements) {
         free(measurements->items[i].items);
     }
     free(measurements->items);
-    free(measurements->order.items);
     *measurements = (struct measurements){0};
 }
 
@@ -220,41 +219,95 @@ double measurement_own_utilisation(const struct measurement *measurement) {
     return summarize(measurement, own_used_share).median;
 }
 
-const struct measurement *measurements_most_run(const struct measurements *measurements,
-                                                const struct measurement *measurement) {
+/* ---- speed ---- */
+
+/* Programs that compute are as sensitive as this, more or less: of those that were looked at 0.8 to
+ * 1.3, and one that mostly waited for memory 0.2. */
+#define USUAL_SENSITIVITY  1
+#define SENSITIVITIES_VARY 0.5 /* standard deviation */
+
+/* Logarithms of the runs' slowdowns and times, less their means in the configuration. */
+struct slowed_runs {
+    double *slowdowns, *times;
+    size_t count, configurations;
+};
+
+bool measurement_speeds_known(const struct measurement *measurement) {
+    for (size_t i = 0; i < measurement->count; i++)
+        if (measurement->items[i].slowdown == 0)
+            return false;
+    return measurement->count > 0;
+}
+
+static void add_slowed_runs(struct slowed_runs *runs, const struct measurement *measurement) {
+    double *slowdowns = runs->slowdowns + runs->count;
+    double *times = runs->times + runs->count;
+    for (size_t i = 0; i < measurement->count; i++) {
+        const struct program_run *run = &measurement->items[i];
+        slowdowns[i] = log(run->slowdown);
+        times[i] = log(own_run_ns(run, measurement->cores));
+    }
+    double slowdown = gsl_stats_mean(slowdowns, 1, measurement->count);
+    double time = gsl_stats_mean(times, 1, measurement->count);
+    for (size_t i = 0; i < measurement->count; i++) {
+        slowdowns[i] -= slowdown;
+        times[i] -= time;
+    }
+    runs->count += measurement->count;
+    runs->configurations++;
+}
+
+/* The slope of times over slowdowns, the less sure the more like USUAL_SENSITIVITY: the mean of
+ * both by their inverse variances. */
+static double sensitivity_of(const struct slowed_runs *runs) {
+    double slope, variance, squares;
+    if (runs->count <= runs->configurations + 1)
+        return USUAL_SENSITIVITY;
+    gsl_fit_mul(runs->slowdowns, 1, runs->times, 1, runs->count, &slope, &variance, &squares);
+    /* it counts one less than the runs as free, and each configuration has a mean of its own */
+    variance *= (double)(runs->count - 1) / (double)(runs->count - runs->configurations - 1);
+    if (!isfinite(slope) || !isfinite(variance)) /* always the same speed */
+        return USUAL_SENSITIVITY;
+    double usual_variance = SENSITIVITIES_VARY * SENSITIVITIES_VARY;
+    return (slope * usual_variance + USUAL_SENSITIVITY * variance) / (usual_variance + variance);
+}
+
+double measurements_sensitivity(const struct measurements *measurements) {
+    size_t n = 0;
     for (size_t i = 0; i < measurements->count; i++)
-        if (measurements->items[i].count > measurement->count)
-            measurement = &measurements->items[i];
-    return measurement;
+        n += measurements->items[i].count;
+    struct slowed_runs runs = {.slowdowns = memory_alloc(n, sizeof(double)),
+                               .times = memory_alloc(n, sizeof(double))};
+    for (size_t i = 0; i < measurements->count; i++)
+        if (measurement_speeds_known(&measurements->items[i]))
+            add_slowed_runs(&runs, &measurements->items[i]);
+    double sensitivity = sensitivity_of(&runs);
+    free(runs.slowdowns);
+    free(runs.times);
+    return sensitivity;
 }
 
-/* The run of `of` nearest to place `at` of the order, searched in steps of -1 or 1. NULL: none. */
-static const struct program_run *nearest_run(const struct measurements *measurements,
-                                             const struct measurement *of, size_t at, int step) {
-    for (size_t i = at; i < measurements->order.count; i += (size_t)(ptrdiff_t)step) {
-        const struct run_place *place = &measurements->order.items[i];
-        if (&measurements->items[place->measurement] == of)
-            return &of->items[place->run];
-    }
-    return NULL;
+static double run_ns_at(const struct program_run *run, int cores, struct speed speed) {
+    return own_run_ns(run, cores) * pow(speed.slowdown / run->slowdown, speed.sensitivity);
 }
 
-double measurements_ratio(const struct measurements *measurements,
-                          const struct measurement *measurement, const struct measurement *pace) {
-    double *ratios = memory_alloc(measurement->count, sizeof *ratios);
-    for (size_t i = 0; i < measurements->order.count; i++) {
-        const struct run_place *place = &measurements->order.items[i];
-        if (&measurements->items[place->measurement] != measurement)
-            continue;
-        const struct program_run *before = nearest_run(measurements, pace, i, -1);
-        const struct program_run *after = nearest_run(measurements, pace, i, 1);
-        assert(before || after); /* it has runs */
-        double pace_ns =
-            ((double)(before ? before : after)->run_ns + (double)(after ? after : before)->run_ns) /
-            2;
-        ratios[place->run] = (double)measurement->items[place->run].run_ns / pace_ns;
+double measurement_run_ns_at(const struct measurement *measurement, struct speed speed) {
+    double *times = memory_alloc(measurement->count, sizeof *times);
+    for (size_t i = 0; i < measurement->count; i++)
+        times[i] = run_ns_at(&measurement->items[i], measurement->cores, speed);
+    double median = median_of(times, measurement->count);
+    free(times);
+    return median;
+}
+
+double measurement_squares(const struct measurement *measurement, const struct speed *speed) {
+    double median_ns =
+        speed ? measurement_run_ns_at(measurement, *speed) : measurement_run_ns(measurement).median;
+    double squares = 0;
+    for (size_t i = 0; i < measurement->count; i++) {
+        const struct program_run *run = &measurement->items[i];
+        double ns = speed ? run_ns_at(run, measurement->cores, *speed) : (double)run->run_ns;
+        squares += pow(ns / median_ns - 1, 2);
     }
-    double ratio = median_of(ratios, measurement->count);
-    free(ratios);
-    return ratio;
+    return squares;
 }

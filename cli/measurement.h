@@ -4,6 +4,7 @@
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -19,18 +20,12 @@ struct measurement {
 struct measurements {
     struct measurement *items;
     size_t count, capacity;
-    struct {
-        struct run_place {
-            size_t measurement, run; /* indexes */
-        } * items;
-        size_t count, capacity;
-    } order; /* all runs, in the order in which they were made */
 };
 
 /* The one for this configuration, added when new. Valid until the next one is added. */
 struct measurement *measurements_get(struct measurements *measurements, const char *threads,
                                      int cores);
-/* Adds a run, the last one so far, to its configuration, which is returned as above. */
+/* Adds a run to its configuration, which is returned as above. */
 struct measurement *measurements_add(struct measurements *measurements, const char *threads,
                                      int cores, const struct program_run *run);
 void measurements_free(struct measurements *measurements);
@@ -57,15 +52,25 @@ double measurement_foreign_share(const struct measurement *measurement);
 double measurement_own_run_ns(const struct measurement *measurement);
 double measurement_own_utilisation(const struct measurement *measurement);
 
-/* The configuration with the most runs; the one given if none has more. */
-const struct measurement *measurements_most_run(const struct measurements *measurements,
-                                                const struct measurement *measurement);
+/* What others make of the cores' speed differs from run to run, and programs mind it more or less:
+ * a run takes longer by so many powers of its slowdown. Estimated from runs of the same
+ * configuration; as far as they do not tell, 1, as for whoever computes. */
+double measurements_sensitivity(const struct measurements *measurements);
 
-/* Machines change their speed within minutes. How long the runs took against those of `pace` that
- * were made next to them, before and after: the median over the runs. What others had then they had
- * of both. 1 for `pace` itself; both have runs. */
-double measurements_ratio(const struct measurements *measurements,
-                          const struct measurement *measurement, const struct measurement *pace);
+struct speed {
+    double slowdown; /* of the cores, as base/pace.h tells it; 0: not known */
+    double sensitivity;
+};
+
+/* Is it known of all runs how fast the cores were? */
+bool measurement_speeds_known(const struct measurement *measurement);
+
+/* measurement_own_run_ns(), every run converted to cores of that speed. Both must be known. */
+double measurement_run_ns_at(const struct measurement *measurement, struct speed speed);
+
+/* Sum over the runs of their squared deviations from the median, in parts of it; all at `speed`,
+ * or, NULL, as they were. */
+double measurement_squares(const struct measurement *measurement, const struct speed *speed);
 
 /* Median of `n` > 0 values, sorted in place. */
 double median_of(double *values, size_t n);

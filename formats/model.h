@@ -395,6 +395,8 @@ struct machine {
     struct dist brief_latency_ns; /* ... the same there; 0 and unused where nothing differs */
     bool signals_wait;            /* who signals a condition may have to wait until those that were
                                    * woken before have run: glibc before 2.41 */
+    double slowdown; /* by neighbours and heat, of the cores in the recorded runs, as base/pace.h
+                      * tells it; it is in the CPU demands. 0: not known */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

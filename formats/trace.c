@@ -28,6 +28,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->date);
     free(meta->loss);
     free(meta->untraced_cpu_ns);
+    free(meta->untraced_slowdowns);
 }
 
 void trace_free(struct trace *trace) {

@@ -179,8 +179,10 @@ struct trace_meta {
     uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
     size_t n_untraced;
     uint64_t *untraced_cpu_ns; /* the same of each plain run */
-    double probe_ns;           /* cost of one untimed record, measured at start */
-    double timed_probe_ns;     /* cost of one timed (two clock reads) record */
+    double slowdown; /* of the cores in the traced run, as base/pace.h tells it; 0: not known */
+    double *untraced_slowdowns; /* in each plain run; NULL: not known */
+    double probe_ns;            /* cost of one untimed record, measured at start */
+    double timed_probe_ns;      /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;
     char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */

@@ -46,26 +46,35 @@ static json_t *write_times(const uint64_t *times, size_t n) {
     return json;
 }
 
+/* `numbers` NULL: none. */
+static json_t *write_numbers(const double *numbers, size_t n) {
+    json_t *json = json_array();
+    for (size_t i = 0; numbers && i < n; i++)
+        json_array_append_new(json, json_real(numbers[i]));
+    return json;
+}
+
 static json_t *write_meta(const struct trace_meta *meta) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
-                     "s:I, s:I, s:I, "
-                     "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*, s:f, s:f}",
-                     "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
-                     write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
-                     write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores,
-                     "tick_ns", meta->tick_ns, "exit_status", meta->exit_status, "complete",
-                     meta->complete, "start_mono_ns", (json_int_t)meta->start_mono_ns, "run_ns",
-                     (json_int_t)meta->run_ns, "untraced_run_ns", (json_int_t)meta->untraced_run_ns,
-                     "untraced_spread_ns", (json_int_t)meta->untraced_spread_ns, "probe_ns",
-                     meta->probe_ns, "timed_probe_ns", meta->timed_probe_ns, "lost_records",
-                     (json_int_t)meta->lost_records, "lost_events", (json_int_t)meta->lost_events,
-                     "records", (json_int_t)meta->records, "bytes", (json_int_t)meta->bytes,
-                     "has_slices", meta->has_slices, "has_wakes", meta->has_wakes, "has_blocks",
-                     meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
-                     write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc",
-                     write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks),
-                     "loss", meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns",
-                     meta->wake_cpu_ns, "preempt_ns", meta->preempt_ns);
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
+        "s:I, s:I, s:I, "
+        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*, s:f, s:f, s:f, s:o}",
+        "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
+        write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
+        write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "tick_ns",
+        meta->tick_ns, "exit_status", meta->exit_status, "complete", meta->complete,
+        "start_mono_ns", (json_int_t)meta->start_mono_ns, "run_ns", (json_int_t)meta->run_ns,
+        "untraced_run_ns", (json_int_t)meta->untraced_run_ns, "untraced_spread_ns",
+        (json_int_t)meta->untraced_spread_ns, "probe_ns", meta->probe_ns, "timed_probe_ns",
+        meta->timed_probe_ns, "lost_records", (json_int_t)meta->lost_records, "lost_events",
+        (json_int_t)meta->lost_events, "records", (json_int_t)meta->records, "bytes",
+        (json_int_t)meta->bytes, "has_slices", meta->has_slices, "has_wakes", meta->has_wakes,
+        "has_blocks", meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
+        write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc", write_text(meta->libc),
+        "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
+        meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
+        meta->preempt_ns, "slowdown", meta->slowdown, "untraced_slowdowns",
+        write_numbers(meta->untraced_slowdowns, meta->n_untraced));
 }
 
 static json_t *write_apis(void) {

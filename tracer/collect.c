@@ -46,10 +46,15 @@ struct collection {
         size_t count, capacity;
         uint64_t *items;
     } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
-    bool stopped;             /* no more plain runs */
-    double last_run_ns;       /* 0: none yet */
-    int slowed;               /* runs that did not count, as something slowed them */
-    bool again;               /* the traced run is made again: its output has been seen */
+    struct {
+        size_t count, capacity;
+        double *items;
+    } plain_slowdowns;
+    double slowdown;    /* of the traced run */
+    bool stopped;       /* no more plain runs */
+    double last_run_ns; /* 0: none yet */
+    int slowed;         /* runs that did not count, as something slowed them */
+    bool again;         /* the traced run is made again: its output has been seen */
 };
 
 /* ---- steadiness ---- */
@@ -57,15 +62,15 @@ struct collection {
 #define MOST_SLOWED 8 /* then they all count: the machine will not get quiet */
 
 static struct pace *begin_run(const struct collection *collection) {
-    if (!collection->options->steady)
-        return NULL;
-    pace_wait(host_cores(), collection->last_run_ns);
+    if (collection->options->steady)
+        pace_wait(host_cores(), collection->last_run_ns);
     return pace_start(host_cores());
 }
 
 /* Whether a run with this slowdown does not count. */
 static bool is_to_repeat(struct collection *collection, double slowdown) {
-    bool repeat = slowdown > PACE_DISTURBED && collection->slowed < MOST_SLOWED;
+    bool repeat = collection->options->steady && slowdown > PACE_DISTURBED &&
+                  collection->slowed < MOST_SLOWED;
     collection->slowed += repeat;
     return repeat;
 }
@@ -90,6 +95,7 @@ static bool run_plainly(struct collection *collection) {
     } else if (!is_to_repeat(collection, slowdown)) {
         *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
         *VECTOR_ADD(&collection->plain_cpu_ns) = launch.cpu_ns;
+        *VECTOR_ADD(&collection->plain_slowdowns) = slowdown;
         return true;
     }
     return collection->stopped;
@@ -148,11 +154,14 @@ static void set_untraced(struct trace_meta *meta, struct collection *collection)
     size_t n = collection->plain_ns.count;
     uint64_t *runs_ns = collection->plain_ns.items;
     meta->cpu_ns = collection->launch.cpu_ns;
+    meta->slowdown = collection->slowdown;
     if (n == 0)
         return;
     meta->n_untraced = n;
     meta->untraced_cpu_ns = collection->plain_cpu_ns.items;
-    collection->plain_cpu_ns = (struct times){0};
+    collection->plain_cpu_ns.items = NULL;
+    meta->untraced_slowdowns = collection->plain_slowdowns.items;
+    collection->plain_slowdowns.items = NULL;
     qsort(runs_ns, n, sizeof *runs_ns, compare_ns);
     meta->untraced_run_ns = (runs_ns[(n - 1) / 2] + runs_ns[n / 2]) / 2;
     meta->untraced_spread_ns = runs_ns[n - 1] - runs_ns[0];
@@ -409,6 +418,7 @@ static void free_collection(struct collection *collection) {
     free(collection->timebase.items);
     free(collection->plain_ns.items);
     free(collection->plain_cpu_ns.items);
+    free(collection->plain_slowdowns.items);
     free(collection->evictions.items);
     free(collection->raw);
 }
@@ -431,12 +441,12 @@ static int run_traced_steadily(struct collection *collection, struct error *erro
     for (;;) {
         struct pace *pace = begin_run(collection);
         int status = run_traced(collection, error);
-        double slowdown = pace_stop(pace);
+        double slowdown = collection->slowdown = pace_stop(pace);
         collection->last_run_ns =
             (double)(collection->launch.end_mono_ns - collection->launch.start_mono_ns);
         bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
         if (!ended || !is_to_repeat(collection, slowdown)) {
-            if (slowdown > PACE_DISTURBED)
+            if (collection->options->steady && slowdown > PACE_DISTURBED)
                 lacks_add(&collection->lacks,
                           "a steady machine: after %d runs that did not count something slowed the "
                           "cores by %.0f %% in this one, too",

@@ -97,6 +97,10 @@ static struct trace *make_trace(size_t n_records) {
     meta->untraced_cpu_ns = memory_alloc(2, sizeof *meta->untraced_cpu_ns);
     meta->untraced_cpu_ns[0] = 211;
     meta->untraced_cpu_ns[1] = 1ull << 40;
+    meta->slowdown = 1.125;
+    meta->untraced_slowdowns = memory_alloc(2, sizeof *meta->untraced_slowdowns);
+    meta->untraced_slowdowns[0] = 1.0625;
+    meta->untraced_slowdowns[1] = 1.25;
     meta->lacks = memory_alloc(1, sizeof *meta->lacks);
     meta->lacks[0] = memory_strdup("wake-up times: only root may see them");
     meta->directory = memory_strdup("/source");
@@ -193,6 +197,8 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(meta->cpu_ns, 222);
     assert_int_equal(meta->n_untraced, 2);
     assert_true(meta->untraced_cpu_ns[0] == 211 && meta->untraced_cpu_ns[1] == 1ull << 40);
+    assert_true(meta->slowdown == 1.125);
+    assert_true(meta->untraced_slowdowns[0] == 1.0625 && meta->untraced_slowdowns[1] == 1.25);
     assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
     assert_true(meta->wake_cpu_ns == 11000.5 && meta->preempt_ns == 17000.25);
     assert_int_equal(meta->lost_records, 1);
