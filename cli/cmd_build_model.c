@@ -15,6 +15,7 @@
 #include "cli/prediction.h"
 #include "cli/quantity.h"
 #include "cli/workspace.h"
+#include "formats/recorded_speed.h"
 #include "formats/user_word.h"
 #include "modelgen/modelgen.h"
 #include "modelgen/run/attaching.h"
@@ -213,7 +214,7 @@ static int check_untraced(struct model *model, const struct trace *trace, struct
         return 0;
     if (simulate_itself(model, trace, &prediction, error) < 0)
         return -1;
-    modelgen_add_check(model, without_probes, (double)trace->meta.untraced_run_ns / 1e9,
+    modelgen_add_check(model, without_probes, recorded_untraced_ns(&trace->meta) / 1e9,
                        prediction.result.run_ns.mean / 1e9);
     prediction_free(&prediction);
     return 0;

@@ -11,6 +11,7 @@
 #include "cli/programs.h"
 #include "cli/tally.h"
 #include "cli/workspace.h"
+#include "formats/recorded_speed.h"
 
 static error_t parse_report(int key, char *argument, struct argp_state *state) {
     struct common_options *options = state->input;
@@ -61,8 +62,7 @@ static void print_probes(const struct trace_meta *meta) {
     printf("probes     %llu records, %s, %.0f ns each; ", (unsigned long long)meta->records,
            quantity_show(per_second, UNIT_RATE, rate), meta->probe_ns);
     if (meta->untraced_run_ns)
-        printf("running time %+.1f %%\n",
-               100 * ((double)meta->run_ns / (double)meta->untraced_run_ns - 1));
+        printf("running time %+.1f %%\n", 100 * recorded_perturbation(meta));
     else
         printf("running time without them not measured\n");
     printf("lost       %llu records, %llu scheduling events\n",

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_fit.h>
-#include <gsl/gsl_statistics_double.h>
-
 #include "base/memory.h"
+#include "base/sensitivity.h"
 #include "cli/load.h"
 
 struct measurement *measurements_get(struct measurements *measurements, const char *threads,
@@ -57,7 +55,7 @@ void measurements_write_header(FILE *out) {
 void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
                             const struct program_run *run) {
     const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
-    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f\n", quote,
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g\n", quote,
             measurement->threads, quote, measurement->cores, round, run->run_ns, run->cpu_ns,
             run->foreign_ns, run->slowdown);
     fflush(out);
@@ -221,17 +219,6 @@ double measurement_own_utilisation(const struct measurement *measurement) {
 
 /* ---- speed ---- */
 
-/* Programs that compute are as sensitive as this, more or less: of those that were looked at 0.8 to
- * 1.3, and one that mostly waited for memory 0.2. */
-#define USUAL_SENSITIVITY  1
-#define SENSITIVITIES_VARY 0.5 /* standard deviation */
-
-/* Logarithms of the runs' slowdowns and times, less their means in the configuration. */
-struct slowed_runs {
-    double *slowdowns, *times;
-    size_t count, configurations;
-};
-
 bool measurement_speeds_known(const struct measurement *measurement) {
     for (size_t i = 0; i < measurement->count; i++)
         if (measurement->items[i].slowdown == 0)
@@ -239,56 +226,36 @@ bool measurement_speeds_known(const struct measurement *measurement) {
     return measurement->count > 0;
 }
 
-static void add_slowed_runs(struct slowed_runs *runs, const struct measurement *measurement) {
-    double *slowdowns = runs->slowdowns + runs->count;
-    double *times = runs->times + runs->count;
+/* Gives for which share of each run at least one thread may have computed, all added up. */
+static double add_slowed_runs(struct slowed_runs *runs, const struct measurement *measurement) {
+    double share = 0;
+    double *slowdowns = memory_alloc(measurement->count, sizeof *slowdowns);
+    double *times = memory_alloc(measurement->count, sizeof *times);
     for (size_t i = 0; i < measurement->count; i++) {
-        const struct program_run *run = &measurement->items[i];
-        slowdowns[i] = log(run->slowdown);
-        times[i] = log(own_run_ns(run, measurement->cores));
+        slowdowns[i] = measurement->items[i].slowdown;
+        times[i] = own_run_ns(&measurement->items[i], measurement->cores);
+        share += fmin((double)measurement->items[i].cpu_ns / times[i], 1);
     }
-    double slowdown = gsl_stats_mean(slowdowns, 1, measurement->count);
-    double time = gsl_stats_mean(times, 1, measurement->count);
-    for (size_t i = 0; i < measurement->count; i++) {
-        slowdowns[i] -= slowdown;
-        times[i] -= time;
-    }
-    runs->count += measurement->count;
-    runs->configurations++;
-}
-
-/* The slope of times over slowdowns, the less sure the more like USUAL_SENSITIVITY: the mean of
- * both by their inverse variances. */
-static double sensitivity_of(const struct slowed_runs *runs) {
-    double slope, variance, squares;
-    if (runs->count <= runs->configurations + 1)
-        return USUAL_SENSITIVITY;
-    gsl_fit_mul(runs->slowdowns, 1, runs->times, 1, runs->count, &slope, &variance, &squares);
-    /* it counts one less than the runs as free, and each configuration has a mean of its own */
-    variance *= (double)(runs->count - 1) / (double)(runs->count - runs->configurations - 1);
-    if (!isfinite(slope) || !isfinite(variance)) /* always the same speed */
-        return USUAL_SENSITIVITY;
-    double usual_variance = SENSITIVITIES_VARY * SENSITIVITIES_VARY;
-    return (slope * usual_variance + USUAL_SENSITIVITY * variance) / (usual_variance + variance);
+    sensitivity_add(runs, slowdowns, times, measurement->count);
+    free(slowdowns);
+    free(times);
+    return share;
 }
 
 double measurements_sensitivity(const struct measurements *measurements) {
-    size_t n = 0;
-    for (size_t i = 0; i < measurements->count; i++)
-        n += measurements->items[i].count;
-    struct slowed_runs runs = {.slowdowns = memory_alloc(n, sizeof(double)),
-                               .times = memory_alloc(n, sizeof(double))};
+    struct slowed_runs runs = {0};
+    double share = 0;
     for (size_t i = 0; i < measurements->count; i++)
         if (measurement_speeds_known(&measurements->items[i]))
-            add_slowed_runs(&runs, &measurements->items[i]);
-    double sensitivity = sensitivity_of(&runs);
-    free(runs.slowdowns);
-    free(runs.times);
+            share += add_slowed_runs(&runs, &measurements->items[i]);
+    double sensitivity = sensitivity_of(&runs, runs.count ? share / (double)runs.count : 1);
+    sensitivity_free(&runs);
     return sensitivity;
 }
 
 static double run_ns_at(const struct program_run *run, int cores, struct speed speed) {
-    return own_run_ns(run, cores) * pow(speed.slowdown / run->slowdown, speed.sensitivity);
+    return sensitivity_convert(own_run_ns(run, cores), run->slowdown, speed.slowdown,
+                               speed.sensitivity);
 }
 
 double measurement_run_ns_at(const struct measurement *measurement, struct speed speed) {

@@ -52,9 +52,7 @@ double measurement_foreign_share(const struct measurement *measurement);
 double measurement_own_run_ns(const struct measurement *measurement);
 double measurement_own_utilisation(const struct measurement *measurement);
 
-/* What others make of the cores' speed differs from run to run, and programs mind it more or less:
- * a run takes longer by so many powers of its slowdown. Estimated from runs of the same
- * configuration; as far as they do not tell, 1, as for whoever computes. */
+/* How much the program minds that others slow the cores, as base/sensitivity.h tells it. */
 double measurements_sensitivity(const struct measurements *measurements);
 
 struct speed {

@@ -9,10 +9,12 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/pace.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
 #include "cli/user_cache.h"
 #include "cli/workspace.h"
+#include "formats/recorded_speed.h"
 #include "formats/sample.h"
 #include "sampler/sampler.h"
 #include "tracer/tracer.h"
@@ -151,9 +153,13 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
 static void describe_perturbation(const struct trace_meta *meta) {
     if (meta->untraced_run_ns == 0)
         return;
-    double untraced_ns = (double)meta->untraced_run_ns;
-    log_note("perturbation: %+.1f %% over %.3f s without probes",
-             100 * ((double)meta->run_ns / untraced_ns - 1), untraced_ns / 1e9);
+    log_note("perturbation: %+.1f %% over %.3f s without probes", 100 * recorded_perturbation(meta),
+             recorded_untraced_ns(meta) / 1e9);
+    double slowdown = recorded_slowdown(meta);
+    if (slowdown > PACE_DISTURBED)
+        log_note("the cores were slowed by %.0f %%, by other guests of this machine's host or by "
+                 "heat: so is what will be predicted",
+                 100 * (slowdown - 1));
 }
 
 /* A recording with holes in it must not take the place of a good one. */

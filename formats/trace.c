@@ -27,8 +27,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->libc);
     free(meta->date);
     free(meta->loss);
-    free(meta->untraced_cpu_ns);
-    free(meta->untraced_slowdowns);
+    free(meta->untraced);
 }
 
 void trace_free(struct trace *trace) {

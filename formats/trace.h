@@ -157,6 +157,12 @@ struct trace_eviction {
     double survived; /* PROBE: of the lines, 0..1 */
 };
 
+/* A run of the same program without probes. */
+struct trace_plain_run {
+    uint64_t run_ns, cpu_ns; /* run_ns 0 = not known, but for the median */
+    double slowdown;         /* as in struct trace_meta */
+};
+
 struct trace_meta {
     int version;
     int n_args;
@@ -177,12 +183,11 @@ struct trace_meta {
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */
     uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
+    double slowdown;             /* of its cores, as base/pace.h tells it; 0 = not known */
     size_t n_untraced;
-    uint64_t *untraced_cpu_ns; /* the same of each plain run */
-    double slowdown; /* of the cores in the traced run, as base/pace.h tells it; 0: not known */
-    double *untraced_slowdowns; /* in each plain run; NULL: not known */
-    double probe_ns;            /* cost of one untimed record, measured at start */
-    double timed_probe_ns;      /* cost of one timed (two clock reads) record */
+    struct trace_plain_run *untraced; /* the plain runs */
+    double probe_ns;                  /* cost of one untimed record, measured at start */
+    double timed_probe_ns;            /* cost of one timed (two clock reads) record */
     uint64_t lost_records, lost_events;
     char *loss;              /* why records were lost; NULL: not known */
     uint64_t records, bytes; /* as recorded, before compression */

@@ -39,26 +39,23 @@ static json_t *write_texts(char *const *texts, size_t n) {
     return json;
 }
 
-static json_t *write_times(const uint64_t *times, size_t n) {
-    json_t *json = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(json, json_integer((json_int_t)times[i]));
-    return json;
-}
-
-/* `numbers` NULL: none. */
-static json_t *write_numbers(const double *numbers, size_t n) {
-    json_t *json = json_array();
-    for (size_t i = 0; numbers && i < n; i++)
-        json_array_append_new(json, json_real(numbers[i]));
-    return json;
+static void write_plain_runs(json_t *json, const struct trace_meta *meta) {
+    json_t *run = json_array(), *cpu = json_array(), *slowdowns = json_array();
+    for (size_t i = 0; i < meta->n_untraced; i++) {
+        json_array_append_new(run, json_integer((json_int_t)meta->untraced[i].run_ns));
+        json_array_append_new(cpu, json_integer((json_int_t)meta->untraced[i].cpu_ns));
+        json_array_append_new(slowdowns, json_real(meta->untraced[i].slowdown));
+    }
+    json_object_set_new(json, "untraced_runs_ns", run);
+    json_object_set_new(json, "untraced_cpu_ns", cpu);
+    json_object_set_new(json, "untraced_slowdowns", slowdowns);
 }
 
 static json_t *write_meta(const struct trace_meta *meta) {
-    return json_pack(
+    json_t *json = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
         "s:I, s:I, s:I, "
-        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o, s:o*, s:f, s:f, s:f, s:o}",
+        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o*, s:f, s:f, s:f}",
         "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
         write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
         write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "tick_ns",
@@ -69,12 +66,12 @@ static json_t *write_meta(const struct trace_meta *meta) {
         meta->timed_probe_ns, "lost_records", (json_int_t)meta->lost_records, "lost_events",
         (json_int_t)meta->lost_events, "records", (json_int_t)meta->records, "bytes",
         (json_int_t)meta->bytes, "has_slices", meta->has_slices, "has_wakes", meta->has_wakes,
-        "has_blocks", meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "untraced_cpu_ns",
-        write_times(meta->untraced_cpu_ns, meta->n_untraced), "libc", write_text(meta->libc),
-        "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
+        "has_blocks", meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "libc",
+        write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
         meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
-        meta->preempt_ns, "slowdown", meta->slowdown, "untraced_slowdowns",
-        write_numbers(meta->untraced_slowdowns, meta->n_untraced));
+        meta->preempt_ns, "slowdown", meta->slowdown);
+    write_plain_runs(json, meta);
+    return json;
 }
 
 static json_t *write_apis(void) {

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "formats/recorded_speed.h"
 #include "modelgen/draft.h"
 #include "modelgen/graph/closings.h"
 #include "modelgen/graph/handbacks.h"
@@ -72,8 +73,7 @@ static void write_provenance(const struct trace *trace, struct model *model) {
     model->host = memory_strdup(meta->host ? meta->host : "");
     model->build_id = memory_strdup(meta->build_id ? meta->build_id : "");
     model->measured_run_ns = (double)meta->run_ns;
-    model->perturbation =
-        meta->untraced_run_ns ? (double)meta->run_ns / (double)meta->untraced_run_ns - 1 : NAN;
+    model->perturbation = recorded_perturbation(meta);
     model->probe_ns = meta->probe_ns;
     model->lost_events = (double)(meta->lost_records + meta->lost_events);
     if (!meta->complete)

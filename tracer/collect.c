@@ -1,6 +1,7 @@
 /* Stage 3 from the outside: a traced run, the plain runs around it, and the trace of it all. */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,14 +43,10 @@ struct collection {
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
     struct evictions evictions;
     bool sees_displacement; /* how fast threads displace what others have in a cache can be told */
-    struct times {
-        size_t count, capacity;
-        uint64_t *items;
-    } plain_ns, plain_cpu_ns; /* of the plain runs: wall and CPU time */
     struct {
         size_t count, capacity;
-        double *items;
-    } plain_slowdowns;
+        struct trace_plain_run *items;
+    } plain;
     double slowdown;    /* of the traced run */
     bool stopped;       /* no more plain runs */
     double last_run_ns; /* 0: none yet */
@@ -93,9 +90,8 @@ static bool run_plainly(struct collection *collection) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
     } else if (!is_to_repeat(collection, slowdown)) {
-        *VECTOR_ADD(&collection->plain_ns) = launch.end_mono_ns - launch.start_mono_ns;
-        *VECTOR_ADD(&collection->plain_cpu_ns) = launch.cpu_ns;
-        *VECTOR_ADD(&collection->plain_slowdowns) = slowdown;
+        *VECTOR_ADD(&collection->plain) = (struct trace_plain_run){
+            launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, slowdown};
         return true;
     }
     return collection->stopped;
@@ -119,24 +115,20 @@ static const struct enough {
 } usual = {5, 10e9}, unsteady = {9, 30e9};
 #define UNSTEADY 0.05 /* most less least CPU time, in parts of both CPU time and running time */
 
-static bool are_steady(const struct times *cpu_ns, double all_ns) {
-    uint64_t least = UINT64_MAX, most = 0;
-    for (size_t i = 0; i < cpu_ns->count; i++) {
-        least = cpu_ns->items[i] < least ? cpu_ns->items[i] : least;
-        most = cpu_ns->items[i] > most ? cpu_ns->items[i] : most;
-    }
-    double range = cpu_ns->count ? (double)(most - least) : 0;
-    return range <= UNSTEADY * (double)least ||
-           range * (double)cpu_ns->count <= UNSTEADY * all_ns; /* it mostly sleeps */
-}
-
 static bool has_enough_runs(const struct collection *collection) {
-    const struct times *plain_ns = &collection->plain_ns;
-    double all_ns = 0;
-    for (size_t i = 0; i < plain_ns->count; i++)
-        all_ns += (double)plain_ns->items[i];
-    struct enough enough = are_steady(&collection->plain_cpu_ns, all_ns) ? usual : unsteady;
-    return plain_ns->count >= enough.runs || (plain_ns->count >= FEW_RUNS && all_ns >= enough.ns);
+    size_t n = collection->plain.count;
+    double least_ns = INFINITY, most_ns = 0, all_ns = 0; /* CPU time of a run; all runs */
+    for (size_t i = 0; i < n; i++) {
+        const struct trace_plain_run *run = &collection->plain.items[i];
+        least_ns = fmin(least_ns, (double)run->cpu_ns);
+        most_ns = fmax(most_ns, (double)run->cpu_ns);
+        all_ns += (double)run->run_ns;
+    }
+    double range_ns = most_ns - least_ns;
+    bool steady = n == 0 || range_ns <= UNSTEADY * least_ns ||
+                  range_ns * (double)n <= UNSTEADY * all_ns; /* it mostly sleeps */
+    struct enough enough = steady ? usual : unsteady;
+    return n >= enough.runs || (n >= FEW_RUNS && all_ns >= enough.ns);
 }
 
 static void run_enough_plainly(struct collection *collection) {
@@ -151,20 +143,21 @@ static int compare_ns(const void *left, const void *right) {
 }
 
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
-    size_t n = collection->plain_ns.count;
-    uint64_t *runs_ns = collection->plain_ns.items;
+    size_t n = collection->plain.count;
     meta->cpu_ns = collection->launch.cpu_ns;
     meta->slowdown = collection->slowdown;
     if (n == 0)
         return;
     meta->n_untraced = n;
-    meta->untraced_cpu_ns = collection->plain_cpu_ns.items;
-    collection->plain_cpu_ns.items = NULL;
-    meta->untraced_slowdowns = collection->plain_slowdowns.items;
-    collection->plain_slowdowns.items = NULL;
+    meta->untraced = collection->plain.items;
+    collection->plain.items = NULL;
+    uint64_t *runs_ns = memory_alloc(n, sizeof *runs_ns);
+    for (size_t i = 0; i < n; i++)
+        runs_ns[i] = meta->untraced[i].run_ns;
     qsort(runs_ns, n, sizeof *runs_ns, compare_ns);
     meta->untraced_run_ns = (runs_ns[(n - 1) / 2] + runs_ns[n / 2]) / 2;
     meta->untraced_spread_ns = runs_ns[n - 1] - runs_ns[0];
+    free(runs_ns);
 }
 
 /* ---- the traced run ---- */
@@ -416,9 +409,7 @@ static void free_collection(struct collection *collection) {
     lacks_cut(&collection->lacks, 0);
     free(collection->lacks.items);
     free(collection->timebase.items);
-    free(collection->plain_ns.items);
-    free(collection->plain_cpu_ns.items);
-    free(collection->plain_slowdowns.items);
+    free(collection->plain.items);
     free(collection->evictions.items);
     free(collection->raw);
 }

@@ -6,6 +6,7 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
+#include "formats/recorded_speed.h"
 #include "modelgen/run/attaching.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/refills.h"
@@ -60,8 +61,12 @@ struct correction correction_find(const struct trace *trace, const struct refill
     size_t n = meta->n_untraced + 1;
     double *factors = memory_alloc(n, sizeof *factors);
     for (size_t i = 0; i < meta->n_untraced; i++)
-        factors[i] = ((double)meta->untraced_cpu_ns[i] - rest_ns) / demand_ns;
-    factors[n - 1] = (demand_ns - timeline_stolen(trace)) / demand_ns;
+        factors[i] = recorded_cpu_at_usual_speed(meta, (double)meta->untraced[i].cpu_ns - rest_ns,
+                                                 meta->untraced[i].slowdown) /
+                     demand_ns;
+    factors[n - 1] =
+        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->slowdown) /
+        demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);
     double range = factors[n - 1] - factors[0];

@@ -1,5 +1,5 @@
 /* The traced run is one run of several of the same configuration, and the only one with probes. The
- * model's CPU demands are made to add up to the median of all. */
+ * model's CPU demands are made to add up to the median of all, at the usual speed of the cores. */
 #ifndef PERSIK_MODELGEN_RUN_CORRECTION_H
 #define PERSIK_MODELGEN_RUN_CORRECTION_H
 

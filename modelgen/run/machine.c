@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <gsl/gsl_sort_double.h>
-#include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
+#include "formats/recorded_speed.h"
 #include "modelgen/draft.h"
 #include "modelgen/run/moments.h"
 #include "modelgen/run/timeline.h"
@@ -278,19 +277,6 @@ static bool signals_wait(const char *libc) {
     return major == 2 && minor >= 25 && minor < 41;
 }
 
-/* The median over the recorded runs, as the CPU demands are those of the median run. */
-static double usual_slowdown(const struct trace_meta *meta) {
-    if (!meta->untraced_slowdowns)
-        return meta->slowdown;
-    size_t n = meta->n_untraced + 1;
-    double *slowdowns = memory_alloc(n, sizeof *slowdowns);
-    memcpy(slowdowns, meta->untraced_slowdowns, meta->n_untraced * sizeof *slowdowns);
-    slowdowns[n - 1] = meta->slowdown;
-    double usual = gsl_stats_median(slowdowns, 1, n);
-    free(slowdowns);
-    return usual;
-}
-
 void machine_measure(const struct trace *trace, struct model *model) {
     struct machine *machine = &model->machine;
     machine->cores = trace->meta.cores > 0 ? trace->meta.cores : 1;
@@ -316,7 +302,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     /* without wake-ups in the trace what they cost stays part of the wakers' computation */
     machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
-    machine->slowdown = usual_slowdown(&trace->meta);
+    machine->slowdown = recorded_slowdown(&trace->meta);
     moments_free(&moments);
     free(wakes.items);
     free(switches.items);

@@ -24,9 +24,9 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
     trace->meta.probe_ns = PROBE;
     trace->meta.cpu_ns = THREAD_CPU + OUTSIDE;
     trace->meta.n_untraced = n;
-    trace->meta.untraced_cpu_ns = memory_alloc(n + 1, sizeof(uint64_t));
-    if (n)
-        memcpy(trace->meta.untraced_cpu_ns, plain_cpu_ns, n * sizeof(uint64_t));
+    trace->meta.untraced = memory_alloc(n + 1, sizeof *trace->meta.untraced);
+    for (size_t i = 0; i < n; i++)
+        trace->meta.untraced[i].cpu_ns = plain_cpu_ns[i];
     return trace;
 }
 
@@ -41,6 +41,20 @@ static void the_median_of_all_runs_counts(void **state) {
     assert_true(find(new_trace(1, (uint64_t[]){600 + OUTSIDE})) == (0.75 + 1) / 2);
     assert_true(find(new_trace(2, (uint64_t[]){700 + OUTSIDE, 720 + OUTSIDE})) == 0.9);
     assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
+}
+
+/* All runs alike, but for the cores: at the median speed a plain one needs 800. */
+static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
+    (void)state;
+    struct trace *trace = new_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
+    trace->meta.slowdown = 1.25;
+    for (int i = 0; i < 2; i++) {
+        trace->meta.untraced[i].run_ns = trace->meta.untraced[i].cpu_ns;
+        trace->meta.untraced[i].slowdown = i == 0 ? 1 : 1.5;
+    }
+    struct correction correction = correction_find(trace, NULL);
+    assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);
+    trace_free(trace);
 }
 
 /* Where a fifth of the CPU time is the probes' at best, they may well have had most of it. */
@@ -125,6 +139,7 @@ static void all_demands_are_multiplied(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_median_of_all_runs_counts),
+        cmocka_unit_test(all_runs_count_at_the_usual_speed_of_the_cores),
         cmocka_unit_test(probes_that_are_called_all_the_time_cost_more_than_a_call),
         cmocka_unit_test(how_much_the_runs_differ_is_known),
         cmocka_unit_test(what_the_host_took_is_no_demand),

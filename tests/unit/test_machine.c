@@ -137,27 +137,9 @@ static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
     }
 }
 
-/* Which of the recorded runs the model's CPU demands are of. */
-static void the_slowdown_is_that_of_the_median_run(void **state) {
-    (void)state;
-    const double plain[] = {1.5, 1.0};
-    for (size_t n = 0; n <= 2; n++) {
-        struct trace *trace = new_trace();
-        trace->meta.slowdown = 1.25;
-        trace->meta.n_untraced = n;
-        if (n) {
-            trace->meta.untraced_cpu_ns = memory_alloc(n, sizeof(uint64_t));
-            trace->meta.untraced_slowdowns = memory_alloc(n, sizeof(double));
-            memcpy(trace->meta.untraced_slowdowns, plain, n * sizeof(double));
-        }
-        assert_true(measure(trace).slowdown == (n == 1 ? 1.375 : 1.25));
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interrupts_cost_where_the_trace_shows_wake_ups),
-        cmocka_unit_test(the_slowdown_is_that_of_the_median_run),
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
         cmocka_unit_test(cores_that_have_just_become_idle_have_a_latency_of_their_own),
         cmocka_unit_test(what_idle_cores_take_is_counted),

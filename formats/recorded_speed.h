@@ -1,0 +1,21 @@
+/* How fast the cores were while a trace's runs were made, with probes and without, and what these
+ * took at equal speed: cores that others share change it from run to run. */
+#ifndef PERSIK_FORMATS_RECORDED_SPEED_H
+#define PERSIK_FORMATS_RECORDED_SPEED_H
+
+#include "formats/trace.h"
+
+/* The median slowdown of all runs, in base/pace.h's words; 0: not known. */
+double recorded_slowdown(const struct trace_meta *meta);
+
+/* CPU time in a run with that slowdown: what it would have been with the median one. The same where
+ * slowdowns are not known. */
+double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double slowdown);
+
+/* The median running time without probes, at the usual speed. 0: not measured. */
+double recorded_untraced_ns(const struct trace_meta *meta);
+
+/* By how much longer the traced run took, in parts of that. NaN: not known. */
+double recorded_perturbation(const struct trace_meta *meta);
+
+#endif
