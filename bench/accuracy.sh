@@ -8,16 +8,14 @@
 #        bench/accuracy.sh --write                 (only the document, from what is kept)
 #
 # A machine that others share is faster in one minute and slower in the next. So the real program is
-# run in rounds, each configuration once, and the recordings are made between the rounds; all wait for
-# moments in which nothing slows the cores, and are repeated when something did (--steady).
-# A recording during which the machine was disturbed is made again, at most twice; one made at another
-# speed than the rounds' is made again after them, at most five times.
+# run in rounds, each configuration once, and the recordings are made between the rounds; how fast the
+# cores were is known of all, and what counts is the error at equal speed (persik validate).
+# A recording during which the machine was disturbed otherwise is made again, at most twice.
 # Rounds, recordings and results are kept per program in bench/scratch/accuracy/NAME/; one that is kept and
 # newer than the program is not made again, so that a broken measurement goes on where it was.
 # Delete the folder to measure anew. Of programs of which nothing is kept, the document goes on saying
 # what it said.
-# $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts. $STEADY: see
-# programs.sh.
+# $RUNS (default 5, at least 3): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -28,7 +26,6 @@ builds=(1 2 3)
 runs=${RUNS:-5}
 kept=$work/accuracy
 document=$root/docs/accuracy.md
-slowed=$(sed -n 's/^#define PACE_DISTURBED *//p' "$root/base/pace.h") # times as long: as persik sees it
 [ "$runs" -ge "${#builds[@]}" ] ||
     fail "RUNS=$runs: a recording is made before each of the first ${#builds[@]} rounds: use at least so many"
 
@@ -64,30 +61,6 @@ waiting_cell() {
 # Is the file there, and newer than the program?
 is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
 
-# Did the plain runs of a recording take as long as those of the same configuration in the rounds usually
-# did? Shared machines change their speed by a third within minutes, and what was recorded in a fast one
-# cannot predict runs of slow ones. That is said by the real runs alone, no model is asked.
-is_at_usual_speed() {
-    local plain usual
-    plain=$(self_check_of "$folder/base$1-$2" "without probes" | cut -d ' ' -f 1)
-    [ -n "$plain" ] || return 0
-    usual=$(csv_columns "$folder/measured.csv" threads cores run_ns |
-        awk -v threads="$1" '$1 == threads && $2 == 2 { print $3 }' | sort -n |
-        awk '{ t[NR] = $1 } END { print (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2 / 1e9 }')
-    [ "$(number %d "$plain / $usual > 1 - $disturbed && $plain / $usual < 1 + $disturbed")" = 1 ]
-}
-
-# After the rounds: what was recorded at another speed than theirs is recorded again.
-record_at_usual_speed() {
-    local try
-    for try in 1 2 3 4 5; do
-        is_at_usual_speed "$1" "$2" && return
-        say "$name: recording $2 with $1 threads: the machine had another speed: again ($try of 5)"
-        rm -f "$folder/base$1-$2/model.json"
-        record "$1" "$2" || return 1
-    done
-}
-
 record() {
     local base=$1 build=$2 data=$folder/base$1-$2 try
     is_kept "$data/model.json" && return
@@ -107,7 +80,7 @@ run_round() {
     is_kept "$round" && return
     say "$name: round $1 of $runs: every configuration once"
     "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
-        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 "${steady[@]}" --format csv \
+        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --format csv \
         -- "${command[@]}" >/dev/null || return 1
     mv "$round.part" "$round"
 }
@@ -124,12 +97,15 @@ predict_by_seeds() {
 # Compares one model with the rounds; its line goes to result.part.
 judge_model() {
     local base=$1 build=$2 data=$folder/base$1-$2 predict_s mean median worst own_mean own_worst
-    local equal_mean equal_worst
+    local equal_mean equal_worst speeds
     if [ -n "$models_only" ]; then
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
-    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --reference "$base" --format csv \
+    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv \
         >"$data.csv" || return 1
+    speeds=$("$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json |
+        jq -r '[.run_spread, .equal_speed_run_spread, .sensitivity, .recorded_slowdown] | @csv') ||
+        return 1
     predict_s=$(cpu_seconds_of predict_by_seeds "$data") || return 1
     predict_s=$(number %.4f "$predict_s / ${#seeds[@]}")
     read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns)"
@@ -138,7 +114,7 @@ judge_model() {
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
         node_count "$data"),$predict_s,$own_mean,$own_worst,$equal_mean,$equal_worst,$(
-        waiting_cell "$data"),$(untraced_check "$data")" \
+        waiting_cell "$data"),$(untraced_check "$data"),$speeds" \
         >>"$folder/result.part"
 }
 
@@ -172,11 +148,6 @@ measure_program() {
             tail -n +2 "$folder/round$round.csv"
         done
     } >"$folder/measured.csv" || return 1
-    for base in "${bases[@]}"; do
-        for build in "${builds[@]}"; do
-            [ -n "$models_only" ] || record_at_usual_speed "$base" "$build" || return 1
-        done
-    done
     : >"$folder/result.part"
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do
@@ -209,34 +180,6 @@ mean_of() {
 worst_of() {
     awk -F , -v base="$2" -v field="$3" '
         $1 == base && $field > worst { worst = $field } END { printf "%.6f", worst }' "$1"
-}
-
-# How far single runs of the real program are from the median of their configuration, on average:
-# what nobody can predict.
-spread_of() {
-    csv_columns "$1" threads cores run_ns | sort -k1,1n -k2,2n -k3,3n | awk '
-        function flush(i, median) {
-            median = (runs[int((n + 1) / 2)] + runs[int(n / 2) + 1]) / 2
-            for (i = 1; i <= n; i++) {
-                sum += (runs[i] > median ? runs[i] - median : median - runs[i]) / median
-                all++
-            }
-        }
-        $1 " " $2 != key { if (n) flush(); n = 0; key = $1 " " $2 }
-        { runs[++n] = $3 }
-        END { flush(); printf "%.6f", sum / all }'
-}
-
-# How many of the runs something slowed all the same, in words; measured since 2026-11-26, and not
-# with STEADY=no.
-slowed_runs() {
-    csv_columns "$1" slowdown | awk -v limit="$slowed" '$1 > limit { slowed++ }
-        $1 > 0 { told++ }
-        END {
-            if (told) printf " (%d of %d runs in all were slowed by more than %.0f %%)", slowed, NR,
-                100 * (limit - 1)
-            else printf " (as fast as the machine was: without waiting for quiet moments)"
-        }'
 }
 
 # What others had of the cores, on average over the configurations.
@@ -272,7 +215,7 @@ write_overview() {
     echo "Models from $base threads:"
     echo
     echo "| program | runs differ by | others had | running time | worst | without others | worst |" \
-        "and at equal speed | worst | CPU utilisation | worst |"
+        "at equal speed | worst | CPU utilisation | worst |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for name in "$@"; do
         is_measured "$name" || {
@@ -280,8 +223,8 @@ write_overview() {
             continue
         }
         result=$kept/$name/result.csv
-        printf '| %s | %s | %s |' "$name" "$(percent "$(spread_of "$kept/$name/measured.csv")")" \
-            "$(percent "$(foreign_share_of "$kept/$name/base$base-1.csv")")"
+        printf '| %s | %s / %s | %s |' "$name" "$(percent "$(mean_of "$result" "$base" 17)")" \
+            "$(percent "$(mean_of "$result" "$base" 18)")" "$(percent "$(foreign_share_of "$kept/$name/base$base-1.csv")")"
         for field in 3 11 13; do
             printf ' %s | %s |' "$(percent "$(mean_of "$result" "$base" $field)")" \
                 "$(percent "$(worst_of "$result" "$base" $((field == 3 ? 5 : field + 1)))")"
@@ -338,29 +281,34 @@ write_recognised() {
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
+    local sensitivity slowdown equal_worst
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
-    printf '%s on %s, at commit %s, %d runs of each configuration%s: %s\n\n' \
+    printf '%s on %s, at commit %s, %d runs of each configuration: %s\n\n' \
         "${about[1]}" "${about[3]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
-        "$(slowed_runs "$folder/measured.csv")" "\`${about[0]}\`"
-    echo "| model from | build | mean | median | worst | without others | at equal speed |" \
+        "\`${about[0]}\`"
+    echo "| model from | build | cores slowed by | mean | worst | without others | at equal speed | worst |" \
         "self-check | without probes | explained | perturbation | nodes |" \
         "waiting: exact / alike / not |"
-    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
-    while IFS=, read -r base build mean median worst check explained perturbation nodes _ own _ equal \
-        _ waiting untraced; do
-        echo "| $base threads | $build | $(percent "$mean") | $(percent "$median") |" \
-            "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$check") |" \
-            "$(percent "$untraced") | $(percent "$explained") | $(percent "$perturbation") | $nodes | ${waiting:--} |"
+    echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    while IFS=, read -r base build mean _ worst check explained perturbation nodes _ own _ equal \
+        equal_worst waiting untraced _ _ sensitivity slowdown; do
+        echo "| $base threads | $build | $(percent "$(number %f "$slowdown - 1")") | $(percent "$mean") |" \
+            "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$equal_worst") |" \
+            "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \
+            "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
-    printf '\nBy configuration (first build of each):\n\n'
-    echo "| threads | cores | measured | from 2 threads | error | from 4 threads | error |"
-    echo "|--:|--:|--:|--:|--:|--:|--:|"
-    paste -d ' ' <(csv_columns "$first" threads cores measured_run_ns predicted_run_ns) \
-        <(csv_columns "$second" predicted_run_ns) | awk '{
-            printf "| %d | %d | %.3f s | %.3f s | %+.1f %% | %.3f s | %+.1f %% |\n", $1, $2,
-                $3 / 1e9, $4 / 1e9, 100 * ($4 / $3 - 1), $5 / 1e9, 100 * ($5 / $3 - 1) }'
+    printf '\nThe running time follows the slowing of the cores by its power %.2f.\n' "$sensitivity"
+    printf '\nBy configuration (first build of each; measured: at the speed of its recording):\n\n'
+    echo "| threads | cores | as measured | measured | from 2 threads | error | measured | from 4 threads | error |"
+    echo "|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    paste -d ' ' \
+        <(csv_columns "$first" threads cores measured_run_ns equal_speed_run_ns predicted_run_ns) \
+        <(csv_columns "$second" equal_speed_run_ns predicted_run_ns) | awk '{
+            printf "| %d | %d | %.3f s | %.3f s | %.3f s | %+.1f %% | %.3f s | %.3f s | %+.1f %% |\n",
+                $1, $2, $3 / 1e9, $4 / 1e9, $5 / 1e9, 100 * ($5 / $4 - 1), $6 / 1e9, $7 / 1e9,
+                100 * ($7 / $6 - 1) }'
     write_demand "$folder"
     run_s=$(largest_run_s "$first")
     predict_s=$(mean_of "$result" 2 10)
@@ -422,23 +370,23 @@ write_document() {
         echo "model built from one traced run. Error: |predicted - measured| / measured. Every model is"
         echo "built three times from independent recordings, made between the rounds; all are shown. A"
         echo "recording during which, as persik itself says, others had the cores, or whose probes seem to cost"
-        echo "or to gain more than $(percent $disturbed) (10 % in measurements from before 2026-11-25), is made again, at"
-        echo "most twice, and one whose plain runs took $(percent $disturbed) more or less than those of the rounds at most"
-        echo "five times (since 2026-11-25); how well its model predicts is no reason to."
+        echo "or to gain more than $(percent $disturbed) is made again, at most twice; how well its model predicts is"
+        echo "no reason to."
         echo
-        echo "\"Runs differ by\": the mean deviation of single runs of the real program from the median"
-        echo "of their configuration. \"Others had\": the share of the cores that other processes and the"
-        echo "other guests of a virtual machine's host had meanwhile, as the kernel counts them (0 for"
-        echo "measurements from before 2026-11-22). \"Without others\": the error against the time estimated"
-        echo "for cores of the program's own, which is what persik predicts. A machine that others share"
-        echo "changes its speed, too, within minutes: neighbours on the same physical cores slow a program by a"
-        echo "third. Since 2026-11-26 runs and recordings wait for moments in which nothing slows the cores, and"
-        echo "runs that were slowed all the same are repeated (\`--steady\`), unless the program says that they were"
-        echo "not: where a machine is never quiet, more rounds say more. Before, ${bases[0]} threads on ${cores##*,}"
-        echo "cores were run before and after each other run. \"And at equal speed\" is the error against the time"
-        echo "that the configuration would have taken at the speed of the recording, as its runs compare with"
-        echo "those of the recorded one (\`persik validate --reference\`): it shows how well the model tells"
-        echo "configurations apart."
+        echo "**At equal speed.** A machine that others share changes its speed within seconds: neighbours on the"
+        echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
+        echo "recording was. So little pieces of work on the same cores tell meanwhile how much these are slowed"
+        echo "(\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by a power that"
+        echo "its real runs alone tell, no prediction (\`base/sensitivity.h\`). The error at equal speed is"
+        echo "that against the real runs' times converted to the speed of the recording. \"Runs differ by\":"
+        echo "standard deviation of single runs of the same configuration, as measured / at equal speed: what nobody"
+        echo "can predict, and how well the conversion works. On a quiet machine all that is the same."
+        echo "Programs measured before 2026-11-26 were compared with runs of the recorded configuration made"
+        echo "before and after each of theirs instead."
+        echo
+        echo "\"Others had\": the share of the cores that other processes and the other guests of a virtual"
+        echo "machine's host had meanwhile, as the kernel counts them. \"Without others\": the error against the"
+        echo "time estimated for cores of the program's own, which is what persik predicts."
         echo "\"Self-check\" is the model's largest deviation from the traced run that it was made of, \"without"
         echo "probes\" that of its running time from the recording's plain runs: where the traced run happened to"
         echo "be slower or faster than usual, only the second one tells whether the model is right."

@@ -51,11 +51,11 @@ remodel() {
     done
 }
 
-# Errors in percent over $threads of the model in a folder: errors FOLDER MEASURED.
+# Errors in percent over $threads, at equal speed, of the model in a folder: errors FOLDER MEASURED.
 errors() {
     "$persik" validate -q -i "$1" --reuse "$2" --format csv 2>/dev/null |
         awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-                  NR > 1 { e = 100 * ($at["predicted_run_ns"] / $at["measured_run_ns"] - 1)
+                  NR > 1 { e = 100 * $at["equal_speed_error"]
                            printf("%s%+.1f", (NR > 2 ? " " : ""), e)
                            e = e < 0 ? -e : e; if (e > worst) worst = e }
                   END { printf " | %.1f", worst }'

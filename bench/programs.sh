@@ -17,10 +17,6 @@ sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 real_programs=(zstd pbzip2 xz lbzip2 squashfs graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
 disturbed=0.05              # cost of the probes, as a share of the running time
-# $STEADY=no: nothing waits for moments in which the cores are quiet. Where there are none, more rounds
-# in the same time say more.
-steady=(--steady)
-[ "${STEADY:-yes}" = yes ] || steady=()
 
 say() { echo "$(basename "$0"): $*" >&2; }
 fail() {
@@ -166,7 +162,7 @@ with_threads() { concrete=("${command[@]//'{threads}'/$1}"); }
 profile_and_model() {
     local threads=$1 folder=$2
     with_threads "$threads"
-    "$persik" profile "${steady[@]}" -o "$folder" -- "${concrete[@]}" >/dev/null &&
+    "$persik" profile -o "$folder" -- "${concrete[@]}" >/dev/null &&
         "$persik" build-model -i "$folder"
 }
 

@@ -49,7 +49,7 @@ build_model() {
 
 predict() {
     local name=$1 folder=$kept/$1 program=$built/monitors/$1 measured=$kept/$1/measured.csv
-    local options=(-i "$folder/data" --format csv --reference "$profiled_threads")
+    local options=(-i "$folder/data" --format csv)
     if [ "$measured" -nt "$program" ]; then
         options+=(--reuse "$measured")
     else
@@ -125,12 +125,9 @@ write_totals() {
 }
 
 # Mean and worst |predicted - measured| / measured of the kept accuracy of a program, then both without
-# what others had of the cores meanwhile, both at equal speed, and how much others had. The recorded
-# configuration is a measure, not a prediction.
+# what others had of the cores meanwhile, both at equal speed, and how much others had.
 errors_of() {
-    csv_columns "$1" error own_error equal_speed_error foreign_share threads cores | awk \
-        -v threads="$profiled_threads" -v cores="${cores##*,}" '
-        $5 == threads && $6 == cores { next }
+    csv_columns "$1" error own_error equal_speed_error foreign_share | awk '
         {
             n++
             for (i = 1; i <= 3; i++) {
@@ -163,8 +160,7 @@ write_accuracy() {
     echo "$profiled_threads threads: |predicted - measured| / measured. Without others: against the time"
     echo "estimated for cores of the program's own, which is what persik predicts, where other processes"
     echo "and the other guests of a virtual machine's host had some of them meanwhile. At equal speed: against"
-    echo "the time at the speed of the recording, as the runs compare with those of $profiled_threads threads on"
-    echo "${cores##*,} cores before and after each of them (\`persik validate --reference\`)."
+    echo "the runs' times converted to the speed that the cores had in the recording (docs/accuracy.md)."
     echo
     echo "| program | mean error | worst | others had | without others | worst | at equal speed | worst |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|"

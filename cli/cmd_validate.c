@@ -45,8 +45,8 @@ static const struct argp_option options_list[] = {
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores, by CPU affinity (all allowed)", 1},
     {"runs", KEY_RUNS, "N", 0, "runs of each configuration; their median counts (5)", 1},
     {"steady", KEY_STEADY, NULL, 0,
-     "on a machine that others share: wait for a moment in which nothing slows the cores before "
-     "each run, and repeat a run that was slowed all the same",
+     "on a machine that others slow: wait for a moment in which nobody does before each run, and "
+     "repeat a run that was slowed all the same",
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
