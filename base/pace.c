@@ -19,13 +19,13 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define PERIOD_MS    40
+#define PERIOD_MS    25
 #define PIECE_ROUNDS 12000 /* some 25 us */
 #define PIECES       4     /* whose median counts: one may be interrupted */
-/* A core that was idle is slow for a millisecond. So a look goes on until pieces are nearly as fast
- * as the fastest, at most so often. */
-#define MOST_PIECES     32
-#define NEARLY          1.03
+/* Pieces before those that count: the first ones of who has slept are slow, on a core that was idle
+ * some machines' for a millisecond. Busy cores are not to be kept longer than they must. */
+#define WARM_UP         2
+#define WARM_UP_IDLE    40
 #define LOOK_NS         400000000 /* before a run: some pieces on each core */
 #define LONGEST_WAIT_NS 10e9
 #define PATIENCE        5 /* a short run is rather made again */
@@ -34,14 +34,16 @@ struct core_pace {
     pthread_t thread;
     int stop; /* the eventfd of all */
     cpu_set_t cpu;
-    uint64_t busy_ns;  /* until it was started */
-    double fastest_ns; /* median of pieces; 0: none yet */
+    uint64_t busy_ns; /* until it was started */
+    int warm_up;
+    double fastest_ns; /* look; 0: none yet */
     double sum_ns;     /* of the looks */
     size_t n;
 };
 
 struct pace {
     int stop;
+    int asked_cores; /* of those there may be less */
     size_t n_cores;
     struct core_pace *cores;
 };
@@ -67,22 +69,20 @@ static double do_piece(void) {
     return (double)(clock_now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 }
 
-static double look(double fastest_ns) {
+static double look(int warm_up) {
     double pieces_ns[PIECES];
-    double median_ns = 0;
-    for (int n = 0; n < MOST_PIECES && (n == 0 || median_ns > NEARLY * fastest_ns); n += PIECES) {
-        for (int i = 0; i < PIECES; i++)
-            pieces_ns[i] = do_piece();
-        median_ns = gsl_stats_median(pieces_ns, 1, PIECES);
-    }
-    return median_ns;
+    for (int i = 0; i < warm_up; i++)
+        do_piece();
+    for (int i = 0; i < PIECES; i++)
+        pieces_ns[i] = do_piece();
+    return gsl_stats_median(pieces_ns, 1, PIECES);
 }
 
 static void *watch(void *context) {
     struct core_pace *core = context;
     struct pollfd stop = {.fd = core->stop, .events = POLLIN};
     do {
-        double ns = look(core->fastest_ns);
+        double ns = look(core->warm_up);
         core->fastest_ns = core->fastest_ns == 0 || ns < core->fastest_ns ? ns : core->fastest_ns;
         core->sum_ns += ns;
         core->n++;
@@ -112,10 +112,7 @@ static bool start_core(struct core_pace *core, int number) {
     return started;
 }
 
-/* The fastest look of this process with so many cores; 0: none yet. */
-static double fastest_with[CPU_SETSIZE + 1];
-
-struct pace *pace_start(int n_cores) {
+static struct pace *start(int n_cores, int warm_up) {
     int stop = eventfd(0, EFD_CLOEXEC);
     if (stop < 0)
         return NULL;
@@ -123,11 +120,12 @@ struct pace *pace_start(int n_cores) {
     int *numbers = cores_allowed(&n_allowed);
     size_t n = (size_t)n_cores < n_allowed ? (size_t)n_cores : n_allowed;
     struct pace *pace = memory_alloc(1, sizeof *pace);
-    *pace = (struct pace){.stop = stop, .cores = memory_alloc(n, sizeof *pace->cores)};
+    *pace = (struct pace){
+        .stop = stop, .asked_cores = n_cores, .cores = memory_alloc(n, sizeof *pace->cores)};
     bool started = n > 0;
     while (started && pace->n_cores < n) {
         struct core_pace *core = &pace->cores[pace->n_cores];
-        *core = (struct core_pace){.stop = stop, .fastest_ns = fastest_with[n]};
+        *core = (struct core_pace){.stop = stop, .warm_up = warm_up};
         CPU_ZERO(&core->cpu);
         CPU_SET(numbers[pace->n_cores], &core->cpu);
         core->busy_ns = busy_ns(&core->cpu);
@@ -142,22 +140,42 @@ struct pace *pace_start(int n_cores) {
     return NULL;
 }
 
-double pace_stop(struct pace *pace) {
+struct pace *pace_start(int n_cores) {
+    return start(n_cores, WARM_UP);
+}
+
+/* The fastest look of this process with so many cores; 0: none yet. */
+static double fastest_with[CPU_SETSIZE + 1];
+
+static double *fastest_of(int n_cores) {
+    return &fastest_with[n_cores < CPU_SETSIZE ? n_cores : CPU_SETSIZE];
+}
+
+struct pace_reading pace_stop(struct pace *pace) {
+    struct pace_reading reading = {0};
     if (!pace)
-        return 0;
+        return reading;
     join_all(pace);
-    double *fastest_ns = &fastest_with[pace->n_cores];
     double sum_ns = 0, weights = 0;
     for (size_t i = 0; i < pace->n_cores; i++) {
         const struct core_pace *core = &pace->cores[i];
-        if (*fastest_ns == 0 || core->fastest_ns < *fastest_ns)
-            *fastest_ns = core->fastest_ns;
+        if (reading.fastest_ns == 0 || core->fastest_ns < reading.fastest_ns)
+            reading.fastest_ns = core->fastest_ns;
         double weight = BUSY_TICK_NS + (double)(busy_ns(&core->cpu) - core->busy_ns);
         sum_ns += weight * core->sum_ns / (double)core->n;
         weights += weight;
     }
+    reading.piece_ns = sum_ns / weights;
+    double *fastest_ns = fastest_of(pace->asked_cores);
+    if (*fastest_ns == 0 || reading.fastest_ns < *fastest_ns)
+        *fastest_ns = reading.fastest_ns;
     free_pace(pace);
-    return sum_ns / weights / *fastest_ns;
+    return reading;
+}
+
+double pace_slowdown(struct pace_reading reading, int n_cores) {
+    double fastest_ns = n_cores > 0 ? *fastest_of(n_cores) : 0;
+    return fastest_ns > 0 ? reading.piece_ns / fastest_ns : 0;
 }
 
 bool pace_wait(int n_cores, double run_ns) {
@@ -165,9 +183,9 @@ bool pace_wait(int n_cores, double run_ns) {
     double from_ns = (double)clock_now_ns(CLOCK_MONOTONIC);
     double longest_ns = fmin(PATIENCE * run_ns, LONGEST_WAIT_NS);
     do {
-        struct pace *pace = pace_start(n_cores);
+        struct pace *pace = start(n_cores, WARM_UP_IDLE);
         nanosleep(&look, NULL);
-        if (pace_stop(pace) < PACE_DISTURBED)
+        if (pace_slowdown(pace_stop(pace), n_cores) < PACE_DISTURBED)
             return true;
         progress_show("waiting until nothing slows the cores", -1);
     } while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < longest_ns);

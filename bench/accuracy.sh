@@ -281,7 +281,7 @@ write_recognised() {
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
-    local sensitivity slowdown equal_worst
+    local sensitivity power slowdown equal_worst
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
@@ -293,7 +293,8 @@ write_program() {
         "waiting: exact / alike / not |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     while IFS=, read -r base build mean _ worst check explained perturbation nodes _ own _ equal \
-        equal_worst waiting untraced _ _ sensitivity slowdown; do
+        equal_worst waiting untraced _ _ power slowdown; do
+        sensitivity=$power
         echo "| $base threads | $build | $(percent "$(number %f "$slowdown - 1")") | $(percent "$mean") |" \
             "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$equal_worst") |" \
             "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \

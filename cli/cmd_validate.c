@@ -1,6 +1,7 @@
 /* persik validate: runs the real program, uninstrumented, and compares with the prediction. */
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,7 +258,7 @@ static int run_once(struct validation *validation, const struct configuration *c
         pace_wait(configuration->cores, validation->last_run_ns);
     struct pace *pace = pace_start(configuration->cores);
     int status = programs_measure(arguments, configuration->cores, run, error);
-    run->slowdown = pace_stop(pace);
+    run->pace = pace_stop(pace);
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
@@ -271,12 +272,12 @@ static int run_once(struct validation *validation, const struct configuration *c
 static bool is_disturbed(const struct validation *validation, const struct program_run *run,
                          int cores) {
     return load_disturbed(run, cores) ||
-           (validation->options->steady && run->slowdown > PACE_DISTURBED);
+           (validation->options->steady && pace_slowdown(run->pace, cores) > PACE_DISTURBED);
 }
 
 /* The share of the run's cores that others had or kept from computing. */
 static double disturbance_of(const struct program_run *run, int cores) {
-    return load_share(run, cores) + (run->slowdown > 1 ? run->slowdown - 1 : 0);
+    return load_share(run, cores) + fmax(pace_slowdown(run->pace, cores) - 1, 0);
 }
 
 static bool may_repeat(struct validation *validation, int repetitions) {
@@ -378,8 +379,10 @@ static int measure_all(struct validation *validation, struct error *error) {
 static int print_comparisons(struct validation *validation, const struct model *model,
                              struct error *error) {
     size_t n = validation->configurations.count;
-    const struct speed recorded = {model->machine.slowdown,
-                                   measurements_sensitivity(&validation->measurements)};
+    const struct machine *machine = &model->machine;
+    const struct speed recorded = measurements_speed(
+        &validation->measurements,
+        (struct pace_reading){machine->piece_ns, machine->fastest_piece_ns}, machine->cores);
     for (size_t i = 0; i < n; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
         validation->comparisons[i].measurement = measurements_get(

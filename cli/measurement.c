@@ -44,7 +44,7 @@ void measurements_free(struct measurements *measurements) {
 /* The last columns are younger than the file: without them nobody else had a share of the cores,
  * and nobody watched how fast these were. */
 static const char header[] = "threads,cores,round,run_ns,cpu_ns";
-static const char *const younger[] = {"", ",foreign_ns", ",foreign_ns,slowdown"};
+static const char *const younger[] = {"", ",foreign_ns", ",foreign_ns,piece_ns,fastest_piece_ns"};
 enum { N_YOUNGER = sizeof younger / sizeof *younger };
 
 void measurements_write_header(FILE *out) {
@@ -55,9 +55,9 @@ void measurements_write_header(FILE *out) {
 void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
                             const struct program_run *run) {
     const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
-    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g\n", quote,
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g\n", quote,
             measurement->threads, quote, measurement->cores, round, run->run_ns, run->cpu_ns,
-            run->foreign_ns, run->slowdown);
+            run->foreign_ns, run->pace.piece_ns, run->pace.fastest_ns);
     fflush(out);
 }
 
@@ -88,7 +88,8 @@ static bool read_younger(const char *rest, int columns, struct program_run *run)
     int used = 0, more = 0;
     if (columns > 0 && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
         return false;
-    if (columns > 1 && sscanf(rest + used, ",%lf%n", &run->slowdown, &more) != 1)
+    if (columns > 1 &&
+        sscanf(rest + used, ",%lf,%lf%n", &run->pace.piece_ns, &run->pace.fastest_ns, &more) != 2)
         return false;
     return rest[used + more] == '\0';
 }
@@ -221,9 +222,26 @@ double measurement_own_utilisation(const struct measurement *measurement) {
 
 bool measurement_speeds_known(const struct measurement *measurement) {
     for (size_t i = 0; i < measurement->count; i++)
-        if (measurement->items[i].slowdown == 0)
+        if (measurement->items[i].pace.piece_ns == 0)
             return false;
-    return measurement->count > 0;
+    return measurement->count > 0 && measurement->fastest_piece_ns > 0;
+}
+
+static double faster_of(double a_ns, double b_ns) {
+    if (a_ns == 0 || b_ns == 0)
+        return a_ns + b_ns;
+    return fmin(a_ns, b_ns);
+}
+
+/* Of all readings with so many cores: where all are busy, each may be slower by itself. */
+static double fastest_with(const struct measurements *measurements, int cores) {
+    double fastest_ns = 0;
+    for (size_t m = 0; m < measurements->count; m++) {
+        const struct measurement *measurement = &measurements->items[m];
+        for (size_t i = 0; measurement->cores == cores && i < measurement->count; i++)
+            fastest_ns = faster_of(fastest_ns, measurement->items[i].pace.fastest_ns);
+    }
+    return fastest_ns;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
@@ -232,7 +250,7 @@ static double add_slowed_runs(struct slowed_runs *runs, const struct measurement
     double *slowdowns = memory_alloc(measurement->count, sizeof *slowdowns);
     double *times = memory_alloc(measurement->count, sizeof *times);
     for (size_t i = 0; i < measurement->count; i++) {
-        slowdowns[i] = measurement->items[i].slowdown;
+        slowdowns[i] = measurement->items[i].pace.piece_ns / measurement->fastest_piece_ns;
         times[i] = own_run_ns(&measurement->items[i], measurement->cores);
         share += fmin((double)measurement->items[i].cpu_ns / times[i], 1);
     }
@@ -242,7 +260,7 @@ static double add_slowed_runs(struct slowed_runs *runs, const struct measurement
     return share;
 }
 
-double measurements_sensitivity(const struct measurements *measurements) {
+static double find_sensitivity(const struct measurements *measurements) {
     struct slowed_runs runs = {0};
     double share = 0;
     for (size_t i = 0; i < measurements->count; i++)
@@ -253,15 +271,31 @@ double measurements_sensitivity(const struct measurements *measurements) {
     return sensitivity;
 }
 
-static double run_ns_at(const struct program_run *run, int cores, struct speed speed) {
-    return sensitivity_convert(own_run_ns(run, cores), run->slowdown, speed.slowdown,
+struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
+                                int cores) {
+    for (size_t i = 0; i < measurements->count; i++) {
+        struct measurement *measurement = &measurements->items[i];
+        measurement->fastest_piece_ns = fastest_with(measurements, measurement->cores);
+        if (measurement->cores == cores)
+            measurement->fastest_piece_ns =
+                faster_of(measurement->fastest_piece_ns, recording.fastest_ns);
+    }
+    double fastest_ns = faster_of(fastest_with(measurements, cores), recording.fastest_ns);
+    return (struct speed){fastest_ns > 0 ? recording.piece_ns / fastest_ns : 0,
+                          find_sensitivity(measurements)};
+}
+
+static double run_ns_at(const struct measurement *measurement, size_t i, struct speed speed) {
+    const struct program_run *run = &measurement->items[i];
+    return sensitivity_convert(own_run_ns(run, measurement->cores),
+                               run->pace.piece_ns / measurement->fastest_piece_ns, speed.slowdown,
                                speed.sensitivity);
 }
 
 double measurement_run_ns_at(const struct measurement *measurement, struct speed speed) {
     double *times = memory_alloc(measurement->count, sizeof *times);
     for (size_t i = 0; i < measurement->count; i++)
-        times[i] = run_ns_at(&measurement->items[i], measurement->cores, speed);
+        times[i] = run_ns_at(measurement, i, speed);
     double median = median_of(times, measurement->count);
     free(times);
     return median;
@@ -272,8 +306,8 @@ double measurement_squares(const struct measurement *measurement, const struct s
         speed ? measurement_run_ns_at(measurement, *speed) : measurement_run_ns(measurement).median;
     double squares = 0;
     for (size_t i = 0; i < measurement->count; i++) {
-        const struct program_run *run = &measurement->items[i];
-        double ns = speed ? run_ns_at(run, measurement->cores, *speed) : (double)run->run_ns;
+        double ns =
+            speed ? run_ns_at(measurement, i, *speed) : (double)measurement->items[i].run_ns;
         squares += pow(ns / median_ns - 1, 2);
     }
     return squares;

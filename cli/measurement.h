@@ -1,5 +1,5 @@
 /* Real runs of a program over configurations, and their file: CSV, one line per run
- *     threads,cores,round,run_ns,cpu_ns,foreign_ns,slowdown
+ *     threads,cores,round,run_ns,cpu_ns,foreign_ns,piece_ns,fastest_piece_ns
  * so that several models can be judged against the same runs. */
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H
@@ -15,6 +15,7 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
+    double fastest_piece_ns; /* how fast so many cores are at best; set by measurements_speed() */
 };
 
 struct measurements {
@@ -52,15 +53,17 @@ double measurement_foreign_share(const struct measurement *measurement);
 double measurement_own_run_ns(const struct measurement *measurement);
 double measurement_own_utilisation(const struct measurement *measurement);
 
-/* How much the program minds that others slow the cores, as base/sensitivity.h tells it. */
-double measurements_sensitivity(const struct measurements *measurements);
-
+/* How fast cores are, for a program. */
 struct speed {
-    double slowdown; /* of the cores, as base/pace.h tells it; 0: not known */
-    double sensitivity;
+    double slowdown;    /* by others, against how fast so many cores are at best; 0: not known */
+    double sensitivity; /* how much the program minds, as base/sensitivity.h tells it */
 };
 
-/* Is it known of all runs how fast the cores were? */
+/* The speed of a recording on so many cores, for the program that was measured. */
+struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
+                                int cores);
+
+/* Does measurements_speed() know how fast the cores were in all of the runs? */
 bool measurement_speeds_known(const struct measurement *measurement);
 
 /* measurement_own_run_ns(), every run converted to cores of that speed. Both must be known. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pace.h"
 
 /* Path of a part of persik (libpersik-probe.so, persik-analyze): beside the persik that runs (build
  * folder) or in ../lib/persik (installed). Freed by the caller; NULL and `error` when missing. */
@@ -23,10 +24,10 @@ int programs_run(char *const *argv, const char *output, struct error *error);
 
 /* One run of the program under test. */
 struct program_run {
-    uint64_t run_ns;     /* from before the fork to the exit seen */
-    uint64_t cpu_ns;     /* user and system, all threads */
-    uint64_t foreign_ns; /* CPU time of everybody else on its cores meanwhile */
-    double slowdown;     /* of the cores meanwhile, as base/pace.h tells it; 0: not watched */
+    uint64_t run_ns;          /* from before the fork to the exit seen */
+    uint64_t cpu_ns;          /* user and system, all threads */
+    uint64_t foreign_ns;      /* CPU time of everybody else on its cores meanwhile */
+    struct pace_reading pace; /* how fast the cores were meanwhile */
 };
 
 /* How many CPUs this process may use. */

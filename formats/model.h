@@ -395,8 +395,9 @@ struct machine {
     struct dist brief_latency_ns; /* ... the same there; 0 and unused where nothing differs */
     bool signals_wait;            /* who signals a condition may have to wait until those that were
                                    * woken before have run: glibc before 2.41 */
-    double slowdown; /* by neighbours and heat, of the cores in the recorded runs, as base/pace.h
-                      * tells it; it is in the CPU demands. 0: not known */
+    double piece_ns; /* how fast the cores were in the recorded runs, as base/pace.h reads it: what
+                      * slows them is in the CPU demands; 0: not known */
+    double fastest_piece_ns; /* and at their fastest */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

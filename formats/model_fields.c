@@ -255,7 +255,7 @@ static const struct field machine_fields[] = {
     NUMBER(machine, wake_cpu_ns, 0),   NUMBER(machine, preempt_ns, 0),
     DIST(machine, wake_latency_ns),    NUMBER(machine, brief_idle_ns, 0),
     DIST(machine, brief_latency_ns),   FLAG(machine, signals_wait),
-    NUMBER(machine, slowdown, 0),
+    NUMBER(machine, piece_ns, 0),      NUMBER(machine, fastest_piece_ns, 0),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

@@ -10,28 +10,28 @@
 #include "base/sensitivity.h"
 
 static bool is_known(const struct trace_meta *meta) {
-    bool known = meta->slowdown > 0;
+    bool known = meta->piece_ns > 0;
     for (size_t i = 0; i < meta->n_untraced; i++)
-        known = known && meta->untraced[i].slowdown > 0;
+        known = known && meta->untraced[i].piece_ns > 0;
     return known;
 }
 
-double recorded_slowdown(const struct trace_meta *meta) {
+double recorded_piece_ns(const struct trace_meta *meta) {
     if (!is_known(meta))
         return 0;
-    double *slowdowns = memory_alloc(meta->n_untraced + 1, sizeof *slowdowns);
+    double *pieces_ns = memory_alloc(meta->n_untraced + 1, sizeof *pieces_ns);
     for (size_t i = 0; i < meta->n_untraced; i++)
-        slowdowns[i] = meta->untraced[i].slowdown;
-    slowdowns[meta->n_untraced] = meta->slowdown;
-    double median = gsl_stats_median(slowdowns, 1, meta->n_untraced + 1);
-    free(slowdowns);
+        pieces_ns[i] = meta->untraced[i].piece_ns;
+    pieces_ns[meta->n_untraced] = meta->piece_ns;
+    double median = gsl_stats_median(pieces_ns, 1, meta->n_untraced + 1);
+    free(pieces_ns);
     return median;
 }
 
 /* Of CPU time, or of the running time, in the plain runs, which do the same work; the probes do
  * more. */
 static double find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
-    double *slowdowns = memory_alloc(meta->n_untraced + 1, sizeof *slowdowns);
+    double *pieces_ns = memory_alloc(meta->n_untraced + 1, sizeof *pieces_ns);
     double *times = memory_alloc(meta->n_untraced + 1, sizeof *times);
     double share = 0; /* of the runs in which at least one thread may have computed */
     size_t n = 0;
@@ -39,29 +39,29 @@ static double find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
         const struct trace_plain_run *run = &meta->untraced[i];
         if (run->run_ns == 0 || run->cpu_ns == 0)
             continue;
-        slowdowns[n] = run->slowdown;
+        pieces_ns[n] = run->piece_ns;
         times[n++] = (double)(of_cpu ? run->cpu_ns : run->run_ns);
         share += of_cpu ? 1 : fmin((double)run->cpu_ns / (double)run->run_ns, 1);
     }
     struct slowed_runs runs = {0};
-    sensitivity_add(&runs, slowdowns, times, n);
+    sensitivity_add(&runs, pieces_ns, times, n);
     double sensitivity = sensitivity_of(&runs, n ? share / (double)n : 1);
     sensitivity_free(&runs);
-    free(slowdowns);
+    free(pieces_ns);
     free(times);
     return sensitivity;
 }
 
-static double at_usual_speed(const struct trace_meta *meta, double time, double slowdown,
+static double at_usual_speed(const struct trace_meta *meta, double time, double piece_ns,
                              bool is_cpu) {
     if (!is_known(meta))
         return time;
-    return sensitivity_convert(time, slowdown, recorded_slowdown(meta),
+    return sensitivity_convert(time, piece_ns, recorded_piece_ns(meta),
                                find_sensitivity(meta, is_cpu));
 }
 
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double slowdown) {
-    return at_usual_speed(meta, cpu_ns, slowdown, true);
+double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double piece_ns) {
+    return at_usual_speed(meta, cpu_ns, piece_ns, true);
 }
 
 double recorded_untraced_ns(const struct trace_meta *meta) {
@@ -70,7 +70,7 @@ double recorded_untraced_ns(const struct trace_meta *meta) {
     for (size_t i = 0; i < meta->n_untraced; i++) {
         const struct trace_plain_run *run = &meta->untraced[i];
         if (run->run_ns > 0)
-            times[n++] = at_usual_speed(meta, (double)run->run_ns, run->slowdown, false);
+            times[n++] = at_usual_speed(meta, (double)run->run_ns, run->piece_ns, false);
     }
     double median = n ? gsl_stats_median(times, 1, n) : (double)meta->untraced_run_ns;
     free(times);
@@ -79,6 +79,6 @@ double recorded_untraced_ns(const struct trace_meta *meta) {
 
 double recorded_perturbation(const struct trace_meta *meta) {
     double untraced_ns = recorded_untraced_ns(meta);
-    double traced_ns = at_usual_speed(meta, (double)meta->run_ns, meta->slowdown, false);
+    double traced_ns = at_usual_speed(meta, (double)meta->run_ns, meta->piece_ns, false);
     return untraced_ns > 0 ? traced_ns / untraced_ns - 1 : NAN;
 }

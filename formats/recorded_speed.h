@@ -5,12 +5,12 @@
 
 #include "formats/trace.h"
 
-/* The median slowdown of all runs, in base/pace.h's words; 0: not known. */
-double recorded_slowdown(const struct trace_meta *meta);
+/* How long a piece of work took (base/pace.h) in the median of all runs; 0: not known. */
+double recorded_piece_ns(const struct trace_meta *meta);
 
-/* CPU time in a run with that slowdown: what it would have been with the median one. The same where
- * slowdowns are not known. */
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double slowdown);
+/* CPU time in a run whose pieces took so long: what it would have been in that median. The same
+ * where it is not known. */
+double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double piece_ns);
 
 /* The median running time without probes, at the usual speed. 0: not measured. */
 double recorded_untraced_ns(const struct trace_meta *meta);

@@ -160,7 +160,7 @@ struct trace_eviction {
 /* A run of the same program without probes. */
 struct trace_plain_run {
     uint64_t run_ns, cpu_ns; /* run_ns 0 = not known, but for the median */
-    double slowdown;         /* as in struct trace_meta */
+    double piece_ns;         /* as in struct trace_meta */
 };
 
 struct trace_meta {
@@ -183,7 +183,8 @@ struct trace_meta {
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */
     uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
-    double slowdown;             /* of its cores, as base/pace.h tells it; 0 = not known */
+    double piece_ns;             /* how fast its cores were, as base/pace.h reads it; 0 = unknown */
+    double fastest_piece_ns;     /* of all runs, with probes and without; 0 = unknown */
     size_t n_untraced;
     struct trace_plain_run *untraced; /* the plain runs */
     double probe_ns;                  /* cost of one untimed record, measured at start */

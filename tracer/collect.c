@@ -47,11 +47,12 @@ struct collection {
         size_t count, capacity;
         struct trace_plain_run *items;
     } plain;
-    double slowdown;    /* of the traced run */
-    bool stopped;       /* no more plain runs */
-    double last_run_ns; /* 0: none yet */
-    int slowed;         /* runs that did not count, as something slowed them */
-    bool again;         /* the traced run is made again: its output has been seen */
+    struct pace_reading pace; /* of the traced run */
+    double fastest_piece_ns;  /* of all runs */
+    bool stopped;             /* no more plain runs */
+    double last_run_ns;       /* 0: none yet */
+    int slowed;               /* runs that did not count, as something slowed them */
+    bool again;               /* the traced run is made again: its output has been seen */
 };
 
 /* ---- steadiness ---- */
@@ -64,8 +65,17 @@ static struct pace *begin_run(const struct collection *collection) {
     return pace_start(host_cores());
 }
 
-/* Whether a run with this slowdown does not count. */
-static bool is_to_repeat(struct collection *collection, double slowdown) {
+static struct pace_reading end_run(struct collection *collection, struct pace *pace) {
+    struct pace_reading reading = pace_stop(pace);
+    double *fastest_ns = &collection->fastest_piece_ns;
+    if (*fastest_ns == 0 || reading.fastest_ns < *fastest_ns)
+        *fastest_ns = reading.fastest_ns;
+    return reading;
+}
+
+/* Whether a run with this reading does not count. */
+static bool is_to_repeat(struct collection *collection, struct pace_reading reading) {
+    double slowdown = pace_slowdown(reading, host_cores());
     bool repeat = collection->options->steady && slowdown > PACE_DISTURBED &&
                   collection->slowed < MOST_SLOWED;
     collection->slowed += repeat;
@@ -81,7 +91,7 @@ static bool run_plainly(struct collection *collection) {
     struct error error;
     struct pace *pace = begin_run(collection);
     bool failed = launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0;
-    double slowdown = pace_stop(pace);
+    struct pace_reading reading = end_run(collection, pace);
     collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
     if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
@@ -89,9 +99,9 @@ static bool run_plainly(struct collection *collection) {
     } else if (!WIFEXITED(launch.status) || launch.signal) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
-    } else if (!is_to_repeat(collection, slowdown)) {
+    } else if (!is_to_repeat(collection, reading)) {
         *VECTOR_ADD(&collection->plain) = (struct trace_plain_run){
-            launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, slowdown};
+            launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, reading.piece_ns};
         return true;
     }
     return collection->stopped;
@@ -145,7 +155,8 @@ static int compare_ns(const void *left, const void *right) {
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
     size_t n = collection->plain.count;
     meta->cpu_ns = collection->launch.cpu_ns;
-    meta->slowdown = collection->slowdown;
+    meta->piece_ns = collection->pace.piece_ns;
+    meta->fastest_piece_ns = collection->fastest_piece_ns;
     if (n == 0)
         return;
     meta->n_untraced = n;
@@ -432,11 +443,12 @@ static int run_traced_steadily(struct collection *collection, struct error *erro
     for (;;) {
         struct pace *pace = begin_run(collection);
         int status = run_traced(collection, error);
-        double slowdown = collection->slowdown = pace_stop(pace);
+        struct pace_reading reading = collection->pace = end_run(collection, pace);
+        double slowdown = pace_slowdown(reading, host_cores());
         collection->last_run_ns =
             (double)(collection->launch.end_mono_ns - collection->launch.start_mono_ns);
         bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
-        if (!ended || !is_to_repeat(collection, slowdown)) {
+        if (!ended || !is_to_repeat(collection, reading)) {
             if (collection->options->steady && slowdown > PACE_DISTURBED)
                 lacks_add(&collection->lacks,
                           "a steady machine: after %d runs that did not count something slowed the "

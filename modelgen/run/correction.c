@@ -62,10 +62,10 @@ struct correction correction_find(const struct trace *trace, const struct refill
     double *factors = memory_alloc(n, sizeof *factors);
     for (size_t i = 0; i < meta->n_untraced; i++)
         factors[i] = recorded_cpu_at_usual_speed(meta, (double)meta->untraced[i].cpu_ns - rest_ns,
-                                                 meta->untraced[i].slowdown) /
+                                                 meta->untraced[i].piece_ns) /
                      demand_ns;
     factors[n - 1] =
-        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->slowdown) /
+        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->piece_ns) /
         demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);

@@ -47,10 +47,10 @@ static void the_median_of_all_runs_counts(void **state) {
 static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
     (void)state;
     struct trace *trace = new_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
-    trace->meta.slowdown = 1.25;
+    trace->meta.piece_ns = 1.25;
     for (int i = 0; i < 2; i++) {
         trace->meta.untraced[i].run_ns = trace->meta.untraced[i].cpu_ns;
-        trace->meta.untraced[i].slowdown = i == 0 ? 1 : 1.5;
+        trace->meta.untraced[i].piece_ns = i == 0 ? 1 : 1.5;
     }
     struct correction correction = correction_find(trace, NULL);
     assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);

@@ -22,8 +22,10 @@ static void the_mean_is_no_faster_than_the_fastest(void **state) {
             struct pace *pace = pace_start(n_cores);
             assert_non_null(pace);
             let_it_look();
-            double slowdown = pace_stop(pace);
+            struct pace_reading reading = pace_stop(pace);
+            double slowdown = pace_slowdown(reading, n_cores);
             assert_true(isfinite(slowdown) && slowdown >= 1);
+            assert_true(reading.fastest_ns > 0 && reading.piece_ns >= reading.fastest_ns);
         }
 }
 
@@ -33,14 +35,16 @@ static void two_may_watch_at_once(void **state) {
     assert_non_null(one);
     assert_non_null(all);
     let_it_look();
-    assert_true(pace_stop(one) >= 1);
-    assert_true(pace_stop(all) >= 1);
+    assert_true(pace_slowdown(pace_stop(one), 1) >= 1);
+    assert_true(pace_slowdown(pace_stop(all), 1000) >= 1);
 }
 
 static void there_is_nothing_to_watch_without_cores(void **state) {
     (void)state;
     assert_null(pace_start(0));
-    assert_true(pace_stop(NULL) == 0);
+    struct pace_reading nothing = pace_stop(NULL);
+    assert_true(nothing.piece_ns == 0 && nothing.fastest_ns == 0);
+    assert_true(pace_slowdown(nothing, 0) == 0 && pace_slowdown(nothing, 77) == 0);
 }
 
 int main(void) {

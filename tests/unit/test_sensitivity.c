@@ -68,16 +68,16 @@ static void runs_of_a_recording_are_compared_at_the_usual_speed(void **state) {
     struct trace_plain_run plain[] = {{100 * MS, 200 * MS, 1}, {120 * MS, 240 * MS, 1.2}};
     struct trace_meta meta = {.run_ns = 150 * MS,
                               .cpu_ns = 300 * MS,
-                              .slowdown = 1.5,
+                              .piece_ns = 1.5,
                               .untraced_run_ns = 110 * MS,
                               .n_untraced = 2,
                               .untraced = plain};
-    assert_true(recorded_slowdown(&meta) == 1.2);
+    assert_true(recorded_piece_ns(&meta) == 1.2);
     assert_true(fabs(recorded_untraced_ns(&meta) - 120 * MS) < 1);
     assert_true(fabs(recorded_perturbation(&meta)) < 1e-9);
     assert_true(fabs(recorded_cpu_at_usual_speed(&meta, 300 * MS, 1.5) - 240 * MS) < 1);
-    plain[1].slowdown = 0; /* of one it is not known */
-    assert_true(recorded_slowdown(&meta) == 0);
+    plain[1].piece_ns = 0; /* of one it is not known */
+    assert_true(recorded_piece_ns(&meta) == 0);
     assert_true(recorded_untraced_ns(&meta) == 110 * MS);
     assert_true(recorded_cpu_at_usual_speed(&meta, 300 * MS, 1.5) == 300 * MS);
 }
@@ -87,7 +87,7 @@ static void whoever_sleeps_does_not_mind(void **state) {
     (void)state;
     struct trace_plain_run plain[] = {{100 * MS, 10 * MS, 1}, {100 * MS, 10 * MS, 1}};
     struct trace_meta meta = {
-        .run_ns = 107 * MS, .slowdown = 2, .n_untraced = 2, .untraced = plain};
+        .run_ns = 107 * MS, .piece_ns = 2, .n_untraced = 2, .untraced = plain};
     assert_true(fabs(recorded_perturbation(&meta)) < 0.01);
 }
 
@@ -96,7 +96,7 @@ static void recordings_without_speeds_are_taken_as_they_are(void **state) {
     struct trace_plain_run plain[] = {{.cpu_ns = 200 * MS}};
     struct trace_meta meta = {
         .run_ns = 150 * MS, .untraced_run_ns = 120 * MS, .n_untraced = 1, .untraced = plain};
-    assert_true(recorded_slowdown(&meta) == 0);
+    assert_true(recorded_piece_ns(&meta) == 0);
     assert_true(recorded_untraced_ns(&meta) == 120 * MS);
     assert_true(fabs(recorded_perturbation(&meta) - 0.25) < 1e-12);
     meta = (struct trace_meta){.run_ns = 150 * MS};
