@@ -1,30 +1,42 @@
 /* How much longer programs take on cores that others slow.
  *
- * A run takes longer by so many powers of its slowdown (base/pace.h): about 1 of who computes, 0 of
- * who sleeps or waits for a disk. Runs of the same work tell how many, as far as they differ. */
+ * A run takes longer by some power of how much computing is slowed and by some power of how much
+ * memory is (base/pace.h): about 1 and 0.3 of who computes, 0 of who sleeps. Runs of the same work
+ * tell which powers, as far as they differ. */
 #ifndef PERSIK_BASE_SENSITIVITY_H
 #define PERSIK_BASE_SENSITIVITY_H
 
 #include <stddef.h>
 
-/* Runs of one or several configurations. Zero is none; sensitivity_free() ends it. */
-struct slowed_runs {
-    double *slowdowns, *times; /* logarithms, less their means in the configuration */
-    size_t count, configurations;
+#include "base/pace.h"
+
+struct sensitivity {
+    double power[PACE_KINDS];
 };
 
-/* Adds `n` runs of one configuration: slowdowns > 0, times > 0 in any unit. */
-void sensitivity_add(struct slowed_runs *runs, const double *slowdowns, const double *times,
-                     size_t n);
+/* A run: how long its pieces of work took, in any unit, and itself, in any other. All > 0. */
+struct slowed_run {
+    double pieces[PACE_KINDS];
+    double time;
+};
 
-/* As far as the runs do not tell, `usual`: what is usual of programs that compute for that share of
- * their time, 0..1. */
-double sensitivity_of(const struct slowed_runs *runs, double usual);
+/* Runs of one or several configurations, as logarithms, less their means in the configuration. Zero
+ * is none; free `items` to end it. */
+struct slowed_runs {
+    size_t count, capacity, configurations;
+    struct slowed_run *items;
+};
 
-void sensitivity_free(struct slowed_runs *runs);
+/* Adds `n` runs of one configuration. */
+void sensitivity_add(struct slowed_runs *runs, const struct slowed_run *added, size_t n);
 
-/* How long what took `time` at one slowdown takes at another one, in the same unit. */
-double sensitivity_convert(double time, double from_slowdown, double to_slowdown,
-                           double sensitivity);
+/* As far as the runs do not tell, what is usual of programs that compute for `share` of their time,
+ * 0..1. */
+struct sensitivity sensitivity_of(const struct slowed_runs *runs, double share);
+
+/* How long what took `time` with pieces of one length takes with pieces of another one, in the same
+ * units. */
+double sensitivity_convert(double time, const double from[PACE_KINDS], const double to[PACE_KINDS],
+                           struct sensitivity sensitivity);
 
 #endif

@@ -104,7 +104,8 @@ judge_model() {
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv \
         >"$data.csv" || return 1
     speeds=$("$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json |
-        jq -r '[.run_spread, .equal_speed_run_spread, .sensitivity, .recorded_slowdown] | @csv') ||
+        jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown.computing, .recorded_slowdown.memory,
+            .sensitivity.computing, .sensitivity.memory] | @csv') ||
         return 1
     predict_s=$(cpu_seconds_of predict_by_seeds "$data") || return 1
     predict_s=$(number %.4f "$predict_s / ${#seeds[@]}")
@@ -281,26 +282,28 @@ write_recognised() {
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
-    local sensitivity power slowdown equal_worst
+    local computing memory of_computing of_memory powers equal_worst
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
     printf '%s on %s, at commit %s, %d runs of each configuration: %s\n\n' \
         "${about[1]}" "${about[3]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
         "\`${about[0]}\`"
-    echo "| model from | build | cores slowed by | mean | worst | without others | at equal speed | worst |" \
+    echo "| model from | build | slowed by | mean | worst | without others | at equal speed | worst |" \
         "self-check | without probes | explained | perturbation | nodes |" \
         "waiting: exact / alike / not |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     while IFS=, read -r base build mean _ worst check explained perturbation nodes _ own _ equal \
-        equal_worst waiting untraced _ _ power slowdown; do
-        sensitivity=$power
-        echo "| $base threads | $build | $(percent "$(number %f "$slowdown - 1")") | $(percent "$mean") |" \
+        equal_worst waiting untraced _ _ computing memory of_computing of_memory; do
+        powers="$(number %.2f "$of_computing") of how others slow computing and $(
+            number %.2f "$of_memory") of how they slow memory"
+        echo "| $base threads | $build | $(percent "$(number %f "$computing - 1")") /" \
+            "$(percent "$(number %f "$memory - 1")") | $(percent "$mean") |" \
             "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$equal_worst") |" \
             "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \
             "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
-    printf '\nThe running time follows the slowing of the cores by its power %.2f.\n' "$sensitivity"
+    printf '\nThe running time follows by the power %s.\n' "$powers"
     printf '\nBy configuration (first build of each; measured: at the speed of its recording):\n\n'
     echo "| threads | cores | as measured | measured | from 2 threads | error | measured | from 4 threads | error |"
     echo "|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -376,9 +379,9 @@ write_document() {
         echo
         echo "**At equal speed.** A machine that others share changes its speed within seconds: neighbours on the"
         echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
-        echo "recording was. So little pieces of work on the same cores tell meanwhile how much these are slowed"
-        echo "(\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by a power that"
-        echo "its real runs alone tell, no prediction (\`base/sensitivity.h\`). The error at equal speed is"
+        echo "recording was. So little pieces of work on the same cores tell meanwhile how much computing and memory"
+        echo "are slowed (\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by powers"
+        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). The error at equal speed is"
         echo "that against the real runs' times converted to the speed of the recording. \"Runs differ by\":"
         echo "standard deviation of single runs of the same configuration, as measured / at equal speed: what nobody"
         echo "can predict, and how well the conversion works. On a quiet machine all that is the same."

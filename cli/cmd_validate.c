@@ -379,10 +379,8 @@ static int measure_all(struct validation *validation, struct error *error) {
 static int print_comparisons(struct validation *validation, const struct model *model,
                              struct error *error) {
     size_t n = validation->configurations.count;
-    const struct machine *machine = &model->machine;
-    const struct speed recorded = measurements_speed(
-        &validation->measurements,
-        (struct pace_reading){machine->piece_ns, machine->fastest_piece_ns}, machine->cores);
+    const struct speed recorded =
+        measurements_speed(&validation->measurements, model->machine.pace, model->machine.cores);
     for (size_t i = 0; i < n; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
         validation->comparisons[i].measurement = measurements_get(

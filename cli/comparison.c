@@ -22,7 +22,8 @@ double comparison_own_error(const struct comparison *comparison) {
 }
 
 bool comparison_speeds_known(const struct comparison *comparison) {
-    return comparison->recorded.slowdown > 0 && measurement_speeds_known(comparison->measurement);
+    return comparison->recorded.slowdown[0] > 0 &&
+           measurement_speeds_known(comparison->measurement);
 }
 
 double comparison_equal_speed_error(const struct comparison *comparison) {
@@ -181,6 +182,11 @@ static json_t *summary_json(struct error_summary summary) {
                      summary.worst);
 }
 
+static json_t *kinds_json(const double values[PACE_KINDS]) {
+    return json_pack("{s:f, s:f}", "computing", values[PACE_COMPUTING], "memory",
+                     values[PACE_MEMORY]);
+}
+
 static void print_json(const struct table *table, const char *program, const struct errors *errors,
                        FILE *out) {
     json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
@@ -191,8 +197,8 @@ static void print_json(const struct table *table, const char *program, const str
     if (errors->speeds_known) {
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
         json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
-        json_object_set_new(json, "recorded_slowdown", json_real(errors->recorded.slowdown));
-        json_object_set_new(json, "sensitivity", json_real(errors->recorded.sensitivity));
+        json_object_set_new(json, "recorded_slowdown", kinds_json(errors->recorded.slowdown));
+        json_object_set_new(json, "sensitivity", kinds_json(errors->recorded.sensitivity.power));
     }
     table_print_json(json, out);
 }
@@ -221,12 +227,13 @@ static void print_text(const struct table *table, const struct errors *errors, F
     }
     if (errors->speeds_known && errors->converted >= CONVERTED_NOTE) {
         print_summary("at equal speed", errors->equal_speed, out);
+        const double *power = errors->recorded.sensitivity.power;
         fprintf(
             out,
             "The cores were not as fast as when the model was recorded: times differ by %.1f %% "
-            "for it, by the power %.2f of how the cores were slowed. At equal speed is the "
-            "error against times converted to the recording's",
-            100 * errors->converted, errors->recorded.sensitivity);
+            "for it, by the power %.2f of how others slow computing and %.2f of how they slow "
+            "memory. At equal speed is the error against times converted to the recording's",
+            100 * errors->converted, power[PACE_COMPUTING], power[PACE_MEMORY]);
         if (errors->equal_speed_spread > 0)
             fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
         fputs(".\n", out);

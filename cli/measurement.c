@@ -44,7 +44,8 @@ void measurements_free(struct measurements *measurements) {
 /* The last columns are younger than the file: without them nobody else had a share of the cores,
  * and nobody watched how fast these were. */
 static const char header[] = "threads,cores,round,run_ns,cpu_ns";
-static const char *const younger[] = {"", ",foreign_ns", ",foreign_ns,piece_ns,fastest_piece_ns"};
+static const char *const younger[] = {
+    "", ",foreign_ns", ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns"};
 enum { N_YOUNGER = sizeof younger / sizeof *younger };
 
 void measurements_write_header(FILE *out) {
@@ -55,9 +56,12 @@ void measurements_write_header(FILE *out) {
 void measurements_write_run(FILE *out, const struct measurement *measurement, int round,
                             const struct program_run *run) {
     const char *quote = strchr(measurement->threads, ',') ? "\"" : "";
-    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g,%.17g\n", quote,
-            measurement->threads, quote, measurement->cores, round, run->run_ns, run->cpu_ns,
-            run->foreign_ns, run->pace.piece_ns, run->pace.fastest_ns);
+    fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64, quote, measurement->threads,
+            quote, measurement->cores, round, run->run_ns, run->cpu_ns, run->foreign_ns);
+    const struct pace_reading *pace = &run->pace;
+    fprintf(out, ",%.17g,%.17g,%.17g,%.17g\n", pace->piece_ns[PACE_COMPUTING],
+            pace->piece_ns[PACE_MEMORY], pace->fastest_ns[PACE_COMPUTING],
+            pace->fastest_ns[PACE_MEMORY]);
     fflush(out);
 }
 
@@ -88,8 +92,10 @@ static bool read_younger(const char *rest, int columns, struct program_run *run)
     int used = 0, more = 0;
     if (columns > 0 && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
         return false;
-    if (columns > 1 &&
-        sscanf(rest + used, ",%lf,%lf%n", &run->pace.piece_ns, &run->pace.fastest_ns, &more) != 2)
+    struct pace_reading *pace = &run->pace;
+    if (columns > 1 && sscanf(rest + used, ",%lf,%lf,%lf,%lf%n", &pace->piece_ns[PACE_COMPUTING],
+                              &pace->piece_ns[PACE_MEMORY], &pace->fastest_ns[PACE_COMPUTING],
+                              &pace->fastest_ns[PACE_MEMORY], &more) != 4)
         return false;
     return rest[used + more] == '\0';
 }
@@ -221,74 +227,77 @@ double measurement_own_utilisation(const struct measurement *measurement) {
 /* ---- speed ---- */
 
 bool measurement_speeds_known(const struct measurement *measurement) {
+    bool known = measurement->count > 0;
     for (size_t i = 0; i < measurement->count; i++)
-        if (measurement->items[i].pace.piece_ns == 0)
-            return false;
-    return measurement->count > 0 && measurement->fastest_piece_ns > 0;
+        known = known && measurement->items[i].pace.piece_ns[0] > 0;
+    return known && measurement->fastest_ns[0] > 0;
 }
 
-static double faster_of(double a_ns, double b_ns) {
-    if (a_ns == 0 || b_ns == 0)
-        return a_ns + b_ns;
-    return fmin(a_ns, b_ns);
-}
-
-/* Of all readings with so many cores: where all are busy, each may be slower by itself. */
-static double fastest_with(const struct measurements *measurements, int cores) {
-    double fastest_ns = 0;
+/* Adds what is known of so many cores: where all are busy, each may be slower by itself. */
+static void find_fastest(const struct measurements *measurements, int cores,
+                         double fastest_ns[PACE_KINDS]) {
     for (size_t m = 0; m < measurements->count; m++) {
         const struct measurement *measurement = &measurements->items[m];
         for (size_t i = 0; measurement->cores == cores && i < measurement->count; i++)
-            fastest_ns = faster_of(fastest_ns, measurement->items[i].pace.fastest_ns);
+            for (int kind = 0; kind < PACE_KINDS; kind++)
+                fastest_ns[kind] =
+                    pace_faster(fastest_ns[kind], measurement->items[i].pace.fastest_ns[kind]);
     }
-    return fastest_ns;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
 static double add_slowed_runs(struct slowed_runs *runs, const struct measurement *measurement) {
     double share = 0;
-    double *slowdowns = memory_alloc(measurement->count, sizeof *slowdowns);
-    double *times = memory_alloc(measurement->count, sizeof *times);
+    struct slowed_run *added = memory_alloc(measurement->count, sizeof *added);
     for (size_t i = 0; i < measurement->count; i++) {
-        slowdowns[i] = measurement->items[i].pace.piece_ns / measurement->fastest_piece_ns;
-        times[i] = own_run_ns(&measurement->items[i], measurement->cores);
-        share += fmin((double)measurement->items[i].cpu_ns / times[i], 1);
+        const struct program_run *run = &measurement->items[i];
+        memcpy(added[i].pieces, run->pace.piece_ns, sizeof added[i].pieces);
+        added[i].time = own_run_ns(run, measurement->cores);
+        share += fmin((double)run->cpu_ns / added[i].time, 1);
     }
-    sensitivity_add(runs, slowdowns, times, measurement->count);
-    free(slowdowns);
-    free(times);
+    sensitivity_add(runs, added, measurement->count);
+    free(added);
     return share;
 }
 
-static double find_sensitivity(const struct measurements *measurements) {
+static struct sensitivity find_sensitivity(const struct measurements *measurements) {
     struct slowed_runs runs = {0};
     double share = 0;
     for (size_t i = 0; i < measurements->count; i++)
         if (measurement_speeds_known(&measurements->items[i]))
             share += add_slowed_runs(&runs, &measurements->items[i]);
-    double sensitivity = sensitivity_of(&runs, runs.count ? share / (double)runs.count : 1);
-    sensitivity_free(&runs);
+    struct sensitivity sensitivity =
+        sensitivity_of(&runs, runs.count ? share / (double)runs.count : 1);
+    free(runs.items);
     return sensitivity;
+}
+
+static void find_slowdown(const double piece_ns[PACE_KINDS], const double fastest_ns[PACE_KINDS],
+                          double slowdown[PACE_KINDS]) {
+    for (int kind = 0; kind < PACE_KINDS; kind++)
+        slowdown[kind] = fastest_ns[kind] > 0 ? piece_ns[kind] / fastest_ns[kind] : 0;
 }
 
 struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
                                 int cores) {
+    find_fastest(measurements, cores, recording.fastest_ns);
     for (size_t i = 0; i < measurements->count; i++) {
         struct measurement *measurement = &measurements->items[i];
-        measurement->fastest_piece_ns = fastest_with(measurements, measurement->cores);
         if (measurement->cores == cores)
-            measurement->fastest_piece_ns =
-                faster_of(measurement->fastest_piece_ns, recording.fastest_ns);
+            memcpy(measurement->fastest_ns, recording.fastest_ns, sizeof recording.fastest_ns);
+        else
+            find_fastest(measurements, measurement->cores, measurement->fastest_ns);
     }
-    double fastest_ns = faster_of(fastest_with(measurements, cores), recording.fastest_ns);
-    return (struct speed){fastest_ns > 0 ? recording.piece_ns / fastest_ns : 0,
-                          find_sensitivity(measurements)};
+    struct speed speed = {.sensitivity = find_sensitivity(measurements)};
+    find_slowdown(recording.piece_ns, recording.fastest_ns, speed.slowdown);
+    return speed;
 }
 
 static double run_ns_at(const struct measurement *measurement, size_t i, struct speed speed) {
     const struct program_run *run = &measurement->items[i];
-    return sensitivity_convert(own_run_ns(run, measurement->cores),
-                               run->pace.piece_ns / measurement->fastest_piece_ns, speed.slowdown,
+    double slowdown[PACE_KINDS];
+    find_slowdown(run->pace.piece_ns, measurement->fastest_ns, slowdown);
+    return sensitivity_convert(own_run_ns(run, measurement->cores), slowdown, speed.slowdown,
                                speed.sensitivity);
 }
 

@@ -1,5 +1,6 @@
 /* Real runs of a program over configurations, and their file: CSV, one line per run
- *     threads,cores,round,run_ns,cpu_ns,foreign_ns,piece_ns,fastest_piece_ns
+ *     threads,cores,round,run_ns,cpu_ns,foreign_ns,computing_ns,memory_ns,
+ *     fastest_computing_ns,fastest_memory_ns
  * so that several models can be judged against the same runs. */
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H
@@ -8,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sensitivity.h"
 #include "cli/programs.h"
 
 struct measurement {
@@ -15,7 +17,8 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
-    double fastest_piece_ns; /* how fast so many cores are at best; set by measurements_speed() */
+    double fastest_ns[PACE_KINDS]; /* how fast so many cores are at best: set by
+                                    * measurements_speed() */
 };
 
 struct measurements {
@@ -55,8 +58,9 @@ double measurement_own_utilisation(const struct measurement *measurement);
 
 /* How fast cores are, for a program. */
 struct speed {
-    double slowdown;    /* by others, against how fast so many cores are at best; 0: not known */
-    double sensitivity; /* how much the program minds, as base/sensitivity.h tells it */
+    double slowdown[PACE_KINDS];    /* by others, against how fast so many cores are at best; 0: not
+                                     * known */
+    struct sensitivity sensitivity; /* how much the program minds */
 };
 
 /* The speed of a recording on so many cores, for the program that was measured. */

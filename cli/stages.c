@@ -155,8 +155,8 @@ static void describe_perturbation(const struct trace_meta *meta) {
         return;
     log_note("perturbation: %+.1f %% over %.3f s without probes", 100 * recorded_perturbation(meta),
              recorded_untraced_ns(meta) / 1e9);
-    double piece_ns = recorded_piece_ns(meta);
-    double slowdown = piece_ns > 0 ? piece_ns / meta->fastest_piece_ns : 0;
+    struct pace_reading pace = recorded_pace(meta);
+    double slowdown = pace.piece_ns[PACE_COMPUTING] / pace.fastest_ns[PACE_COMPUTING]; /* or NaN */
     if (slowdown > PACE_DISTURBED)
         log_note("the cores were slowed by %.0f %%, by other guests of this machine's host or by "
                  "heat: so is what will be predicted",

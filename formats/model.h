@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pace.h"
 #include "formats/partition.h"
 #include "formats/refill.h"
 
@@ -395,9 +396,8 @@ struct machine {
     struct dist brief_latency_ns; /* ... the same there; 0 and unused where nothing differs */
     bool signals_wait;            /* who signals a condition may have to wait until those that were
                                    * woken before have run: glibc before 2.41 */
-    double piece_ns; /* how fast the cores were in the recorded runs, as base/pace.h reads it: what
-                      * slows them is in the CPU demands; 0: not known */
-    double fastest_piece_ns; /* and at their fastest */
+    struct pace_reading pace; /* how fast the cores were in the recorded runs: what slows them is in
+                               * the CPU demands */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

@@ -248,14 +248,25 @@ static const struct field node_fields[] = {
 };
 static const struct record node_record = SHAPE(node, node_fields);
 
+#define PIECE(name, member)                                                                        \
+    { .key = (name), .offset = offsetof(struct machine, pace.member), .type = FIELD_NUMBER }
 static const struct field machine_fields[] = {
-    NEEDED(machine, cores, FIELD_INT), NEEDED(machine, quantum_ns, FIELD_NUMBER),
-    NUMBER(machine, tick_ns, 0),       NUMBER(machine, pull_share, 1),
-    NUMBER(machine, switch_cpu_ns, 0), NUMBER(machine, block_cpu_ns, 0),
-    NUMBER(machine, wake_cpu_ns, 0),   NUMBER(machine, preempt_ns, 0),
-    DIST(machine, wake_latency_ns),    NUMBER(machine, brief_idle_ns, 0),
-    DIST(machine, brief_latency_ns),   FLAG(machine, signals_wait),
-    NUMBER(machine, piece_ns, 0),      NUMBER(machine, fastest_piece_ns, 0),
+    NEEDED(machine, cores, FIELD_INT),
+    NEEDED(machine, quantum_ns, FIELD_NUMBER),
+    NUMBER(machine, tick_ns, 0),
+    NUMBER(machine, pull_share, 1),
+    NUMBER(machine, switch_cpu_ns, 0),
+    NUMBER(machine, block_cpu_ns, 0),
+    NUMBER(machine, wake_cpu_ns, 0),
+    NUMBER(machine, preempt_ns, 0),
+    DIST(machine, wake_latency_ns),
+    NUMBER(machine, brief_idle_ns, 0),
+    DIST(machine, brief_latency_ns),
+    FLAG(machine, signals_wait),
+    PIECE("computing_ns", piece_ns[PACE_COMPUTING]),
+    PIECE("memory_ns", piece_ns[PACE_MEMORY]),
+    PIECE("fastest_computing_ns", fastest_ns[PACE_COMPUTING]),
+    PIECE("fastest_memory_ns", fastest_ns[PACE_MEMORY]),
 };
 static const struct record machine_record = SHAPE(machine, machine_fields);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -10,57 +11,63 @@
 #include "base/sensitivity.h"
 
 static bool is_known(const struct trace_meta *meta) {
-    bool known = meta->piece_ns > 0;
+    bool known = meta->pace.piece_ns[0] > 0;
     for (size_t i = 0; i < meta->n_untraced; i++)
-        known = known && meta->untraced[i].piece_ns > 0;
+        known = known && meta->untraced[i].piece_ns[0] > 0;
     return known;
 }
 
-double recorded_piece_ns(const struct trace_meta *meta) {
-    if (!is_known(meta))
-        return 0;
+static double median_piece_ns(const struct trace_meta *meta, int kind) {
     double *pieces_ns = memory_alloc(meta->n_untraced + 1, sizeof *pieces_ns);
     for (size_t i = 0; i < meta->n_untraced; i++)
-        pieces_ns[i] = meta->untraced[i].piece_ns;
-    pieces_ns[meta->n_untraced] = meta->piece_ns;
-    double median = gsl_stats_median(pieces_ns, 1, meta->n_untraced + 1);
+        pieces_ns[i] = meta->untraced[i].piece_ns[kind];
+    pieces_ns[meta->n_untraced] = meta->pace.piece_ns[kind];
+    double median_ns = gsl_stats_median(pieces_ns, 1, meta->n_untraced + 1);
     free(pieces_ns);
-    return median;
+    return median_ns;
+}
+
+struct pace_reading recorded_pace(const struct trace_meta *meta) {
+    struct pace_reading pace = {0};
+    if (!is_known(meta))
+        return pace;
+    pace = meta->pace;
+    for (int kind = 0; kind < PACE_KINDS; kind++)
+        pace.piece_ns[kind] = median_piece_ns(meta, kind);
+    return pace;
 }
 
 /* Of CPU time, or of the running time, in the plain runs, which do the same work; the probes do
  * more. */
-static double find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
-    double *pieces_ns = memory_alloc(meta->n_untraced + 1, sizeof *pieces_ns);
-    double *times = memory_alloc(meta->n_untraced + 1, sizeof *times);
+static struct sensitivity find_sensitivity(const struct trace_meta *meta, bool of_cpu) {
+    struct slowed_run *plain = memory_alloc(meta->n_untraced + 1, sizeof *plain);
     double share = 0; /* of the runs in which at least one thread may have computed */
     size_t n = 0;
     for (size_t i = 0; i < meta->n_untraced; i++) {
         const struct trace_plain_run *run = &meta->untraced[i];
         if (run->run_ns == 0 || run->cpu_ns == 0)
             continue;
-        pieces_ns[n] = run->piece_ns;
-        times[n++] = (double)(of_cpu ? run->cpu_ns : run->run_ns);
+        memcpy(plain[n].pieces, run->piece_ns, sizeof plain[n].pieces);
+        plain[n++].time = (double)(of_cpu ? run->cpu_ns : run->run_ns);
         share += of_cpu ? 1 : fmin((double)run->cpu_ns / (double)run->run_ns, 1);
     }
     struct slowed_runs runs = {0};
-    sensitivity_add(&runs, pieces_ns, times, n);
-    double sensitivity = sensitivity_of(&runs, n ? share / (double)n : 1);
-    sensitivity_free(&runs);
-    free(pieces_ns);
-    free(times);
+    sensitivity_add(&runs, plain, n);
+    struct sensitivity sensitivity = sensitivity_of(&runs, n ? share / (double)n : 1);
+    free(runs.items);
+    free(plain);
     return sensitivity;
 }
 
-static double at_usual_speed(const struct trace_meta *meta, double time, double piece_ns,
-                             bool is_cpu) {
-    if (!is_known(meta))
-        return time;
-    return sensitivity_convert(time, piece_ns, recorded_piece_ns(meta),
-                               find_sensitivity(meta, is_cpu));
+static double at_usual_speed(const struct trace_meta *meta, double time,
+                             const double piece_ns[PACE_KINDS], bool is_cpu) {
+    return is_known(meta) ? sensitivity_convert(time, piece_ns, recorded_pace(meta).piece_ns,
+                                                find_sensitivity(meta, is_cpu))
+                          : time;
 }
 
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double piece_ns) {
+double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns,
+                                   const double piece_ns[PACE_KINDS]) {
     return at_usual_speed(meta, cpu_ns, piece_ns, true);
 }
 
@@ -79,6 +86,6 @@ double recorded_untraced_ns(const struct trace_meta *meta) {
 
 double recorded_perturbation(const struct trace_meta *meta) {
     double untraced_ns = recorded_untraced_ns(meta);
-    double traced_ns = at_usual_speed(meta, (double)meta->run_ns, meta->piece_ns, false);
+    double traced_ns = at_usual_speed(meta, (double)meta->run_ns, meta->pace.piece_ns, false);
     return untraced_ns > 0 ? traced_ns / untraced_ns - 1 : NAN;
 }

@@ -5,12 +5,13 @@
 
 #include "formats/trace.h"
 
-/* How long a piece of work took (base/pace.h) in the median of all runs; 0: not known. */
-double recorded_piece_ns(const struct trace_meta *meta);
+/* The median of all runs; 0: not known. */
+struct pace_reading recorded_pace(const struct trace_meta *meta);
 
-/* CPU time in a run whose pieces took so long: what it would have been in that median. The same
- * where it is not known. */
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns, double piece_ns);
+/* CPU time in a run whose pieces of work took so long: what it would have been at that median. The
+ * same where it is not known. */
+double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns,
+                                   const double piece_ns[PACE_KINDS]);
 
 /* The median running time without probes, at the usual speed. 0: not measured. */
 double recorded_untraced_ns(const struct trace_meta *meta);

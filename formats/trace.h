@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/pace.h"
 #include "formats/catalog.h"
 
 #define TRACE_VERSION    1
@@ -159,8 +160,8 @@ struct trace_eviction {
 
 /* A run of the same program without probes. */
 struct trace_plain_run {
-    uint64_t run_ns, cpu_ns; /* run_ns 0 = not known, but for the median */
-    double piece_ns;         /* as in struct trace_meta */
+    uint64_t run_ns, cpu_ns;     /* run_ns 0 = not known, but for the median */
+    double piece_ns[PACE_KINDS]; /* how fast its cores were; 0 = not known */
 };
 
 struct trace_meta {
@@ -183,8 +184,7 @@ struct trace_meta {
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */
     uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
-    double piece_ns;             /* how fast its cores were, as base/pace.h reads it; 0 = unknown */
-    double fastest_piece_ns;     /* of all runs, with probes and without; 0 = unknown */
+    struct pace_reading pace;    /* how fast its cores were; the fastest pieces are of all runs */
     size_t n_untraced;
     struct trace_plain_run *untraced; /* the plain runs */
     double probe_ns;                  /* cost of one untimed record, measured at start */

@@ -60,30 +60,37 @@ static int read_texts(const json_t *json, char ***texts, size_t *n) {
 }
 
 /* What is younger than the version may be missing: 0. */
-static void read_plain_runs(const json_t *cpu, const json_t *run, const json_t *piece,
+static void read_pieces(const json_t *json, double pieces_ns[PACE_KINDS]) {
+    for (size_t kind = 0; kind < PACE_KINDS; kind++)
+        pieces_ns[kind] = json_number_value(json_array_get(json, kind));
+}
+
+static void read_plain_runs(const json_t *cpu, const json_t *run, const json_t *pieces,
                             struct trace_meta *meta) {
     meta->n_untraced = json_array_size(cpu);
     if (meta->n_untraced)
         meta->untraced = memory_alloc(meta->n_untraced, sizeof *meta->untraced);
-    for (size_t i = 0; i < meta->n_untraced; i++)
+    for (size_t i = 0; i < meta->n_untraced; i++) {
         meta->untraced[i] = (struct trace_plain_run){
             .run_ns = (uint64_t)json_integer_value(json_array_get(run, i)),
             .cpu_ns = (uint64_t)json_integer_value(json_array_get(cpu, i)),
-            .piece_ns = json_number_value(json_array_get(piece, i)),
         };
+        read_pieces(json_array_get(pieces, i), meta->untraced[i].piece_ns);
+    }
 }
 
 static int read_meta(json_t *json, struct trace_meta *meta) {
     json_t *args, *lacks, *directory, *build_id, *host, *date;
     int complete, has_slices, has_wakes, has_blocks;
-    json_t *untraced_cpu = NULL, *untraced_run = NULL, *piece = NULL, *libc = NULL,
+    json_t *untraced_cpu = NULL, *untraced_run = NULL, *untraced_pieces = NULL, *pieces = NULL,
+           *fastest_pieces = NULL, *libc = NULL,
            *loss = NULL; /* as `cpu`, younger than the version */
     json_int_t cpu = 0;
     json_int_t start, run, untraced, spread, lost_records, lost_events, records, bytes;
     if (json_unpack(
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?F, s?F, s?o, s?o}",
+            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -92,9 +99,9 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             "lost_events", &lost_events, "records", &records, "bytes", &bytes, "has_slices",
             &has_slices, "has_wakes", &has_wakes, "has_blocks", &has_blocks, "cpu_ns", &cpu,
             "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss,
-            "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "piece_ns",
-            &meta->piece_ns, "fastest_piece_ns", &meta->fastest_piece_ns, "untraced_runs_ns",
-            &untraced_run, "untraced_piece_ns", &piece) != 0)
+            "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
+            &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
+            "untraced_pieces_ns", &untraced_pieces) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);
@@ -116,7 +123,9 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     meta->has_wakes = has_wakes;
     meta->has_blocks = has_blocks;
     meta->cpu_ns = (uint64_t)cpu;
-    read_plain_runs(untraced_cpu, untraced_run, piece, meta);
+    read_plain_runs(untraced_cpu, untraced_run, untraced_pieces, meta);
+    read_pieces(pieces, meta->pace.piece_ns);
+    read_pieces(fastest_pieces, meta->pace.fastest_ns);
     size_t n_args = 0;
     int status = read_texts(args, &meta->args, &n_args);
     meta->n_args = (int)n_args;

@@ -39,23 +39,27 @@ static json_t *write_texts(char *const *texts, size_t n) {
     return json;
 }
 
+static json_t *write_pieces(const double pieces_ns[PACE_KINDS]) {
+    return json_pack("[f, f]", pieces_ns[PACE_COMPUTING], pieces_ns[PACE_MEMORY]);
+}
+
 static void write_plain_runs(json_t *json, const struct trace_meta *meta) {
-    json_t *run = json_array(), *cpu = json_array(), *piece = json_array();
+    json_t *run = json_array(), *cpu = json_array(), *pieces = json_array();
     for (size_t i = 0; i < meta->n_untraced; i++) {
         json_array_append_new(run, json_integer((json_int_t)meta->untraced[i].run_ns));
         json_array_append_new(cpu, json_integer((json_int_t)meta->untraced[i].cpu_ns));
-        json_array_append_new(piece, json_real(meta->untraced[i].piece_ns));
+        json_array_append_new(pieces, write_pieces(meta->untraced[i].piece_ns));
     }
     json_object_set_new(json, "untraced_runs_ns", run);
     json_object_set_new(json, "untraced_cpu_ns", cpu);
-    json_object_set_new(json, "untraced_piece_ns", piece);
+    json_object_set_new(json, "untraced_pieces_ns", pieces);
 }
 
 static json_t *write_meta(const struct trace_meta *meta) {
     json_t *json = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
         "s:I, s:I, s:I, "
-        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o*, s:f, s:f, s:f, s:f}",
+        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o*, s:f, s:f}",
         "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
         write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
         write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "tick_ns",
@@ -69,7 +73,9 @@ static json_t *write_meta(const struct trace_meta *meta) {
         "has_blocks", meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "libc",
         write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
         meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
-        meta->preempt_ns, "piece_ns", meta->piece_ns, "fastest_piece_ns", meta->fastest_piece_ns);
+        meta->preempt_ns);
+    json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
+    json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));
     write_plain_runs(json, meta);
     return json;
 }

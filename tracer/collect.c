@@ -47,12 +47,12 @@ struct collection {
         size_t count, capacity;
         struct trace_plain_run *items;
     } plain;
-    struct pace_reading pace; /* of the traced run */
-    double fastest_piece_ns;  /* of all runs */
-    bool stopped;             /* no more plain runs */
-    double last_run_ns;       /* 0: none yet */
-    int slowed;               /* runs that did not count, as something slowed them */
-    bool again;               /* the traced run is made again: its output has been seen */
+    struct pace_reading pace;      /* of the traced run */
+    double fastest_ns[PACE_KINDS]; /* pieces of all runs */
+    bool stopped;                  /* no more plain runs */
+    double last_run_ns;            /* 0: none yet */
+    int slowed;                    /* runs that did not count, as something slowed them */
+    bool again;                    /* the traced run is made again: its output has been seen */
 };
 
 /* ---- steadiness ---- */
@@ -67,9 +67,9 @@ static struct pace *begin_run(const struct collection *collection) {
 
 static struct pace_reading end_run(struct collection *collection, struct pace *pace) {
     struct pace_reading reading = pace_stop(pace);
-    double *fastest_ns = &collection->fastest_piece_ns;
-    if (*fastest_ns == 0 || reading.fastest_ns < *fastest_ns)
-        *fastest_ns = reading.fastest_ns;
+    for (int kind = 0; kind < PACE_KINDS; kind++)
+        collection->fastest_ns[kind] =
+            pace_faster(collection->fastest_ns[kind], reading.fastest_ns[kind]);
     return reading;
 }
 
@@ -100,8 +100,10 @@ static bool run_plainly(struct collection *collection) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
     } else if (!is_to_repeat(collection, reading)) {
-        *VECTOR_ADD(&collection->plain) = (struct trace_plain_run){
-            launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, reading.piece_ns};
+        struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
+        *run =
+            (struct trace_plain_run){launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, {0}};
+        memcpy(run->piece_ns, reading.piece_ns, sizeof run->piece_ns);
         return true;
     }
     return collection->stopped;
@@ -155,8 +157,8 @@ static int compare_ns(const void *left, const void *right) {
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
     size_t n = collection->plain.count;
     meta->cpu_ns = collection->launch.cpu_ns;
-    meta->piece_ns = collection->pace.piece_ns;
-    meta->fastest_piece_ns = collection->fastest_piece_ns;
+    meta->pace = collection->pace;
+    memcpy(meta->pace.fastest_ns, collection->fastest_ns, sizeof meta->pace.fastest_ns);
     if (n == 0)
         return;
     meta->n_untraced = n;

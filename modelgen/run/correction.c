@@ -65,7 +65,7 @@ struct correction correction_find(const struct trace *trace, const struct refill
                                                  meta->untraced[i].piece_ns) /
                      demand_ns;
     factors[n - 1] =
-        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->piece_ns) /
+        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->pace.piece_ns) /
         demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);

@@ -302,8 +302,7 @@ void machine_measure(const struct trace *trace, struct model *model) {
     /* without wake-ups in the trace what they cost stays part of the wakers' computation */
     machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
-    machine->piece_ns = recorded_piece_ns(&trace->meta);
-    machine->fastest_piece_ns = trace->meta.fastest_piece_ns;
+    machine->pace = recorded_pace(&trace->meta);
     moments_free(&moments);
     free(wakes.items);
     free(switches.items);

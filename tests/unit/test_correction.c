@@ -47,10 +47,11 @@ static void the_median_of_all_runs_counts(void **state) {
 static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
     (void)state;
     struct trace *trace = new_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
-    trace->meta.piece_ns = 1.25;
+    trace->meta.pace = (struct pace_reading){{1.25, 1}, {1, 1}};
     for (int i = 0; i < 2; i++) {
         trace->meta.untraced[i].run_ns = trace->meta.untraced[i].cpu_ns;
-        trace->meta.untraced[i].piece_ns = i == 0 ? 1 : 1.5;
+        trace->meta.untraced[i].piece_ns[PACE_COMPUTING] = i == 0 ? 1 : 1.5;
+        trace->meta.untraced[i].piece_ns[PACE_MEMORY] = 1;
     }
     struct correction correction = correction_find(trace, NULL);
     assert_true(fabs(correction.factor - 1) < 0.01 && correction.spread < 0.01);

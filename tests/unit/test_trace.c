@@ -95,10 +95,9 @@ static struct trace *make_trace(size_t n_records) {
     meta->args[0] = memory_strdup("./program");
     meta->args[1] = memory_strdup("na\xefve"); /* not UTF-8 */
     meta->untraced = memory_alloc(2, sizeof *meta->untraced);
-    meta->untraced[0] = (struct trace_plain_run){212, 211, 25000.5};
-    meta->untraced[1] = (struct trace_plain_run){1ull << 41, 1ull << 40, 26000.25};
-    meta->piece_ns = 25500.5;
-    meta->fastest_piece_ns = 24000.5;
+    meta->untraced[0] = (struct trace_plain_run){212, 211, {25000.5, 11000.5}};
+    meta->untraced[1] = (struct trace_plain_run){1ull << 41, 1ull << 40, {26000.25, 12000.25}};
+    meta->pace = (struct pace_reading){{25500.5, 11500.5}, {24000.5, 10500.5}};
     meta->lacks = memory_alloc(1, sizeof *meta->lacks);
     meta->lacks[0] = memory_strdup("wake-up times: only root may see them");
     meta->directory = memory_strdup("/source");
@@ -197,8 +196,10 @@ static void saved_trace_loads_with_every_field(void **state) {
     const struct trace_plain_run *plain = meta->untraced;
     assert_true(plain[0].run_ns == 212 && plain[1].run_ns == 1ull << 41);
     assert_true(plain[0].cpu_ns == 211 && plain[1].cpu_ns == 1ull << 40);
-    assert_true(plain[0].piece_ns == 25000.5 && plain[1].piece_ns == 26000.25);
-    assert_true(meta->piece_ns == 25500.5 && meta->fastest_piece_ns == 24000.5);
+    assert_true(plain[0].piece_ns[PACE_COMPUTING] == 25000.5 &&
+                plain[1].piece_ns[PACE_MEMORY] == 12000.25);
+    assert_true(meta->pace.piece_ns[PACE_MEMORY] == 11500.5 &&
+                meta->pace.fastest_ns[PACE_COMPUTING] == 24000.5);
     assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
     assert_true(meta->wake_cpu_ns == 11000.5 && meta->preempt_ns == 17000.25);
     assert_int_equal(meta->lost_records, 1);
