@@ -17,7 +17,8 @@ enum pace_kind { PACE_COMPUTING, PACE_MEMORY, PACE_KINDS };
 struct pace_reading {
     double piece_ns[PACE_KINDS]; /* on the average, each core as often as it was busy: nobody minds
                                   * how fast an idle one is */
-    double fastest_ns[PACE_KINDS]; /* at its fastest: as if nobody slowed the cores */
+    double fastest_ns[PACE_KINDS]; /* at its fastest: those that compute as if nobody slowed the
+                                    * cores, those that wait for memory by luck */
 };
 
 /* The lesser one of what is known. */

@@ -104,8 +104,8 @@ judge_model() {
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv \
         >"$data.csv" || return 1
     speeds=$("$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json |
-        jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown.computing, .recorded_slowdown.memory,
-            .sensitivity.computing, .sensitivity.memory] | @csv') ||
+        jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown, .sensitivity.computing, .sensitivity.memory] |
+        @csv') ||
         return 1
     predict_s=$(cpu_seconds_of predict_by_seeds "$data") || return 1
     predict_s=$(number %.4f "$predict_s / ${#seeds[@]}")
@@ -282,7 +282,7 @@ write_recognised() {
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
-    local computing memory of_computing of_memory powers equal_worst
+    local slowdown of_computing of_memory powers equal_worst
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
@@ -294,11 +294,10 @@ write_program() {
         "waiting: exact / alike / not |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     while IFS=, read -r base build mean _ worst check explained perturbation nodes _ own _ equal \
-        equal_worst waiting untraced _ _ computing memory of_computing of_memory; do
+        equal_worst waiting untraced _ _ slowdown of_computing of_memory; do
         powers="$(number %.2f "$of_computing") of how others slow computing and $(
             number %.2f "$of_memory") of how they slow memory"
-        echo "| $base threads | $build | $(percent "$(number %f "$computing - 1")") /" \
-            "$(percent "$(number %f "$memory - 1")") | $(percent "$mean") |" \
+        echo "| $base threads | $build | $(percent "$(number %f "$slowdown - 1")") | $(percent "$mean") |" \
             "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$equal_worst") |" \
             "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \
             "$(percent "$perturbation") | $nodes | ${waiting:--} |"

@@ -22,8 +22,7 @@ double comparison_own_error(const struct comparison *comparison) {
 }
 
 bool comparison_speeds_known(const struct comparison *comparison) {
-    return comparison->recorded.slowdown[0] > 0 &&
-           measurement_speeds_known(comparison->measurement);
+    return comparison->recorded.pieces[0] > 0 && measurement_speeds_known(comparison->measurement);
 }
 
 double comparison_equal_speed_error(const struct comparison *comparison) {
@@ -182,11 +181,6 @@ static json_t *summary_json(struct error_summary summary) {
                      summary.worst);
 }
 
-static json_t *kinds_json(const double values[PACE_KINDS]) {
-    return json_pack("{s:f, s:f}", "computing", values[PACE_COMPUTING], "memory",
-                     values[PACE_MEMORY]);
-}
-
 static void print_json(const struct table *table, const char *program, const struct errors *errors,
                        FILE *out) {
     json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
@@ -195,10 +189,14 @@ static void print_json(const struct table *table, const char *program, const str
     if (errors->run_spread > 0)
         json_object_set_new(json, "run_spread", json_real(errors->run_spread));
     if (errors->speeds_known) {
+        const double *power = errors->recorded.sensitivity.power;
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
         json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
-        json_object_set_new(json, "recorded_slowdown", kinds_json(errors->recorded.slowdown));
-        json_object_set_new(json, "sensitivity", kinds_json(errors->recorded.sensitivity.power));
+        json_object_set_new(json, "recorded_slowdown",
+                            json_real(errors->recorded.pieces[PACE_COMPUTING]));
+        json_object_set_new(json, "sensitivity",
+                            json_pack("{s:f, s:f}", "computing", power[PACE_COMPUTING], "memory",
+                                      power[PACE_MEMORY]));
     }
     table_print_json(json, out);
 }

@@ -230,19 +230,19 @@ bool measurement_speeds_known(const struct measurement *measurement) {
     bool known = measurement->count > 0;
     for (size_t i = 0; i < measurement->count; i++)
         known = known && measurement->items[i].pace.piece_ns[0] > 0;
-    return known && measurement->fastest_ns[0] > 0;
+    return known && measurement->fastest_ns > 0;
 }
 
-/* Adds what is known of so many cores: where all are busy, each may be slower by itself. */
-static void find_fastest(const struct measurements *measurements, int cores,
-                         double fastest_ns[PACE_KINDS]) {
+/* Of all runs with so many cores: where all are busy, each may be slower by itself. */
+static double find_fastest(const struct measurements *measurements, int cores) {
+    double fastest_ns = 0;
     for (size_t m = 0; m < measurements->count; m++) {
         const struct measurement *measurement = &measurements->items[m];
         for (size_t i = 0; measurement->cores == cores && i < measurement->count; i++)
-            for (int kind = 0; kind < PACE_KINDS; kind++)
-                fastest_ns[kind] =
-                    pace_faster(fastest_ns[kind], measurement->items[i].pace.fastest_ns[kind]);
+            fastest_ns =
+                pace_faster(fastest_ns, measurement->items[i].pace.fastest_ns[PACE_COMPUTING]);
     }
+    return fastest_ns;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
@@ -272,32 +272,35 @@ static struct sensitivity find_sensitivity(const struct measurements *measuremen
     return sensitivity;
 }
 
-static void find_slowdown(const double piece_ns[PACE_KINDS], const double fastest_ns[PACE_KINDS],
-                          double slowdown[PACE_KINDS]) {
-    for (int kind = 0; kind < PACE_KINDS; kind++)
-        slowdown[kind] = fastest_ns[kind] > 0 ? piece_ns[kind] / fastest_ns[kind] : 0;
+/* Who computes is as fast as can be for a moment on every machine, and is compared with that.
+ * Memory hardly ever is, and where a moment looks like it, it is luck; how many cores read it
+ * matters less than who else does. */
+static void compare_pieces(const double piece_ns[PACE_KINDS], double fastest_ns,
+                           double pieces[PACE_KINDS]) {
+    pieces[PACE_COMPUTING] = fastest_ns > 0 ? piece_ns[PACE_COMPUTING] / fastest_ns : 0;
+    pieces[PACE_MEMORY] = piece_ns[PACE_MEMORY];
 }
 
 struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
                                 int cores) {
-    find_fastest(measurements, cores, recording.fastest_ns);
+    double recorded_ns =
+        pace_faster(find_fastest(measurements, cores), recording.fastest_ns[PACE_COMPUTING]);
     for (size_t i = 0; i < measurements->count; i++) {
         struct measurement *measurement = &measurements->items[i];
-        if (measurement->cores == cores)
-            memcpy(measurement->fastest_ns, recording.fastest_ns, sizeof recording.fastest_ns);
-        else
-            find_fastest(measurements, measurement->cores, measurement->fastest_ns);
+        measurement->fastest_ns = measurement->cores == cores
+                                      ? recorded_ns
+                                      : find_fastest(measurements, measurement->cores);
     }
     struct speed speed = {.sensitivity = find_sensitivity(measurements)};
-    find_slowdown(recording.piece_ns, recording.fastest_ns, speed.slowdown);
+    compare_pieces(recording.piece_ns, recorded_ns, speed.pieces);
     return speed;
 }
 
 static double run_ns_at(const struct measurement *measurement, size_t i, struct speed speed) {
     const struct program_run *run = &measurement->items[i];
-    double slowdown[PACE_KINDS];
-    find_slowdown(run->pace.piece_ns, measurement->fastest_ns, slowdown);
-    return sensitivity_convert(own_run_ns(run, measurement->cores), slowdown, speed.slowdown,
+    double pieces[PACE_KINDS];
+    compare_pieces(run->pace.piece_ns, measurement->fastest_ns, pieces);
+    return sensitivity_convert(own_run_ns(run, measurement->cores), pieces, speed.pieces,
                                speed.sensitivity);
 }
 

@@ -17,8 +17,7 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
-    double fastest_ns[PACE_KINDS]; /* how fast so many cores are at best: set by
-                                    * measurements_speed() */
+    double fastest_ns; /* how fast so many cores compute at best: set by measurements_speed() */
 };
 
 struct measurements {
@@ -58,8 +57,8 @@ double measurement_own_utilisation(const struct measurement *measurement);
 
 /* How fast cores are, for a program. */
 struct speed {
-    double slowdown[PACE_KINDS];    /* by others, against how fast so many cores are at best; 0: not
-                                     * known */
+    double pieces[PACE_KINDS]; /* how long those that compute take against how fast so many cores
+                                * are at best, and in ns those that wait for memory; 0: not known */
     struct sensitivity sensitivity; /* how much the program minds */
 };
 
