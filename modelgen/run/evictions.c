@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
@@ -15,6 +16,8 @@
 
 /* Standard errors by which a cost must differ from none. */
 #define CLEARLY 4.0
+/* From so many runs on, with any one of them left out, too. */
+#define FEW_RUNS 3
 /* Threads that do the same mostly work on data of their own. What they seem to share counts by half
  * where it differs from nothing by so many standard errors, less where by fewer. */
 #define DOUBTED 2.0
@@ -247,37 +250,74 @@ static double own_share(const struct refill *refill, const struct costs *costs, 
     return 1 - fmin(shared, 1) / (1 + pow(DOUBTED / errors, 2));
 }
 
-/* Leaves the refill without points where nothing can be told. `looked`: how fast it displaces is
- * known. */
-static void estimate(const struct excesses *excesses, bool looked, struct refill *refill) {
-    bool used[N_COSTS] = {false};
-    double away_ns[N_COSTS] = {0}, weights[EVICTION_PLANS], sum = 0, weighted = 0;
-    double *scratch = memory_alloc(excesses->count, sizeof *scratch);
+struct estimate {
+    bool used[N_COSTS]; /* kinds of disturbances that were seen often enough */
+    double away_ns[N_COSTS];
+    struct costs costs;
+    size_t n_points; /* of evictions */
+    struct refill_point points[EVICTION_PLANS];
+    double weights[EVICTION_PLANS];
+    double errors; /* standard errors by which all points together differ from no cost */
+};
+
+static struct estimate estimate_costs(const struct excesses *excesses) {
+    struct estimate estimate = {0};
+    double sum = 0, weighted = 0;
+    double *scratch = memory_alloc(excesses->count + 1, sizeof *scratch);
     for (size_t p = 0; p < N_COSTS; p++) {
-        away_ns[p] = median_away(excesses, p, scratch);
-        used[p] = !isnan(away_ns[p]);
+        estimate.away_ns[p] = median_away(excesses, p, scratch);
+        estimate.used[p] = !isnan(estimate.away_ns[p]);
     }
     free(scratch);
-    struct costs costs = solve(excesses, used);
-    for (size_t p = 0; p < EVICTION_PLANS && costs.known; p++) {
-        bool longer =
-            refill->n_points == 0 || away_ns[p] > refill->points[refill->n_points - 1].away_ns;
-        if (!used[p] || !longer || costs.variance[p] <= 0)
+    const struct costs *costs = &estimate.costs;
+    estimate.costs = solve(excesses, estimate.used);
+    for (size_t p = 0; p < EVICTION_PLANS && costs->known; p++) {
+        size_t n = estimate.n_points;
+        bool longer = n == 0 || estimate.away_ns[p] > estimate.points[n - 1].away_ns;
+        if (!estimate.used[p] || !longer || costs->variance[p] <= 0)
             continue;
-        weights[refill->n_points] = 1 / costs.variance[p];
-        sum += 1 / costs.variance[p];
-        weighted += costs.mean_ns[p] / costs.variance[p];
-        refill->points[refill->n_points++] = (struct refill_point){away_ns[p], costs.mean_ns[p]};
+        estimate.weights[n] = 1 / costs->variance[p];
+        sum += 1 / costs->variance[p];
+        weighted += costs->mean_ns[p] / costs->variance[p];
+        estimate.points[n] = (struct refill_point){estimate.away_ns[p], costs->mean_ns[p]};
+        estimate.n_points++;
     }
-    if (refill->n_points == 0 || weighted / sum < CLEARLY / sqrt(sum)) {
-        refill->n_points = 0;
+    estimate.errors = estimate.n_points ? weighted / sqrt(sum) : 0;
+    return estimate;
+}
+
+/* What makes fragments differ comes and goes within a run: they are not so independent of each
+ * other as the standard errors have it, but the runs are. Of several, no single one may be what
+ * tells. */
+static bool tell_without_any(const struct excesses *excesses) {
+    size_t n_runs = excesses->count ? excesses->items[excesses->count - 1].run + 1 : 0;
+    bool clear = true;
+    for (size_t run = 0; run < n_runs && n_runs >= FEW_RUNS && clear; run++) {
+        struct excesses others = {0};
+        for (size_t i = 0; i < excesses->count; i++)
+            if (excesses->items[i].run != run)
+                *VECTOR_ADD(&others) = excesses->items[i];
+        clear = estimate_costs(&others).errors >= CLEARLY;
+        free(others.items);
+    }
+    return clear;
+}
+
+/* Leaves the refill without points where nothing can be told. `looked`: how fast it displaces is
+ * known. */
+static void estimate_refill(const struct excesses *excesses, bool looked, struct refill *refill) {
+    struct estimate estimate = estimate_costs(excesses);
+    if (estimate.errors < CLEARLY || !tell_without_any(excesses))
         return;
-    }
-    make_monotonous(refill, weights);
+    const struct costs *costs = &estimate.costs;
+    refill->n_points = estimate.n_points;
+    memcpy(refill->points, estimate.points, sizeof refill->points);
+    make_monotonous(refill, estimate.weights);
     double seen = complete(refill);
     if (!looked)
-        refill->displaces_per_ns = displaced_in_turns(refill, &costs, used, away_ns, seen);
-    double own = own_share(refill, &costs, used, away_ns, seen);
+        refill->displaces_per_ns =
+            displaced_in_turns(refill, costs, estimate.used, estimate.away_ns, seen);
+    double own = own_share(refill, costs, estimate.used, estimate.away_ns, seen);
     for (size_t i = 0; i < refill->n_points; i++)
         refill->points[i].cpu_ns *= own;
     if (refill->points[refill->n_points - 1].cpu_ns <= 0)
@@ -337,7 +377,7 @@ struct refills evictions_measure(struct trace *const *runs, size_t n_runs) {
     bool looked = displacement_fit(&windows, refills.count, per_ns);
     for (size_t r = 0; r < refills.count; r++) {
         refills.items[r].displaces_per_ns = per_ns[r];
-        estimate(&excesses[r], looked, &refills.items[r]);
+        estimate_refill(&excesses[r], looked, &refills.items[r]);
         free(excesses[r].items);
     }
     displacement_free(&windows);

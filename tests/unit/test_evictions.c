@@ -280,6 +280,20 @@ static void several_runs_are_taken_together(void **state) {
     trace_free(runs[1]);
 }
 
+static void one_run_of_several_does_not_tell(void **state) {
+    (void)state;
+    for (int costs_always = 0; costs_always <= 1; costs_always++) {
+        struct trace *runs[3];
+        for (int i = 0; i < 3; i++)
+            runs[i] = costs_always || i == 1 ? evicted_run(1 * MS, 2 * MS) : evicted_run(0, 0);
+        struct refills refills = evictions_measure(runs, 3);
+        assert_true((worker_refill(&refills, runs[0]).n_points > 0) == costs_always);
+        free(refills.items);
+        for (int i = 0; i < 3; i++)
+            trace_free(runs[i]);
+    }
+}
+
 static void a_run_without_evictions_tells_nothing(void **state) {
     (void)state;
     struct story story = begin_story();
@@ -374,6 +388,7 @@ int main(void) {
         cmocka_unit_test(what_threads_share_their_turns_leave),
         cmocka_unit_test(turns_tell_how_fast_threads_displace_each_others_lines),
         cmocka_unit_test(several_runs_are_taken_together),
+        cmocka_unit_test(one_run_of_several_does_not_tell),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
         cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
         cmocka_unit_test(refills_of_the_recorded_run_are_no_demand),
