@@ -249,13 +249,16 @@ static double find_fastest(const struct measurements *measurements, int cores) {
 static double add_slowed_runs(struct slowed_runs *runs, const struct measurement *measurement) {
     double share = 0;
     struct slowed_run *added = memory_alloc(measurement->count, sizeof *added);
+    size_t n = 0;
     for (size_t i = 0; i < measurement->count; i++) {
         const struct program_run *run = &measurement->items[i];
-        memcpy(added[i].pieces, run->pace.piece_ns, sizeof added[i].pieces);
-        added[i].time = own_run_ns(run, measurement->cores);
-        share += fmin((double)run->cpu_ns / added[i].time, 1);
+        if (load_disturbed(run, measurement->cores)) /* then its own time is a rough estimate */
+            continue;
+        memcpy(added[n].pieces, run->pace.piece_ns, sizeof added[n].pieces);
+        added[n].time = own_run_ns(run, measurement->cores);
+        share += fmin((double)run->cpu_ns / added[n++].time, 1);
     }
-    sensitivity_add(runs, added, measurement->count);
+    sensitivity_add(runs, added, n);
     free(added);
     return share;
 }
