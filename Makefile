@@ -201,7 +201,7 @@ install: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-ana
 	install -m 644 $(B)/libpersiksim.a $(DEST)/lib/libpersiksim.a
 	install -m 644 simulator/simulator.h $(DEST)/include/persik/simulator/simulator.h
 	install -m 644 formats/model.h formats/partition.h formats/refill.h $(DEST)/include/persik/formats/
-	install -m 644 base/error.h $(DEST)/include/persik/base/error.h
+	install -m 644 base/error.h base/pace.h $(DEST)/include/persik/base/
 	install -m 644 $(MAN) $(DEST)/share/man/man1
 	install -m 644 cli/completion.bash $(DEST)/share/bash-completion/completions/persik
 
