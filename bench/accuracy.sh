@@ -101,12 +101,11 @@ judge_model() {
     if [ -n "$models_only" ]; then
         "$persik" build-model -i "$data" >"$data.log" 2>&1 || return 1
     fi
-    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format csv \
-        >"$data.csv" || return 1
-    speeds=$("$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json |
-        jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown, .sensitivity.computing, .sensitivity.memory] |
-        @csv') ||
-        return 1
+    "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json >"$data.json" || return 1
+    jq -r '(.configurations[0] | keys_unsorted) as $keys | ($keys | join(",")),
+        (.configurations[] | [.[$keys[]] | tostring] | join(","))' "$data.json" >"$data.csv"
+    speeds=$(jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown, .sensitivity.computing,
+        .sensitivity.memory] | @csv' "$data.json")
     predict_s=$(cpu_seconds_of predict_by_seeds "$data") || return 1
     predict_s=$(number %.4f "$predict_s / ${#seeds[@]}")
     read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns)"

@@ -22,7 +22,8 @@ double comparison_own_error(const struct comparison *comparison) {
 }
 
 bool comparison_speeds_known(const struct comparison *comparison) {
-    return comparison->recorded.pieces[0] > 0 && measurement_speeds_known(comparison->measurement);
+    return comparison->recorded.pieces[PACE_COMPUTING] > 0 &&
+           measurement_speeds_known(comparison->measurement);
 }
 
 double comparison_equal_speed_error(const struct comparison *comparison) {

@@ -229,7 +229,7 @@ double measurement_own_utilisation(const struct measurement *measurement) {
 bool measurement_speeds_known(const struct measurement *measurement) {
     bool known = measurement->count > 0;
     for (size_t i = 0; i < measurement->count; i++)
-        known = known && measurement->items[i].pace.piece_ns[0] > 0;
+        known = known && measurement->items[i].pace.piece_ns[PACE_COMPUTING] > 0;
     return known && measurement->fastest_ns > 0;
 }
 

@@ -1,19 +1,17 @@
 #include "formats/recorded_speed.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/memory.h"
-#include "base/sensitivity.h"
 
 static bool is_known(const struct trace_meta *meta) {
-    bool known = meta->pace.piece_ns[0] > 0;
+    bool known = meta->pace.piece_ns[PACE_COMPUTING] > 0;
     for (size_t i = 0; i < meta->n_untraced; i++)
-        known = known && meta->untraced[i].piece_ns[0] > 0;
+        known = known && meta->untraced[i].piece_ns[PACE_COMPUTING] > 0;
     return known;
 }
 
@@ -59,33 +57,47 @@ static struct sensitivity find_sensitivity(const struct trace_meta *meta, bool o
     return sensitivity;
 }
 
-static double at_usual_speed(const struct trace_meta *meta, double time,
-                             const double piece_ns[PACE_KINDS], bool is_cpu) {
-    return is_known(meta) ? sensitivity_convert(time, piece_ns, recorded_pace(meta).piece_ns,
-                                                find_sensitivity(meta, is_cpu))
-                          : time;
+static struct usual_speed find_usual(const struct trace_meta *meta, bool of_cpu) {
+    struct usual_speed usual = {.known = is_known(meta)};
+    if (!usual.known)
+        return usual;
+    struct pace_reading pace = recorded_pace(meta);
+    memcpy(usual.piece_ns, pace.piece_ns, sizeof usual.piece_ns);
+    usual.sensitivity = find_sensitivity(meta, of_cpu);
+    return usual;
 }
 
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns,
-                                   const double piece_ns[PACE_KINDS]) {
-    return at_usual_speed(meta, cpu_ns, piece_ns, true);
+struct usual_speed recorded_cpu_speed(const struct trace_meta *meta) {
+    return find_usual(meta, true);
 }
 
-double recorded_untraced_ns(const struct trace_meta *meta) {
+double recorded_at_usual_speed(const struct usual_speed *usual, double time,
+                               const double piece_ns[PACE_KINDS]) {
+    return usual->known ? sensitivity_convert(time, piece_ns, usual->piece_ns, usual->sensitivity)
+                        : time;
+}
+
+static double median_untraced_ns(const struct trace_meta *meta, const struct usual_speed *usual) {
     double *times = memory_alloc(meta->n_untraced + 1, sizeof *times);
     size_t n = 0;
     for (size_t i = 0; i < meta->n_untraced; i++) {
         const struct trace_plain_run *run = &meta->untraced[i];
         if (run->run_ns > 0)
-            times[n++] = at_usual_speed(meta, (double)run->run_ns, run->piece_ns, false);
+            times[n++] = recorded_at_usual_speed(usual, (double)run->run_ns, run->piece_ns);
     }
     double median = n ? gsl_stats_median(times, 1, n) : (double)meta->untraced_run_ns;
     free(times);
     return median;
 }
 
+double recorded_untraced_ns(const struct trace_meta *meta) {
+    struct usual_speed usual = find_usual(meta, false);
+    return median_untraced_ns(meta, &usual);
+}
+
 double recorded_perturbation(const struct trace_meta *meta) {
-    double untraced_ns = recorded_untraced_ns(meta);
-    double traced_ns = at_usual_speed(meta, (double)meta->run_ns, meta->pace.piece_ns, false);
+    struct usual_speed usual = find_usual(meta, false);
+    double untraced_ns = median_untraced_ns(meta, &usual);
+    double traced_ns = recorded_at_usual_speed(&usual, (double)meta->run_ns, meta->pace.piece_ns);
     return untraced_ns > 0 ? traced_ns / untraced_ns - 1 : NAN;
 }

@@ -3,15 +3,26 @@
 #ifndef PERSIK_FORMATS_RECORDED_SPEED_H
 #define PERSIK_FORMATS_RECORDED_SPEED_H
 
+#include <stdbool.h>
+
+#include "base/sensitivity.h"
 #include "formats/trace.h"
 
 /* The median of all runs; 0: not known. */
 struct pace_reading recorded_pace(const struct trace_meta *meta);
 
-/* CPU time in a run whose pieces of work took so long: what it would have been at that median. The
- * same where it is not known. */
-double recorded_cpu_at_usual_speed(const struct trace_meta *meta, double cpu_ns,
-                                   const double piece_ns[PACE_KINDS]);
+/* That median, and how much CPU time in the recorded runs minds it. */
+struct usual_speed {
+    bool known;
+    double piece_ns[PACE_KINDS];
+    struct sensitivity sensitivity;
+};
+struct usual_speed recorded_cpu_speed(const struct trace_meta *meta);
+
+/* Time in a run whose pieces of work took so long: what it would have been at the usual speed. The
+ * same where that is not known. */
+double recorded_at_usual_speed(const struct usual_speed *usual, double time,
+                               const double piece_ns[PACE_KINDS]);
 
 /* The median running time without probes, at the usual speed. 0: not measured. */
 double recorded_untraced_ns(const struct trace_meta *meta);

@@ -60,12 +60,14 @@ struct correction correction_find(const struct trace *trace, const struct refill
     double rest_ns = outside_ns + cpu.lost_ns; /* as much as in the traced run */
     size_t n = meta->n_untraced + 1;
     double *factors = memory_alloc(n, sizeof *factors);
-    for (size_t i = 0; i < meta->n_untraced; i++)
-        factors[i] = recorded_cpu_at_usual_speed(meta, (double)meta->untraced[i].cpu_ns - rest_ns,
-                                                 meta->untraced[i].piece_ns) /
+    struct usual_speed usual = recorded_cpu_speed(meta);
+    for (size_t i = 0; i < meta->n_untraced; i++) {
+        const struct trace_plain_run *run = &meta->untraced[i];
+        factors[i] = recorded_at_usual_speed(&usual, (double)run->cpu_ns - rest_ns, run->piece_ns) /
                      demand_ns;
+    }
     factors[n - 1] =
-        recorded_cpu_at_usual_speed(meta, demand_ns - timeline_stolen(trace), meta->pace.piece_ns) /
+        recorded_at_usual_speed(&usual, demand_ns - timeline_stolen(trace), meta->pace.piece_ns) /
         demand_ns;
     gsl_sort(factors, 1, n);
     double median = gsl_stats_median_from_sorted_data(factors, 1, n);

@@ -49,12 +49,8 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
         builder_record(trace, main_thread, "pthread_join", 100 + (uint64_t)t, end - 100, 0, join,
                        t);
     builder_finish(trace, end + 100);
-    struct error error = {""};
     trace->meta.cores = cores;
-    struct model *model = modelgen_build(trace, source, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, source);
 }
 
 /* The way from one meeting to the next. */
@@ -265,11 +261,7 @@ static struct model *model_of_kinds(const char *kinds[THREADS]) {
         }
     builder_finish(trace, now);
     trace->meta.cores = cores;
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, NULL);
 }
 
 static size_t count_courses(const struct model *model) {
@@ -325,11 +317,7 @@ static struct model *model_of_naps(int naps) {
         builder_record(trace, 0, "usleep", now, 900 * US, 0, at[dice >> 16 & 1], 0);
     }
     builder_finish(trace, now);
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, NULL);
 }
 
 static void who_is_alone_keeps_to_its_course_unless_it_is_long(void **state) {
@@ -367,11 +355,7 @@ static struct model *model_of_solo(const struct facts *facts) {
                            now + 9000 * US - at - 1000 * US, BARRIER, behind, THREADS);
         }
     builder_finish(trace, now);
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, facts);
 }
 
 static const struct node *nap_of(const struct model *model) {

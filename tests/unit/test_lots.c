@@ -66,11 +66,7 @@ static struct model *model_of_calls(int workers, bool takes_it_back) {
                           .n_monitors = 1,
                           .monitors = &monitor};
     struct trace *trace = trace_of_calls(workers);
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, &facts);
 }
 
 static const struct node *put_of(const struct model *model) {

@@ -615,10 +615,7 @@ static void items_that_do_not_follow_the_threads_are_as_large_whoever_takes_them
                           .shares = &share,
                           .n_files = 1,
                           .files = &file};
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
+    struct model *model = builder_model(trace, &facts);
     ASSERT_ROWS(model, 1, ITEMS);
     ASSERT_ROWS(model, 4, ITEMS / 4.0);
     model_free(model);
@@ -671,10 +668,8 @@ static void loops_over_all_but_some_threads_grow_as_they_do(void **state) {
                               .n_files = 1,
                               .files = &file};
         struct trace *trace = nap_trace(NAPPERS + offset);
-        struct error error = {""};
-        struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
-        assert_string_equal(error.text, "");
-        trace_free(trace);
+        struct error error;
+        struct model *model = builder_model(trace, &facts);
         double run_ms[2];
         for (int i = 0; i < 2; i++) {
             int threads[] = {1, i ? 10 : NAPPERS};
@@ -752,10 +747,8 @@ static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
                           .n_creations = 1,
                           .creations = &creation};
     struct trace *trace = visits_trace();
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
+    struct error error;
+    struct model *model = builder_model(trace, &facts);
     for (int threads = 1; threads <= 8; threads *= 2) {
         int sizes[] = {1, threads};
         struct sim_config config = {.pool_threads = sizes, .cores = threads + 1, .seed = 1};

@@ -60,10 +60,7 @@ static struct model *model_of(const int *sizes, int n_pools, struct facts_count 
                                       .counts = counts};
     struct facts facts = {.version = FACTS_VERSION, .n_creations = 1, .creations = &creation};
     struct trace *trace = trace_of(sizes, n_pools);
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
+    struct model *model = builder_model(trace, &facts);
     assert_int_equal(model->n_pools, 1 + n_pools);
     for (int p = 0; p < n_pools; p++)
         assert_int_equal(model->pools[1 + p].profiled_threads, sizes[p]);

@@ -60,11 +60,7 @@ static struct model *model_of(const struct program *program) {
         builder_record(trace, main_thread, "pthread_join", 100 + (uint64_t)t, now - 100, 0, join,
                        t);
     builder_finish(trace, now + 100);
-    struct error error = {""};
-    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
-    assert_string_equal(error.text, "");
-    trace_free(trace);
-    return model;
+    return builder_model(trace, NULL);
 }
 
 /* Who takes an edge for one; TAKER_ANY: there is none. `cpu_ns` of what he computes on it. */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "formats/facts.h"
 #include "formats/trace.h"
+#include "modelgen/modelgen.h"
 
 enum { BUILDER_THREADS = 8, BUILDER_CONTEXTS = 64, BUILDER_RECORDS = 4096 };
 
@@ -106,6 +107,15 @@ static inline void builder_finish(struct trace *trace, uint64_t end_ns) {
     trace->meta.run_ns = end_ns;
     for (size_t t = 0; t < trace->n_threads; t++)
         trace->threads[t].end_ns = end_ns;
+}
+
+/* The trace's model, which must be without fault. Frees the trace; `facts` may be NULL. */
+static inline struct model *builder_model(struct trace *trace, const struct facts *facts) {
+    struct error error = {""};
+    struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
+    assert_string_equal(error.text, "");
+    trace_free(trace);
+    return model;
 }
 
 /* What the source says of a queue without limit: where it is put into and taken from. */
