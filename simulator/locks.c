@@ -5,9 +5,11 @@
  * thread runs, unlocking wakes nobody else unless another thread has come to wait meanwhile.
  * Taking a mutex twice nests, since the program that was measured did not hang there.
  *
- * Read-write locks prefer readers (glibc's default): a reader waits only for a writer that holds
- * the lock, and a writer that leaves lets all waiting readers in first. Where the model says so a
- * waiting writer comes before all readers instead.
+ * Read-write locks are handed over, as glibc's: a writer that leaves makes all waiting readers
+ * holders, and the last reader that leaves the first waiting writer, before these have woken.
+ * Readers are preferred (glibc's default): a reader waits only for a writer that holds the lock.
+ * Where the model says so a waiting writer comes before all readers instead. With writers alone,
+ * and where the lock is made by hand from a mutex and conditions, those who were woken try again.
  *
  * Waiting for a spin lock burns CPU. A waiter that is on a core gets the lock the instant it is
  * freed; one that was preempted finds out when it runs again. */
@@ -178,24 +180,47 @@ enum progress rwlock_write(struct engine *engine, struct thread *thread, struct 
     return PROGRESS_YES;
 }
 
+/* Whoever sleeps on a lock of the library, and not on a program's condition, need not try again. */
+static bool takes_over(const struct thread *sleeper) {
+    return sleeper->phase == PHASE_RETRY;
+}
+
+static void hand_over(struct engine *engine, struct thread *thread, struct thread *sleeper) {
+    sleeper->phase = PHASE_GRANTED;
+    sleeper->granted = OUTCOME_YES;
+    wait_wake(engine, thread, sleeper);
+}
+
 enum progress rwlock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread && object->readers == 0) {
         engine_note_stall(engine, thread, "released by a thread that does not hold it");
         return PROGRESS_YES;
     }
     shared_touch(engine, object);
-    if (object->owner == thread)
-        object->owner = NULL;
-    else
+    bool was_read = object->owner != thread;
+    if (was_read)
         object->readers--;
+    else
+        object->owner = NULL;
     if (object->readers > 0)
         return PROGRESS_YES;
+    struct thread *writer = object->waiters[SIDE_WRITERS].head;
+    if (was_read && writer && takes_over(writer)) {
+        own(engine, writer, object);
+        hand_over(engine, thread, writer);
+        return PROGRESS_YES;
+    }
     struct wait_list *readers = &object->waiters[SIDE_READERS];
     if (readers->n == 0 || (object->writers_first && writers_wait(object))) {
         wait_announce(engine, thread, object, SIDE_WRITERS, 1);
         return PROGRESS_YES;
     }
     while (readers->head)
-        wait_wake(engine, thread, readers->head);
+        if (takes_over(readers->head)) {
+            object->readers++;
+            hand_over(engine, thread, readers->head);
+        } else {
+            wait_wake(engine, thread, readers->head);
+        }
     return PROGRESS_YES;
 }

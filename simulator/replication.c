@@ -95,8 +95,8 @@ struct estimate replication_estimate(const struct replication *replications, int
         mean += deviation / used;
         squares += deviation * (value - mean);
     }
-    if (used < 2)
-        return (struct estimate){.mean = mean};
+    if (used < 2) /* of one value nobody knows how sure it is */
+        return (struct estimate){.mean = mean, .half_width = used > 0 ? INFINITY : 0};
     double error = sqrt(squares / (used - 1) / used);
     double t = gsl_cdf_tdist_Pinv(0.5 + CONFIDENCE / 2, used - 1);
     return (struct estimate){.mean = mean, .half_width = t * error};

@@ -413,6 +413,34 @@ static void test_a_waiting_writer_lets_readers_pass(void **state) {
     assert_close(run_ns(model, (struct sim_config){0}), 25 * MS, 1e-9);
 }
 
+/* Who comes back at once does not get the lock before those who sleep for it: it is theirs while
+ * they wake up. */
+static void test_a_read_write_lock_is_handed_over(void **state) {
+    (void)state;
+    const enum node_kind kinds[] = {NODE_RDLOCK, NODE_WRLOCK};
+    for (int again = 0; again <= 1; again++) {
+        struct model *model = build_model(2);
+        model->machine.wake_latency_ns = constant(1 * MS);
+        int lock = build_object(model, OBJECT_RWLOCK, 0);
+        int often = build_pool(model, 1, true);
+        int head = build_next(model, model->pools[often].entry, constant(0), NODE_STEP, MODEL_NONE);
+        int leave;
+        int body = build_loop(model, head, constant(10), &leave);
+        int take = build_next(model, body, constant(0), kinds[again], lock);
+        int give = build_next(model, take, constant(1 * MS), NODE_RWUNLOCK, lock);
+        build_edge(model, give, head);
+        end_after(model, leave, constant(0));
+        int once = build_pool(model, 1, true);
+        int enter =
+            build_next(model, model->pools[once].entry, constant(0.5 * MS), kinds[!again], lock);
+        int exit = build_next(model, enter, constant(1 * MS), NODE_RWUNLOCK, lock);
+        end_after(model, exit, constant(0));
+        /* Both awake at 1 ms; its own at 2, awake at 3, done at 4; the other awake at 5, with nine
+         * rounds to go. */
+        assert_close(run_ns(model, (struct sim_config){0}), 14 * MS, 1e-9);
+    }
+}
+
 static void test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged(void **state) {
     (void)state;
     for (int kind = OBJECT_MUTEX; kind <= OBJECT_SPIN; kind++) {
@@ -2008,6 +2036,7 @@ int main(void) {
         cmocka_unit_test(test_a_mutex_taken_twice_by_its_owner_nests),
         cmocka_unit_test(test_readers_run_in_parallel_and_writers_alone),
         cmocka_unit_test(test_a_waiting_writer_lets_readers_pass),
+        cmocka_unit_test(test_a_read_write_lock_is_handed_over),
         cmocka_unit_test(test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged),
         cmocka_unit_test(test_a_timed_lock_that_is_freed_in_time_succeeds),
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
