@@ -27,12 +27,13 @@
 /* ---- while the program runs ---- */
 
 /* One thread is watched through two files. The program itself was forked with the old limit. */
-static void allow_many_files(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
+static struct rlimit allow_many_files(void) {
+    struct rlimit before = {0};
+    if (getrlimit(RLIMIT_NOFILE, &before) == 0) {
+        struct rlimit limit = {before.rlim_max, before.rlim_max};
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+    return before;
 }
 
 /* Sleeps until `until_ns` or the program's end, whichever is first; true at its end. */
@@ -152,17 +153,20 @@ int sampler_run(const struct sampler_options *options, struct error *error) {
     struct launch launch;
     if (rerun_prepare(error) < 0 || sampler_launch_prepare(&launch, options->args, error) < 0)
         return -1;
-    allow_many_files();
+    struct rlimit before = allow_many_files();
     double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
     struct recorder *recorder = sampler_recorder_create(launch.pid, rate_hz, error);
-    if (!recorder) {
+    int status = -1;
+    if (recorder) {
+        struct sample *sample = memory_alloc(1, sizeof *sample);
+        sample->rate_hz = rate_hz;
+        status = record(&launch, options, recorder, sample, error);
+        sample_free(sample);
+        sampler_recorder_free(recorder);
+    } else {
         sampler_launch_cancel(&launch);
-        return -1;
     }
-    struct sample *sample = memory_alloc(1, sizeof *sample);
-    sample->rate_hz = rate_hz;
-    int status = record(&launch, options, recorder, sample, error);
-    sample_free(sample);
-    sampler_recorder_free(recorder);
+    if (before.rlim_max > 0) /* the next runs of the program are to have what it always has */
+        setrlimit(RLIMIT_NOFILE, &before);
     return status;
 }

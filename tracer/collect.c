@@ -255,6 +255,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     recorder_free(collection->recorder);
     collection->sched.lost += ftrace_lost(collection->ftrace);
     ftrace_close(collection->ftrace);
+    uprobes_end(collection->uprobes); /* other runs follow, which must not stop there */
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "tracer/convert.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,6 +366,47 @@ static void convert_thread(struct converter *converter, const struct image *imag
     end_records(converter, thread);
 }
 
+static size_t count_without_context(const struct converter *converter, const struct image *image) {
+    size_t n = 0;
+    for (size_t t = 0; t < converter->threads.count; t++) {
+        const struct trace_thread *thread = &converter->threads.items[t];
+        for (size_t r = 0; thread->pid == image->process.pid && r < thread->n_records; r++)
+            n += thread->records[r].context == TRACE_NO_CONTEXT;
+    }
+    return n;
+}
+
+/* Threads that were never started, or never got to run, have no file either. */
+static void tell_losses(struct converter *converter, const struct image *image) {
+    struct trace_meta *meta = &converter->trace->meta;
+    const struct raw_process *process = &image->process;
+    char *loss = NULL;
+    if (process->flags & RAW_NO_SPACE)
+        loss = memory_strdup("the disk is full: make room");
+    else if (process->failure == EMFILE || process->failure == ENFILE)
+        loss = memory_strdup("it had no file descriptor left: raise its limit of open files");
+    else if (process->failure)
+        loss = memory_format("it could not write them any more (%s): let it keep its user and its "
+                             "root folder",
+                             strerror(process->failure));
+    if (loss) {
+        lacks_add(converter->lacks, "part of process %d: %s", process->pid, loss);
+        if (process->n_threads > image->n_threads)
+            lacks_add(converter->lacks, "up to %u threads of process %d altogether",
+                      process->n_threads - (uint32_t)image->n_threads, process->pid);
+    }
+    if (process->flags & RAW_NO_CHAIN)
+        lacks_add(
+            converter->lacks,
+            "where %zu calls of process %d were made: so many chains of calls lead there that "
+            "there was no room for them",
+            count_without_context(converter, image), process->pid);
+    if (meta->loss)
+        free(loss);
+    else
+        meta->loss = loss;
+}
+
 static struct numbers number_image(struct converter *converter, const struct image *image,
                                    struct symbols *symbols) {
     struct numbers numbers = {.n_contexts = image->n_contexts};
@@ -397,13 +439,7 @@ static void convert_image(struct converter *converter, struct image *image) {
         meta->lost_records += thread->lost_records;
     }
     meta->lost_records += image->process.lost;
-    if ((image->process.flags & RAW_NO_SPACE) && !meta->loss) {
-        meta->loss = memory_strdup("the disk is full: make room");
-        lacks_add(converter->lacks, "part of process %d: %s", image->process.pid, meta->loss);
-    }
-    if (image->process.n_threads > image->n_threads)
-        lacks_add(converter->lacks, "%u threads of process %d: no room for their records",
-                  image->process.n_threads - (uint32_t)image->n_threads, image->process.pid);
+    tell_losses(converter, image);
     free(numbers.contexts);
     free(numbers.threads);
     symbols_close(symbols);

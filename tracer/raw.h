@@ -33,10 +33,11 @@
 #define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"
 
 enum raw_process_flag {
-    RAW_EXITED = 1 << 0,  /* by exit, _exit, quick_exit or the return of main */
-    RAW_EXECED = 1 << 1,  /* replaced itself by another program */
-    RAW_FORKED = 1 << 2,  /* is a forked child, not the start of a program */
-    RAW_NO_SPACE = 1 << 3 /* something could not be recorded: the disk is full */
+    RAW_EXITED = 1 << 0,   /* by exit, _exit, quick_exit or the return of main */
+    RAW_EXECED = 1 << 1,   /* replaced itself by another program */
+    RAW_FORKED = 1 << 2,   /* is a forked child, not the start of a program */
+    RAW_NO_SPACE = 1 << 3, /* something could not be recorded: the disk is full */
+    RAW_NO_CHAIN = 1 << 4  /* call chains that could not be kept */
 };
 
 /* The same moment on both clocks. */
@@ -53,9 +54,11 @@ struct raw_process {
     uint32_t image;     /* 0, 1 ...: as in the prefix */
     uint32_t n_threads; /* indices given out; a thread that could not be recorded has no file */
     uint64_t end_ticks; /* 0 = the end was not seen */
-    double plain_ns;    /* cost of one record with one time stamp, measured at the start */
-    double timed_ns;    /* with two */
-    uint64_t lost;      /* records lost outside the threads' own counts */
+    int32_t failure;    /* errno of the last time that a thread's file could not be had; 0 = none */
+    int32_t reserved;
+    double plain_ns; /* cost of one record with one time stamp, measured at the start */
+    double timed_ns; /* with two */
+    uint64_t lost;   /* records lost outside the threads' own counts */
     struct raw_pair start;
     uint64_t n_pairs; /* written so far; pairs[] is a ring of the latest RAW_MAX_PAIRS */
     struct raw_pair pairs[RAW_MAX_PAIRS];

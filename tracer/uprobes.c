@@ -19,7 +19,8 @@ struct site {
     struct uprobes *owner;
     const struct raw_wrap *wrap;
     bool begins;
-    char *group, *name;
+    bool ignored;       /* one of its function's other places could not be watched */
+    char *group, *name; /* NULL: it is not defined any more */
     struct tracepoint tracepoint;
     struct tracepoint_field caller, object, amount, result;
 };
@@ -147,6 +148,12 @@ static int watch(struct uprobes *uprobes, const struct wrap_plan *plan, struct f
     return cause;
 }
 
+/* A call whose end is not seen would swallow all that follow. */
+static void ignore(struct uprobes *uprobes, const struct raw_wrap *wrap) {
+    for (size_t i = 0; i < uprobes->sites.count; i++)
+        uprobes->sites.items[i]->ignored |= uprobes->sites.items[i]->wrap == wrap;
+}
+
 static void tell(const struct wrap_plan *plan, int cause, struct lacks *lacks) {
     const char *why = plan->entry.obstacle;
     if (cause == EACCES || cause == EPERM)
@@ -180,8 +187,10 @@ struct uprobes *uprobes_attach(const struct wraps *wraps, struct ftrace *ftrace,
             continue;
         }
         int cause = strpbrk(plan->raw.module, " :\t") ? EINVAL : watch(uprobes, plan, ftrace);
-        if (cause)
+        if (cause) {
+            ignore(uprobes, &plan->raw);
             tell(plan, cause, lacks);
+        }
     }
     return uprobes;
 }
@@ -212,7 +221,7 @@ static void pair_stops(struct uprobes *uprobes) {
                 open->result = stop->result;
                 open = NULL;
             }
-        } else if (!open && stop->site->begins) {
+        } else if (!open && stop->site->begins && !stop->site->ignored) {
             open = VECTOR_ADD(&uprobes->calls);
             *open = (struct uprobe_call){.start_ns = stop->mono_ns,
                                          .tid = stop->tid,
@@ -238,19 +247,27 @@ const struct uprobe_call *uprobes_calls(struct uprobes *uprobes, size_t *n) {
     return uprobes->calls.items;
 }
 
-void uprobes_free(struct uprobes *uprobes) {
-    if (!uprobes)
-        return;
-    for (size_t i = 0; i < uprobes->sites.count; i++) {
+void uprobes_end(struct uprobes *uprobes) {
+    for (size_t i = 0; uprobes && i < uprobes->sites.count; i++) {
         struct site *site = uprobes->sites.items[i];
+        if (!site->name)
+            continue;
         char *text = memory_format("-:%s/%s\n", site->group, site->name);
         write_definition(text);
         free(text);
         tracepoint_close(&site->tracepoint);
         free(site->group);
         free(site->name);
-        free(site);
+        site->group = site->name = NULL;
     }
+}
+
+void uprobes_free(struct uprobes *uprobes) {
+    if (!uprobes)
+        return;
+    uprobes_end(uprobes);
+    for (size_t i = 0; i < uprobes->sites.count; i++)
+        free(uprobes->sites.items[i]);
     free(uprobes->sites.items);
     free(uprobes->stops.items);
     free(uprobes->calls.items);

@@ -35,7 +35,10 @@ struct uprobes *uprobes_attach(const struct wraps *wraps, struct ftrace *ftrace,
 /* The calls seen, by thread and start; they belong to `uprobes`. Call after the last drain. */
 const struct uprobe_call *uprobes_calls(struct uprobes *uprobes, size_t *n);
 
-/* After ftrace_close(), which switches the events off. NULL is allowed. */
+/* The kernel stops nowhere any more. After ftrace_close(), which switches the events off. NULL is
+ * allowed, here and below. */
+void uprobes_end(struct uprobes *uprobes);
+
 void uprobes_free(struct uprobes *uprobes);
 
 #endif

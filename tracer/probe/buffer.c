@@ -8,6 +8,7 @@
 #include "tracer/probe/inside.h"
 #include "tracer/probe/wrap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -38,8 +39,12 @@ static int open_records(int flags) {
     return file_open(path, flags);
 }
 
-static void stop(void) {
-    __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
+/* Ends the recording of this thread. `cause` is an errno, or 0 where a file may not grow. */
+static void stop(int cause) {
+    if (cause == 0 || cause == ENOSPC || cause == EDQUOT || cause == EFBIG)
+        __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&probe_process.header->failure, cause, __ATOMIC_RELAXED);
     probe_thread.end = 0;
     probe_thread.state = THREAD_STOPPED;
 }
@@ -55,21 +60,34 @@ static void begin_window(uint64_t number) {
     probe_thread.end = probe_thread.window + RAW_WINDOW_BYTES;
 }
 
-/* Makes room in a full window, or stops recording this thread; then the window stays as it is. */
+/* The program has no descriptor left, or has changed its user or its root: it may be able to go on
+ * later. */
+static void lose_window(int cause) {
+    __atomic_store_n(&probe_process.header->failure, cause, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&probe_thread.header->lost, RAW_WINDOW_BYTES / sizeof(struct raw_record),
+                       __ATOMIC_RELAXED);
+}
+
+/* Makes room in a full window: copies it to the file's end, or loses it. Where the disk is full it
+ * stops recording this thread, and the window stays as it is. */
 static void next_window(void) {
     uint64_t offset = copy_offset(probe_thread.window_number);
     void *window = (void *)probe_thread.window;
     probe_thread.end = 0;
+    errno = 0;
     int file = open_records(O_RDWR);
     bool copied = file >= 0 && file_reserve(file, offset, RAW_WINDOW_BYTES) &&
                   file_write_at(file, window, RAW_WINDOW_BYTES, offset);
+    int cause = errno;
     if (file >= 0)
         file_close(file);
-    if (copied) {
+    else
+        lose_window(cause);
+    if (copied || file < 0) {
         memset(window, 0, RAW_WINDOW_BYTES);
         begin_window(probe_thread.window_number + 1);
     } else {
-        stop();
+        stop(cause);
     }
     process_calibrate();
 }
@@ -151,9 +169,9 @@ static void give_back_chains(struct probe_chain *chains) {
     file_unmap((uint64_t)chains, CHAIN_BYTES);
 }
 
-/* Makes the file. Its head alone may find space: then the losses are counted there. Head and window
- * are one mapping, since to unmap anything interrupts the other cores; what lies between is never
- * touched. */
+/* Makes the file, or leaves in errno why not. Its head alone may find space: then the losses are
+ * counted there. Head and window are one mapping, since to unmap anything interrupts the other
+ * cores; what lies between is never touched. */
 static bool make_file(void) {
     int file = open_records(O_RDWR | O_CREAT | O_EXCL);
     if (file < 0)
@@ -191,13 +209,15 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
     find_stack(stack_bytes);
     probe_thread.state = THREAD_RECORDING;
     probe_thread.chains = take_chains();
+    errno = 0;
     bool recording = probe_thread.chains != NULL && make_file();
+    int cause = errno;
     if (probe_thread.header != NULL)
         fill_header(creator, context, routine);
     if (recording)
         begin_window((uint64_t)(probe_image + 1) << 32);
     else
-        stop();
+        stop(cause);
     threads_register(pthread_self(), index, false);
     pthread_setspecific(probe_process.thread_key, &probe_thread);
     probe_thread.busy = false;
@@ -234,9 +254,19 @@ void buffer_forget(void) {
     probe_thread = (struct probe_thread){.stack_low = stack_low, .stack_high = stack_high};
 }
 
+#define PAGE_BYTES 4096u
+
+/* What of the window was never used: a program may have many threads, each with a few records. */
+static void give_back_room(int file, uint64_t window) {
+    uint64_t used = (probe_thread.cursor - window + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
+    if (used < RAW_WINDOW_BYTES)
+        file_punch(file, RAW_WINDOW_BYTES + used, RAW_WINDOW_BYTES - used);
+}
+
 /* Ends the thread's mapping and says how long that took, which the mapping itself no longer can. */
 static void detach(uint64_t from_ticks) {
     uint64_t address = (uint64_t)probe_thread.header;
+    uint64_t window = probe_thread.window;
     probe_thread.window = 0;
     probe_thread.header = NULL;
     file_unmap(address, MAPPED_BYTES);
@@ -245,6 +275,8 @@ static void detach(uint64_t from_ticks) {
         return;
     uint64_t span[] = {from_ticks, clock_after()};
     file_write_at(file, span, sizeof span, offsetof(struct raw_thread, detach_from_ticks));
+    if (window != 0)
+        give_back_room(file, window);
     file_close(file);
 }
 
@@ -260,6 +292,7 @@ void buffer_thread_ends(void *unused) {
     give_back_chains(probe_thread.chains);
     probe_thread.chains = NULL;
     probe_thread.end = 0;
+    probe_thread.inside = 0; /* a wrapped function that was never left must not open it again */
     if (probe_thread.header != NULL && probe_process.active) {
         process_calibrate();
         probe_thread.header->end_ticks = clock_after();

@@ -91,8 +91,10 @@ static uint32_t intern(const struct raw_context *chain) {
         if (seen == 0) {
             if (mine == TRACE_NO_CONTEXT) {
                 mine = new_entry();
-                if (mine == TRACE_NO_CONTEXT)
+                if (mine == TRACE_NO_CONTEXT) {
+                    __atomic_fetch_or(&probe_process.header->flags, RAW_NO_CHAIN, __ATOMIC_RELAXED);
                     return mine;
+                }
                 struct raw_context *entry = &contexts.file->entries[mine];
                 memcpy(entry->addresses, chain->addresses, sizeof entry->addresses);
                 __atomic_store_n(&entry->depth, chain->depth, __ATOMIC_RELEASE);

@@ -35,11 +35,21 @@ bool file_name(char path[FILE_PATH_MAX], const char *prefix, const char *separat
 }
 
 int file_open(const char *path, int flags) {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 || file > STDERR_FILENO)
+        return file;
+    /* The program has closed one of its standard files, and may write to it all the same. */
+    int other = (int)syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    file_close(file);
+    return other;
 }
 
 void file_close(int descriptor) {
     syscall(SYS_close, descriptor);
+}
+
+void file_punch(int descriptor, uint64_t offset, uint64_t bytes) {
+    syscall(SYS_fallocate, descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes);
 }
 
 bool file_reserve(int descriptor, uint64_t offset, uint64_t bytes) {

@@ -21,6 +21,8 @@ void file_close(int descriptor);
 /* Takes disk space so that a store through a mapping never meets a full disk. False: no space, a
  * limit on file sizes, or a file system that cannot promise. */
 bool file_reserve(int descriptor, uint64_t offset, uint64_t bytes);
+/* Gives back what was taken, where the file system can. */
+void file_punch(int descriptor, uint64_t offset, uint64_t bytes);
 
 /* Shared mapping, or NULL. */
 void *file_map(int descriptor, uint64_t offset, size_t bytes);

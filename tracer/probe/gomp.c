@@ -14,14 +14,16 @@ struct region {
     void (*function)(void *);
     void *data;
     uint32_t context; /* of the members: the function, called where the region is */
+    uint64_t id;      /* where it lives */
 };
 
 /* What the calling thread is a member of. */
 struct member {
     const struct region *region; /* NULL: of nothing */
     bool knows_its_number;
-    const struct region *left; /* that it has left, until it goes on; NULL: none */
-    struct probe_call leaving; /* its record of that */
+    bool has_left;             /* ... a region, and not gone on yet: */
+    struct region left;        /* what it was; the region itself may be gone by then */
+    struct probe_call leaving; /* the record of that */
     int32_t left_size;         /* of that region's team */
 };
 
@@ -44,16 +46,17 @@ static int32_t team_size(void) {
 }
 
 static void goes_on(void) {
-    if (member.left != NULL)
+    if (member.has_left)
         probe_end(&member.leaving, TRACE_WAITED | TRACE_LEAVES, member.left_size);
-    member.left = NULL;
+    member.has_left = false;
 }
 
 static void leaves(const struct region *region) {
-    member.leaving = probe_begin(region->context, API_GOMP_parallel, (uint64_t)region,
-                                 TRACE_WAITED | TRACE_LEAVES);
+    member.leaving =
+        probe_begin(region->context, API_GOMP_parallel, region->id, TRACE_WAITED | TRACE_LEAVES);
     member.left_size = team_size();
-    member.left = region;
+    member.left = *region;
+    member.has_left = true;
     if (member.leaving.record != NULL) /* should it never go on */
         member.leaving.record->value = member.left_size;
 }
@@ -68,7 +71,7 @@ static void run_member(void *argument) {
     goes_on();
     struct member outer = member;
     member = (struct member){.region = region};
-    probe_stamp(region->context, clock_after(), API_GOMP_parallel, (uint64_t)region, TRACE_ENTERS,
+    probe_stamp(region->context, clock_after(), API_GOMP_parallel, region->id, TRACE_ENTERS,
                 team_size());
     region->function(region->data);
     member = outer;
@@ -99,6 +102,7 @@ static struct region fork_region(struct probe_site site, void (*function)(void *
             return;                                                                                \
         }                                                                                          \
         struct region region = fork_region(PROBE_SITE, function, data, n_threads);                 \
+        region.id = (uint64_t)&region;                                                             \
         real_symbol(run_member, &region, n_threads, UNPACK args);                                  \
         goes_on();                                                                                 \
     }
@@ -143,7 +147,7 @@ PROBE_EXPORT unsigned GOMP_parallel_reductions(void (*function)(void *), void *d
 
 /* What they wait for and share belongs to the region; outside of any, to the thread itself. */
 static uint64_t team(void) {
-    return member.region != NULL ? (uint64_t)member.region : RAW_NO_OBJECT;
+    return member.region != NULL ? member.region->id : RAW_NO_OBJECT;
 }
 
 /* TAKE(symbol, real, api, type, (parameters), (arguments)): takes a part of the team's work. */
@@ -362,12 +366,12 @@ static void run_task(void *argument) {
     }
     struct waiting *wait = waiting;
     struct member outer = member;
-    bool is_last = wait == NULL && outer.left != NULL;
+    bool is_last = wait == NULL && outer.has_left;
     if (wait != NULL)
         probe_end(&wait->call, TRACE_WAITED, 0);
     if (is_last) {
         probe_end(&outer.leaving, TRACE_WAITED | TRACE_LEAVES | TRACE_FAILED, outer.left_size);
-        member = (struct member){.region = outer.left};
+        member = (struct member){.region = &outer.left};
     }
     waiting = NULL;
     uint32_t context = member.region != NULL ? member.region->context : TRACE_NO_CONTEXT;
@@ -378,7 +382,7 @@ static void run_task(void *argument) {
         *wait = begin_wait(wait->context, wait->api, wait->object);
     if (is_last) {
         member = outer;
-        leaves(outer.left);
+        leaves(&outer.left);
     }
 }
 

@@ -210,7 +210,7 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
 
 #define DEFINE_BUFFERED(name, class_, object_, op, o, ret, params, args, value_, served)           \
     PROBE_EXPORT ret name params {                                                                 \
-        if (served)                                                                                \
+        if (LIKELY(real.name != NULL) && (served)) /* else some constructor calls before ours */   \
             return real.name args;                                                                 \
         TIMED_BODY(API_##name, class_, object_, o, ret, real.name, args, value_);                  \
     }
@@ -231,7 +231,7 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
 #define BUFFERED(symbol, name, o, ret, params, args, value_, served)                               \
     PROBE_EXPORT ret variant_##symbol params __asm__(#symbol);                                     \
     ret variant_##symbol params {                                                                  \
-        if (served)                                                                                \
+        if (LIKELY(real.symbol != NULL) && (served))                                               \
             return real.symbol args;                                                               \
         TIMED_BODY(API_##name, IO, FILE, o, ret, real.symbol, args, value_);                       \
     }

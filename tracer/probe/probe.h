@@ -60,6 +60,8 @@ struct probe_thread {
      * for when it is left. 0 = none. An odd `inside` is a hooked one (hooks.c), which has no frame
      * of ours: the place of the return address. */
     uint64_t inside, inside_caller, inside_end;
+    uint64_t end_at_fork; /* `end` and `quiet`, for when the fork is over */
+    bool quiet_at_fork;
     int32_t index;
     enum probe_state state;
     bool busy; /* in a slow path: calls made from there are not the program's */

@@ -271,9 +271,24 @@ static void start_again_in_child(void) {
     buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
 }
 
+/* The program's own handlers run around these two, some in the child before it is told apart from
+ * its parent: what they lock and unlock is recorded nowhere. */
+static void before_fork(void) {
+    probe_thread.end_at_fork = probe_thread.end;
+    probe_thread.quiet_at_fork = probe_thread.quiet;
+    probe_thread.end = 0;
+    probe_thread.quiet = true;
+}
+
+static void after_fork(void) {
+    probe_thread.end = probe_thread.end_at_fork;
+    probe_thread.quiet = probe_thread.quiet_at_fork;
+}
+
 /* Only async-signal-safe steps: the parent may have had other threads. The parent's files are still
  * mapped; nothing may be stored through them. */
 static void in_child(void) {
+    probe_thread.quiet = false;
     if (!probe_process.active)
         return;
     struct file_quiet quiet = quiet_enter();
@@ -286,10 +301,12 @@ static void in_child(void) {
     quiet_leave(quiet);
 }
 
+static pid_t (*real_fork)(void);
+
 /* fork without its handlers. */
 PROBE_EXPORT pid_t _Fork(void) {
-    pid_t (*real_fork)(void);
-    *(void **)&real_fork = dlsym(RTLD_NEXT, "_Fork");
+    if (real_fork == NULL)
+        *(void **)&real_fork = dlsym(RTLD_NEXT, "_Fork");
     pid_t pid = real_fork();
     if (pid == 0)
         in_child();
@@ -421,6 +438,7 @@ PROBE_EXPORT int execle(const char *path, const char *first, ...) {
 
 /* In a child of a threaded program dlsym might wait for a lock that nobody will release. */
 static void find_execs(void) {
+    find_exec("_Fork", (void **)&real_fork);
     find_exec("execve", (void **)&real_execve);
     find_exec("execv", (void **)&real_execv);
     find_exec("execvp", (void **)&real_execvp);
@@ -444,7 +462,7 @@ __attribute__((constructor(101))) static void start(void) {
     find_main_stack();
     if (pthread_key_create(&probe_process.thread_key, buffer_thread_ends) != 0 || !open_files(0))
         return;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, after_fork, in_child);
     at_quick_exit(process_finish);
     wrap_install(directory);
     probe_process.active = true;
