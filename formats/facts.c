@@ -74,6 +74,10 @@ static const char *const object_names[] = {
     [ON_FILE] = "file",
     [ON_SOCKET] = "socket",
     [ON_QUEUE] = "queue",
+    [ON_ITEMS] = "items",
+    [ON_EVENT] = "event",
+    [ON_TEAM] = "team",
+    [ON_SHARE] = "share",
     NULL,
 };
 

@@ -396,8 +396,9 @@ struct machine {
     struct dist brief_latency_ns; /* ... the same there; 0 and unused where nothing differs */
     bool signals_wait;            /* who signals a condition may have to wait until those that were
                                    * woken before have run: glibc before 2.41 */
-    struct pace_reading pace; /* how fast the cores were in the recorded runs: what slows them is in
-                               * the CPU demands */
+    struct pace_reading pace; /* how fast the cores were when the CPU demands were as they are here:
+                               * what slows them is in these; 0: not known */
+    double busy_cores;        /* by the recorded program, on average; 0: not known */
 };
 
 struct model_check { /* one line of the self-check, filled by build-model */

@@ -179,7 +179,8 @@ static int check_machine(const struct machine *machine, struct error *error) {
         check_amount(machine->switch_cpu_ns, "switch_cpu_ns", place, error) ||
         check_amount(machine->block_cpu_ns, "block_cpu_ns", place, error) ||
         check_amount(machine->wake_cpu_ns, "wake_cpu_ns", place, error) ||
-        check_amount(machine->preempt_ns, "preempt_ns", place, error))
+        check_amount(machine->preempt_ns, "preempt_ns", place, error) ||
+        check_amount(machine->busy_cores, "busy_cores", place, error))
         return -1;
     if (!(machine->pull_share >= 0 && machine->pull_share <= 1))
         return violation(PLACE_KEY(place, "pull_share"), error, "%g is not a share",
@@ -301,6 +302,9 @@ static int check_condition(const struct model *model, const struct object *objec
                            const struct place *place, struct error *error) {
     if (object->condition_of == MODEL_NONE)
         return 0;
+    if (check_index(object->condition_of, model->n_objects, "an object",
+                    PLACE_KEY(place, "condition_of"), error))
+        return -1;
     const struct object *owner = &model->objects[object->condition_of];
     if (!is_store(object) || !is_store(owner))
         return violation(PLACE_KEY(place, "condition_of"), error,
@@ -327,6 +331,8 @@ static int check_object(const struct model *model, size_t i, struct error *error
     if (object->interarrival_ns.kind != DIST_NONE && object->kind != OBJECT_QUEUE)
         return violation(PLACE_KEY(place, "interarrival_ns"), error,
                          "only a queue has arrivals from outside");
+    if (check_dist(&object->interarrival_ns, "interarrival_ns", place, error))
+        return -1;
     if (object->interarrival_ns.kind != DIST_NONE && dist_mean(&object->interarrival_ns) <= 0)
         return violation(PLACE_KEY(place, "interarrival_ns"), error,
                          "arrivals without time between them never end");
@@ -343,7 +349,7 @@ static int check_object(const struct model *model, size_t i, struct error *error
         check_dist(&object->service_ns, "service_ns", place, error) ||
         check_monitor_parts(model, object, place, error))
         return -1;
-    return check_dist(&object->interarrival_ns, "interarrival_ns", place, error);
+    return 0;
 }
 
 /* A pool whose size follows another's must not be followed in turn: sizes are found in one step. */

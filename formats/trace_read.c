@@ -223,7 +223,9 @@ static int read_threads(struct reader *reader, const json_t *json) {
     reader->records = memory_alloc(trace->n_threads, sizeof *reader->records);
     reader->slices = memory_alloc(trace->n_threads, sizeof *reader->slices);
     for (size_t i = 0; i < trace->n_threads; i++)
-        if (read_thread(reader, json_array_get(json, i), &trace->threads[i]) != 0)
+        if (read_thread(reader, json_array_get(json, i), &trace->threads[i]) != 0 ||
+            trace->threads[i].creator < -1 || trace->threads[i].creator >= (int)i ||
+            !trace->threads[i].start_routine)
             return -1;
     return 0;
 }

@@ -344,6 +344,8 @@ void modelgen_correct(struct model *model, const struct trace *trace,
         return;
     struct correction correction = correction_find(trace, refills);
     correction_apply(model, correction);
+    if (correction.known)
+        model->machine.pace = recorded_pace(&trace->meta);
     if (correction.often && correction.factor < SLOWED)
         draft_note(model,
                    "the program calls so often that the probes took most of the traced run's "

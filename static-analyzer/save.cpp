@@ -11,8 +11,10 @@ namespace persik {
 
 namespace {
 
-const char *const object_names[] = {"none", "mutex", "rwlock", "condition", "semaphore", "barrier",
-                                    "spin", "once",  "thread", "file",      "socket",    "queue"};
+const char *const object_names[] = {"none",  "mutex", "rwlock", "condition", "semaphore", "barrier",
+                                    "spin",  "once",  "thread", "file",      "socket",    "queue",
+                                    "items", "event", "team",   "share"};
+static_assert(sizeof object_names / sizeof *object_names == ON_SHARE + 1, "one for each kind");
 const char *const bound_names[] = {"fixed", "share", "shared", "threads", "unknown"};
 const char *const spin_names[] = {"lock", "wait", "barrier", "attempt"};
 const char *const monitor_names[] = {"bounded queue", "unbounded queue", "semaphore", "barrier",

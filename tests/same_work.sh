@@ -75,6 +75,21 @@ for count in "" atomic; do
     check "eight threads do as much as one" same_work countdown
 done
 
+# Threads that are created anew in every step, all but one, whose part main does.
+recorded steps
+check "a model is built of threads that are created in every step" "$persik" build-model -q -i steps.data
+check "main's part is one of theirs in each step" tells steps \
+    '[.pools[] | select(.scales)] | length == 1 and .[0].profiled_threads == 2 and .[0].partition == "fixed"'
+check "all of them meet, however many" tells steps \
+    '[.objects[] | select(.kind == "barrier") | .amount.per_thread[0].factor] == [1]'
+check "eight of them do as much as one" same_work steps
+four_are_faster() {
+    "$persik" predict -q -i steps.data --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
+    cat predicted.csv
+    awk -v one="$(seconds 1)" -v four="$(seconds 4)" 'BEGIN {exit !(four > 0.2 * one && four < 0.35 * one)}'
+}
+check "on four cores four take a quarter of the time" four_are_faster
+
 # Lambdas, on threads in a vector that has as many elements as there are threads: two stages with a lock
 # around what they share out, and one with an atomic counter and no call that could be recorded.
 # Whether what their members wait for is understood hangs on who happened to wait: of up to five recordings

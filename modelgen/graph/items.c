@@ -317,7 +317,7 @@ struct items items_find(const struct trace *trace, const struct sections *sectio
         return items;
     count(&finder, pool_of, task_pool);
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (sections->objects[o].kind == ON_ITEMS)
+        if (items.queues[o].failures > 0) /* else nobody gives up */
             find_end(&finder, (int)o);
     find_runs(&finder);
     find_levels(&finder, true);

@@ -11,26 +11,47 @@
 
 /* ---- how loops end ---- */
 
+/* Where the edges from node a lead to: targets[first[a]] up to targets[first[a + 1]]. */
+struct ways {
+    size_t *first;
+    int *targets;
+};
+
+static struct ways find_ways(const struct builder *builder) {
+    size_t n = builder->model->n_nodes, n_edges = builder->edges.count;
+    struct ways ways = {memory_alloc(n + 2, sizeof *ways.first),
+                        memory_alloc(n_edges, sizeof *ways.targets)};
+    for (size_t e = 0; e < n_edges; e++)
+        ways.first[builder->edges.items[e].from + 2]++;
+    for (size_t a = 2; a < n + 2; a++)
+        ways.first[a] += ways.first[a - 1];
+    for (size_t e = 0; e < n_edges; e++)
+        ways.targets[ways.first[builder->edges.items[e].from + 1]++] = builder->edges.items[e].to;
+    return ways;
+}
+
 /* can_reach[a * n + b]: the graph leads from node a to node b. */
 static bool *find_reachable(const struct builder *builder) {
     size_t n = builder->model->n_nodes;
     bool *can_reach = memory_alloc(n * n, sizeof *can_reach);
     int *stack = memory_alloc(n, sizeof *stack);
+    struct ways ways = find_ways(builder);
     for (size_t start = 0; start < n; start++) {
         size_t depth = 0;
         bool *seen = can_reach + start * n;
         stack[depth++] = (int)start;
         while (depth > 0) {
             int node = stack[--depth];
-            for (size_t e = 0; e < builder->edges.count; e++) {
-                const struct draft_edge *edge = &builder->edges.items[e];
-                if (edge->from != node || seen[edge->to])
+            for (size_t w = ways.first[node]; w < ways.first[node + 1]; w++) {
+                if (seen[ways.targets[w]])
                     continue;
-                seen[edge->to] = true;
-                stack[depth++] = edge->to;
+                seen[ways.targets[w]] = true;
+                stack[depth++] = ways.targets[w];
             }
         }
     }
+    free(ways.first);
+    free(ways.targets);
     free(stack);
     return can_reach;
 }

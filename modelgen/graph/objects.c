@@ -12,6 +12,7 @@
 #include "modelgen/pools/parking.h"
 #include "modelgen/pools/slot_group.h"
 #include "modelgen/run/futures.h"
+#include "modelgen/run/lives.h"
 #include "modelgen/run/signals.h"
 #include "modelgen/scaling/source.h"
 
@@ -87,17 +88,35 @@ int objects_lock(struct writer *writer, int index) {
     return result;
 }
 
-struct linear objects_parties(const struct writer *writer, const int *met, int parties) {
+/* The most of those that come, and of this pool, that live at one time: others may use the barrier
+ * after them. `pool` MODEL_NONE: of all pools. */
+static int most_at_once(const struct writer *writer, const bool *comes, int pool) {
+    const struct trace *trace = writer->in->trace;
+    size_t *threads = memory_alloc(trace->n_threads, sizeof *threads);
+    size_t n = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        if (comes[t] && (pool == MODEL_NONE || writer->in->pools->pool_of[t] == pool))
+            threads[n++] = t;
+    int most = lives_at_once(trace, threads, n);
+    free(threads);
+    return most;
+}
+
+struct linear objects_parties(const struct writer *writer, const bool *comes, int parties) {
     const struct thread_pools *pools = writer->in->pools;
-    for (size_t p = 0; p < pools->n_pools; p++)
-        if (pools->pools[p].team && met[p]) /* a team meets alone */
-            return pools->pools[p].scales ? draft_per_thread(0, (int)p, 1)
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++) {
+        int p = pools->pool_of[t];
+        if (comes[t] && pools->pools[p].team) /* a team meets alone */
+            return pools->pools[p].scales ? draft_per_thread(0, p, 1)
                                           : draft_constant(pools->pools[p].size);
-    struct linear amount = draft_constant(parties);
+    }
+    struct linear amount =
+        draft_constant(parties > 0 ? parties : most_at_once(writer, comes, MODEL_NONE));
     for (size_t p = 0; p < pools->n_pools; p++) {
-        if (!pools->pools[p].scales || met[p] != pools->pools[p].size || met[p] > amount.base)
+        int met = pools->pools[p].scales ? most_at_once(writer, comes, (int)p) : 0;
+        if (met == 0 || met != pools->pools[p].size || met > amount.base)
             continue;
-        amount.base -= met[p];
+        amount.base -= met;
         draft_add_per_thread(&amount, (int)p, 1);
     }
     return amount;
@@ -112,33 +131,13 @@ static bool comes_to_barrier(const struct writer *writer, const struct trace_thr
     return false;
 }
 
-/* The most of the threads that live at one time: others may use the barrier after them. */
-static int most_at_once(const struct trace *trace, const bool *comes) {
-    int most = 0;
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        uint64_t time_ns = trace->threads[t].start_ns;
-        int alive = 0;
-        for (size_t other = 0; comes[t] && other < trace->n_threads; other++)
-            alive += comes[other] && trace->threads[other].start_ns <= time_ns &&
-                     trace->threads[other].end_ns > time_ns;
-        most = alive > most ? alive : most;
-    }
-    return most;
-}
-
 static struct linear barrier_parties(const struct writer *writer, int index, int parties) {
     const struct trace *trace = writer->in->trace;
-    const struct thread_pools *pools = writer->in->pools;
-    int *met = memory_alloc(pools->n_pools, sizeof(int));
     bool *comes = memory_alloc(trace->n_threads, sizeof *comes);
-    for (size_t t = 0; t < trace->n_threads; t++) {
+    for (size_t t = 0; t < trace->n_threads; t++)
         comes[t] = comes_to_barrier(writer, &trace->threads[t], index);
-        met[pools->pool_of[t]] += comes[t];
-    }
-    struct linear result =
-        objects_parties(writer, met, parties > 0 ? parties : most_at_once(trace, comes));
+    struct linear result = objects_parties(writer, comes, parties);
     free(comes);
-    free(met);
     return result;
 }
 

@@ -44,8 +44,9 @@ int objects_pool_of_amount(const struct writer *writer, const struct guard *guar
 /* What the object is called: "queue struct q.mutex, init (f.c:31)". The caller frees. */
 char *objects_name(const struct writer *writer, int index, const char *what);
 
-/* `met`: threads of each pool that ever came to the barrier. All threads of the pools that scale
- * are parties; the rest of the parties is constant. */
-struct linear objects_parties(const struct writer *writer, const int *met, int parties);
+/* `comes`, per thread of the trace: did it ever come to the barrier? `parties` 0: as many as those
+ * that live at one time. Where all threads of a pool that scales come, they are parties in whatever
+ * number; the rest of the parties is constant. */
+struct linear objects_parties(const struct writer *writer, const bool *comes, int parties);
 
 #endif

@@ -6,13 +6,13 @@
 #include "modelgen/draft.h"
 
 static struct linear pattern_amount(const struct writer *writer, const struct pattern *pattern) {
-    const struct thread_pools *pools = writer->in->pools;
-    int *seen = memory_alloc(pools->n_pools, sizeof(int)); /* threads that came, by pool */
-    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
-        seen[pools->pool_of[t]] +=
+    size_t n_threads = writer->in->trace->n_threads;
+    bool *comes = memory_alloc(n_threads, sizeof *comes);
+    for (size_t t = 0; t < n_threads; t++)
+        comes[t] =
             pattern_first(writer->in->monitors, pattern, t, ACT_ARRIVE) != PATTERN_NO_SECTION;
-    struct linear result = objects_parties(writer, seen, pattern->parties);
-    free(seen);
+    struct linear result = objects_parties(writer, comes, pattern->parties);
+    free(comes);
     return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "formats/postfix.h"
+#include "modelgen/scaling/source.h"
 
 /* ---- replaying ---- */
 
@@ -228,12 +229,9 @@ const struct facts_section *commands_section(const struct trace *trace, uint32_t
         return NULL;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t i = 0; i < calls->n_frames && i < COMMANDS_FRAMES; i++)
-        for (size_t s = 0; s < proposal->n_sections; s++) {
-            const struct facts_place *place = &proposal->sections[s].place;
-            if (place->line == calls->frames[i].line &&
-                strcmp(place->function, calls->frames[i].function) == 0)
+        for (size_t s = 0; s < proposal->n_sections; s++)
+            if (source_frame_is_at(&calls->frames[i], &proposal->sections[s].place))
                 return &proposal->sections[s];
-        }
     return NULL;
 }
 

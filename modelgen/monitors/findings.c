@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/monitors/hand_made_guards.h"
+#include "modelgen/scaling/source.h"
 
 static bool is_in(const struct stream_input *input, const struct section_class *class,
                   const struct facts_place *place) {
@@ -12,8 +13,7 @@ static bool is_in(const struct stream_input *input, const struct section_class *
         return false;
     const struct trace_context *calls = &input->trace->contexts[class->context];
     for (size_t i = 0; i < calls->n_frames && i < COMMANDS_FRAMES; i++)
-        if (calls->frames[i].line == place->line &&
-            strcmp(calls->frames[i].function, place->function) == 0)
+        if (source_frame_is_at(&calls->frames[i], place))
             return true;
     return false;
 }

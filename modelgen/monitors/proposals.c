@@ -17,7 +17,7 @@ static double match_of(const struct trace *trace, const struct section_class *cl
         return match;
     const struct trace_context *calls = &trace->contexts[class->context];
     for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
-        if (strcmp(calls->frames[f].function, place->function) != 0)
+        if (!source_frame_is_in(&calls->frames[f], place))
             continue;
         bool same_line = calls->frames[f].line == place->line;
         match = fmax(match, same_line ? 1 : f == 0 ? 0.5 : 0);

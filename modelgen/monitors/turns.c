@@ -9,6 +9,7 @@
 #include "modelgen/monitors/classes.h"
 #include "modelgen/monitors/commands.h"
 #include "modelgen/monitors/search.h"
+#include "modelgen/scaling/source.h"
 
 /* Of the numbers may seem out of order where their drawing is not seen. From some on another place
  * is looked for that explains them better. */
@@ -228,13 +229,10 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
         return false;
     const struct trace_context *calls = &finder->trace->contexts[class->context];
     for (size_t i = 0; i < proposal->n_operations; i++)
-        for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++) {
-            const struct facts_place *place = &proposal->operations[i].place;
+        for (size_t f = 0; f < calls->n_frames && f < COMMANDS_FRAMES; f++)
             if (proposal->operations[i].role == FACTS_WAIT &&
-                place->line == calls->frames[f].line &&
-                strcmp(place->function, calls->frames[f].function) == 0)
+                source_frame_is_at(&calls->frames[f], &proposal->operations[i].place))
                 return true;
-        }
     return false;
 }
 

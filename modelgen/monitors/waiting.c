@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/monitors/search.h"
 #include "modelgen/monitors/together.h"
@@ -30,9 +31,13 @@ static bool are_mailboxes(const struct sections *sections, const struct search *
         good = owner[event->instance] == 0 || owner[event->instance] == thread;
         owner[event->instance] = thread;
     }
-    for (size_t a = 0; a < history->n_instances; a++)
-        for (size_t b = 0; b < a; b++)
-            good &= owner[a] == 0 || owner[a] != owner[b];
+    struct map owns = MAP_EMPTY;
+    for (size_t i = 0; i < history->n_instances && good; i++) {
+        uint64_t thread = (uint64_t)owner[i];
+        good = thread == 0 || map_get(&owns, thread, 0) == 0;
+        map_put(&owns, thread, 1);
+    }
+    map_free(&owns);
     free(owner);
     return good;
 }

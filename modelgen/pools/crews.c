@@ -15,15 +15,30 @@
  * some functions are jumps, which hide who made them. */
 #define MOST_CALLS 0.95
 
-/* Threads that one thread creates at one place. */
+/* Between creating members and joining the first of them: the creator's records [from, to). */
+struct stay {
+    size_t from, to;
+};
+
+/* What a creator does of the members' work in a stay: its records [first, last), may be none.
+ * `created` is the first record after it has created them. */
+struct part {
+    size_t created, first, last;
+    uint64_t begin_ns, end_ns;
+};
+
+/* Threads that one thread creates at one place, all at once or again and again when it has joined
+ * those before. */
 struct crew {
     size_t creator;
     size_t *members; /* owned */
     size_t n_members, capacity;
     const char *function; /* their work, which the creator does too; NULL: it does not */
     bool is_next;         /* the creator is one of them: each creates another and goes on */
-    size_t first, last;   /* records of the creator in its part: [first, last), may be none */
-    uint64_t begin_ns, end_ns;
+    struct {
+        size_t count, capacity;
+        struct part *items; /* owned; one for each stay, or one for all */
+    } parts;
     /* How the creator does it: command by command, or between meetings; else none. */
     struct pieces pieces;
     struct meetings meetings;
@@ -32,6 +47,12 @@ struct crew {
 
 struct crew_list {
     struct crew *items;
+    size_t count, capacity;
+    int *crew_of; /* per thread of the trace; -1: none */
+};
+
+struct stays {
+    struct stay *items;
     size_t count, capacity;
 };
 
@@ -83,9 +104,10 @@ static struct crew *crew_of(const struct trace *trace, struct crew_list *crews,
 /* Members of OpenMP's teams are told apart from their creator already. */
 static struct crew_list find_crews(const struct teams *teams) {
     const struct trace *trace = teams->trace;
-    struct crew_list crews = {0};
+    struct crew_list crews = {.crew_of = memory_alloc(trace->n_threads, sizeof(int))};
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
+        crews.crew_of[t] = -1;
         if (thread->creator < 0 || thread->creation_context == TRACE_NO_CONTEXT ||
             teams_of(teams, t))
             continue;
@@ -93,15 +115,17 @@ static struct crew_list find_crews(const struct teams *teams) {
         crew->members =
             memory_grow(crew->members, crew->n_members, &crew->capacity, sizeof *crew->members);
         crew->members[crew->n_members++] = t;
+        crews.crew_of[t] = (int)(crew - crews.items);
     }
     return crews;
 }
 
-static bool is_member(const struct crew *crew, int thread) {
-    for (size_t m = 0; m < crew->n_members; m++)
-        if (crew->members[m] == (size_t)thread)
-            return true;
-    return false;
+/* The creation or the end of a member of the crew? */
+static bool is_about_member(const struct crew_list *list, const struct crew *crew,
+                            const struct trace_record *record, const struct trace *trace) {
+    return is_about_threads(record) && record->value >= 0 &&
+           (size_t)record->value < trace->n_threads &&
+           list->crew_of[record->value] == (int)(crew - list->items);
 }
 
 /* ---- what their work is ---- */
@@ -172,25 +196,25 @@ static size_t times_in(const struct trace *trace, uint32_t context, const char *
     return times;
 }
 
-/* The creator's records between creating the last member and joining the first: [*from, *to). */
-static bool find_stay(const struct trace *trace, const struct crew *crew, size_t *from,
-                      size_t *to) {
+static struct stays find_stays(const struct trace *trace, const struct crew_list *list,
+                               const struct crew *crew) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
-    bool found = false;
-    *to = creator->n_records;
+    struct stays stays = {0};
+    bool joins = true;
     for (size_t r = 0; r < creator->n_records; r++) {
         const struct trace_record *record = &creator->records[r];
-        if (!is_about_threads(record) || !is_member(crew, record->value))
+        if (!is_about_member(list, crew, record, trace))
             continue;
         if (trace_op(record) == OP_CREATE) {
-            *from = r + 1;
-            *to = creator->n_records;
-            found = true;
-        } else if (r < *to) {
-            *to = r;
+            struct stay *stay = joins ? VECTOR_ADD(&stays) : &stays.items[stays.count - 1];
+            *stay = (struct stay){r + 1, creator->n_records};
+            joins = false;
+        } else if (!joins) {
+            stays.items[stays.count - 1].to = r;
+            joins = true;
         }
     }
-    return found;
+    return stays;
 }
 
 /* Is the record at `last` the unlock of what the records [first, last) have left locked? Of a
@@ -209,23 +233,34 @@ static bool ends_section(const struct trace_thread *thread, size_t first, size_t
 /* Does the creator enter `function` once more than where it created the members, and do hardly
  * anything else meanwhile? Then that is its part. Threads that it creates meanwhile would have two
  * creators: no part then. */
-static bool find_part(const struct trace *trace, struct crew *crew, size_t from, size_t to,
-                      const char *function) {
+static bool find_part(const struct trace *trace, const struct crew *crew, const struct stay *stay,
+                      const char *function, struct part *part) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
-    size_t outside = times_in(trace, creator->records[from - 1].context, function);
+    *part = (struct part){.created = stay->from};
+    size_t outside = times_in(trace, creator->records[stay->from - 1].context, function);
     size_t inside = 0;
-    for (size_t r = from; r < to; r++) {
+    for (size_t r = stay->from; r < stay->to; r++) {
         if (times_in(trace, creator->records[r].context, function) <= outside)
             continue;
-        crew->first = inside++ ? crew->first : r;
-        crew->last = r + 1;
+        part->first = inside++ ? part->first : r;
+        part->last = r + 1;
     }
-    if (inside == 0 || (double)inside < MOST_CALLS * (double)(crew->last - crew->first))
+    if (inside == 0 || (double)inside < MOST_CALLS * (double)(part->last - part->first))
         return false;
-    if (crew->last < to && ends_section(creator, crew->first, crew->last))
-        crew->last++;
-    for (size_t r = crew->first; r < crew->last; r++)
+    if (part->last < stay->to && ends_section(creator, part->first, part->last))
+        part->last++;
+    for (size_t r = part->first; r < part->last; r++)
         if (trace_op(&creator->records[r]) == OP_CREATE)
+            return false;
+    return true;
+}
+
+/* In each of the stays: who takes part sometimes only lends a hand. */
+static bool find_parts(const struct trace *trace, struct crew *crew, const struct stays *stays,
+                       const char *function) {
+    crew->parts.count = 0;
+    for (size_t i = 0; i < stays->count; i++)
+        if (!find_part(trace, crew, &stays->items[i], function, VECTOR_ADD(&crew->parts)))
             return false;
     return true;
 }
@@ -246,8 +281,8 @@ static bool is_seen_in(const struct sample *sample, const char *outer, const cha
 
 /* Threads that make no calls leave only stack samples to tell that the creator does what they do:
  * then that is the longest time between two of its calls. */
-static bool find_silent_part(const struct trace *trace, const struct sample *sample,
-                             struct crew *crew, size_t from, size_t to) {
+static bool find_silent_parts(const struct trace *trace, const struct sample *sample,
+                              struct crew *crew, const struct stays *stays) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     for (size_t m = 0; m < crew->n_members; m++)
         if (trace->threads[crew->members[m]].n_records > 0)
@@ -255,51 +290,70 @@ static bool find_silent_part(const struct trace *trace, const struct sample *sam
     const char *function = trace->threads[crew->members[0]].start_routine;
     if (!is_seen_in(sample, creator->start_routine, function))
         return false;
-    uint64_t longest = 0;
-    for (size_t r = from; r <= to && r < creator->n_records; r++) {
-        uint64_t gap = creator->records[r].start_ns - trace_end_ns(&creator->records[r - 1]);
-        crew->first = crew->last = gap > longest ? r : crew->first;
-        longest = gap > longest ? gap : longest;
+    crew->parts.count = 0;
+    for (size_t i = 0; i < stays->count; i++) {
+        struct part *part = VECTOR_ADD(&crew->parts);
+        *part = (struct part){.created = stays->items[i].from};
+        uint64_t longest = 0;
+        for (size_t r = stays->items[i].from; r <= stays->items[i].to && r < creator->n_records;
+             r++) {
+            uint64_t gap = creator->records[r].start_ns - trace_end_ns(&creator->records[r - 1]);
+            part->first = part->last = gap > longest ? r : part->first;
+            longest = gap > longest ? gap : longest;
+        }
+        if (longest == 0)
+            return false;
     }
-    return longest > 0;
+    return true;
 }
 
+/* On average. */
 static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
-    double lives = 0;
+    double lives = 0, parts = 0;
     for (size_t m = 0; m < crew->n_members; m++) {
         const struct trace_thread *thread = &trace->threads[crew->members[m]];
         lives += (double)(thread->end_ns - thread->start_ns);
     }
-    return (double)(crew->end_ns - crew->begin_ns) >=
-           DUTIES_PART_SHARE * lives / (double)crew->n_members;
+    for (size_t i = 0; i < crew->parts.count; i++)
+        parts += (double)(crew->parts.items[i].end_ns - crew->parts.items[i].begin_ns);
+    return parts / (double)crew->parts.count >= DUTIES_PART_SHARE * lives / (double)crew->n_members;
+}
+
+/* The only part the creator has in all the time. */
+static struct part *single_part(struct crew *crew) {
+    crew->parts.count = 0;
+    return VECTOR_ADD(&crew->parts);
 }
 
 /* The creator's part ends with the last of the members; `last` is where it is joined. */
-static void find_last_join(const struct trace *trace, struct crew *crew) {
+static void find_last_join(const struct trace *trace, const struct crew_list *list,
+                           const struct crew *crew, struct part *part) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
-    crew->last = creator->n_records;
-    crew->end_ns = creator->end_ns;
+    part->last = creator->n_records;
+    part->end_ns = creator->end_ns;
     for (size_t r = 0; r < creator->n_records; r++) {
         const struct trace_record *record = &creator->records[r];
-        if (trace_op(record) != OP_JOIN || !is_member(crew, record->value))
+        if (trace_op(record) != OP_JOIN || !is_about_member(list, crew, record, trace))
             continue;
-        crew->last = r;
-        crew->end_ns = trace_end_ns(record);
+        part->last = r;
+        part->end_ns = trace_end_ns(record);
     }
 }
 
 /* Does the creator carry out commands while all of the members are there? */
-static bool find_pieces(const struct trace *trace, const struct sample *sample, struct crew *crew,
-                        size_t from, size_t to) {
+static bool find_pieces(const struct trace *trace, const struct sample *sample,
+                        const struct crew_list *list, struct crew *crew, const struct stay *stay) {
     struct pieces *pieces = &crew->pieces;
     *pieces = pieces_find(trace, sample, crew->creator, crew->members, crew->n_members);
     if (pieces->count > 0 &&
-        (pieces->items[0].first < from || pieces->items[pieces->count - 1].last > to))
+        (pieces->items[0].first < stay->from || pieces->items[pieces->count - 1].last > stay->to))
         pieces->count = 0;
     if (pieces->count == 0)
         return false;
-    crew->begin_ns = trace_end_ns(&trace->threads[crew->creator].records[from - 1]);
-    find_last_join(trace, crew);
+    struct part *part = single_part(crew);
+    part->first = pieces->items[0].first;
+    part->begin_ns = trace_end_ns(&trace->threads[crew->creator].records[stay->from - 1]);
+    find_last_join(trace, list, crew, part);
     return true;
 }
 
@@ -307,8 +361,9 @@ static bool find_pieces(const struct trace *trace, const struct sample *sample, 
 static bool waits_as_they_do(const struct trace *trace, const struct crew *crew,
                              const struct duties *duties) {
     const struct trace_record *records = trace->threads[crew->creator].records;
+    const struct part *part = &crew->parts.items[0];
     size_t fits = 0, calls = 0;
-    for (size_t r = crew->first; r < crew->last; r++) {
+    for (size_t r = part->first; r < part->last; r++) {
         if (api_catalog[records[r].api].api_class != CLASS_SYNC)
             continue;
         calls++;
@@ -320,18 +375,20 @@ static bool waits_as_they_do(const struct trace *trace, const struct crew *crew,
 
 /* Does the creator meet the members, and do in between what they do? */
 static bool find_meetings(const struct trace *trace, const struct sample *sample, struct crew *crew,
-                          size_t from, size_t to) {
+                          const struct stay *stay) {
     if (!sample)
         return false;
     struct meetings *meetings = &crew->meetings;
-    *meetings = meetings_find(trace, crew->creator, crew->members, crew->n_members, from, to);
+    *meetings =
+        meetings_find(trace, crew->creator, crew->members, crew->n_members, stay->from, stay->to);
     if (meetings->count == 0)
         return false;
     const struct trace_record *records = trace->threads[crew->creator].records;
-    crew->first = meetings->first;
-    crew->last = meetings->last;
-    crew->begin_ns = records[crew->first].start_ns;
-    crew->end_ns = trace_end_ns(&records[crew->last - 1]);
+    *single_part(crew) = (struct part){.created = stay->from,
+                                       .first = meetings->first,
+                                       .last = meetings->last,
+                                       .begin_ns = records[meetings->first].start_ns,
+                                       .end_ns = trace_end_ns(&records[meetings->last - 1])};
     crew->duties = duties_find(trace, sample, crew->members, crew->n_members, NULL);
     if (!is_worth_it(trace, crew) || !waits_as_they_do(trace, crew, &crew->duties) ||
         !duties_creator_has(&crew->duties, trace, sample, crew->creator, crew->members,
@@ -342,46 +399,59 @@ static bool find_meetings(const struct trace *trace, const struct sample *sample
 
 /* The function below their first one, `start`, that is the members' work and the creator's part.
  * NULL: none. */
-static const char *find_deeper(const struct trace *trace, struct crew *crew, size_t from, size_t to,
-                               const char *start) {
+static const char *find_deeper(const struct trace *trace, struct crew *crew,
+                               const struct stays *stays, const char *start) {
     const char *function = start;
     for (size_t depth = 1; function; depth++) {
         function = common_function(trace, crew, depth);
-        if (function && find_part(trace, crew, from, to, function))
+        if (function && find_parts(trace, crew, stays, function))
             return function;
     }
     return NULL;
 }
 
-static void find_work(const struct trace *trace, const struct sample *sample, struct crew *crew) {
+static void find_work_in(const struct trace *trace, const struct sample *sample,
+                         const struct crew_list *list, struct crew *crew,
+                         const struct stays *stays) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
-    size_t from = 0, to = 0;
-    if (!find_stay(trace, crew, &from, &to) || find_pieces(trace, sample, crew, from, to))
+    const struct stay *last = &stays->items[stays->count - 1];
+    if (find_pieces(trace, sample, list, crew, last))
         return;
     const char *start = common_function(trace, crew, 0);
-    const char *function = start && find_part(trace, crew, from, to, start) ? start : NULL;
+    const char *function = start && find_parts(trace, crew, stays, start) ? start : NULL;
     /* Where all of them meet may be a function below which all calls are made, and yet not their
      * work. */
-    if (!function && find_meetings(trace, sample, crew, from, to))
+    if (!function && find_meetings(trace, sample, crew, last))
         return;
     if (!function)
-        function = find_deeper(trace, crew, from, to, start);
-    if (!function && find_silent_part(trace, sample, crew, from, to))
+        function = find_deeper(trace, crew, stays, start);
+    if (!function && find_silent_parts(trace, sample, crew, stays))
         function = trace->threads[crew->members[0]].start_routine;
     if (!function)
         return;
-    crew->begin_ns = trace_end_ns(&creator->records[crew->first - 1]);
-    crew->end_ns =
-        crew->last < creator->n_records ? creator->records[crew->last].start_ns : creator->end_ns;
+    for (size_t i = 0; i < crew->parts.count; i++) {
+        struct part *part = &crew->parts.items[i];
+        part->begin_ns = trace_end_ns(&creator->records[part->first - 1]);
+        part->end_ns = part->last < creator->n_records ? creator->records[part->last].start_ns
+                                                       : creator->end_ns;
+    }
     if (is_worth_it(trace, crew))
         crew->function = function;
+}
+
+static void find_work(const struct trace *trace, const struct sample *sample,
+                      const struct crew_list *list, struct crew *crew) {
+    struct stays stays = find_stays(trace, list, crew);
+    if (stays.count > 0)
+        find_work_in(trace, sample, list, crew, &stays);
+    free(stays.items);
 }
 
 /* Whether the creator is a thread like the members, which starts another one when there is work for
  * it and leaves it to others to wait for that: it runs the same routine and makes nearly all of
  * their calls. */
-static bool is_like_members(const struct trace *trace, const struct crew *crew,
-                            const uint32_t *places) {
+static bool is_like_members(const struct trace *trace, const struct crew_list *list,
+                            const struct crew *crew, const uint32_t *places) {
     const struct trace_thread *creator = &trace->threads[crew->creator];
     if (strcmp(creator->start_routine, trace->threads[crew->members[0]].start_routine) != 0)
         return false;
@@ -391,8 +461,7 @@ static bool is_like_members(const struct trace *trace, const struct crew *crew,
         const struct trace_record *record = &creator->records[r];
         if (record->context != TRACE_NO_CONTEXT)
             is_own[places[record->context]] = true;
-        joins |= is_about_threads(record) && trace_op(record) != OP_CREATE &&
-                 is_member(crew, record->value);
+        joins |= trace_op(record) != OP_CREATE && is_about_member(list, crew, record, trace);
     }
     size_t calls = 0, alike = 0;
     for (size_t m = 0; m < crew->n_members; m++) {
@@ -415,10 +484,8 @@ struct unfolder {
 };
 
 static const struct crew *crew_with(const struct unfolder *unfolder, size_t thread) {
-    for (size_t i = 0; i < unfolder->list.count; i++)
-        if (is_member(&unfolder->list.items[i], (int)thread))
-            return &unfolder->list.items[i];
-    return NULL;
+    int crew = unfolder->list.crew_of[thread];
+    return crew < 0 ? NULL : &unfolder->list.items[crew];
 }
 
 /* The crew that this one grew from: a thread of that one creates it in the midst of the work that
@@ -472,7 +539,7 @@ static void join_crews(struct unfolder *unfolder, const struct crew *crew) {
     size_t kept = 0;
     for (size_t r = 0; r < creator->n_records; r++) {
         const struct trace_record *record = &creator->records[r];
-        if (!is_about_threads(record) || !is_member(crew, record->value))
+        if (!is_about_member(&unfolder->list, crew, record, unfolder->from))
             creator->records[kept++] = *record;
     }
     creator->n_records = kept;
@@ -593,58 +660,73 @@ static void move_contexts(const struct trace *made, const struct crew *crew,
 }
 
 /* A thread for the creator's part, as yet without records and slices. */
-static void start_part(struct trace *made, const struct crew *crew, size_t index) {
-    struct trace_thread *part = &made->threads[index];
-    *part = made->threads[crew->creator];
-    part->index = (int)index;
-    part->creator = (int)crew->creator;
-    part->start_routine = made->threads[crew->members[0]].start_routine;
-    part->creation_context = made->threads[crew->members[0]].creation_context;
-    part->start_ns = crew->begin_ns;
-    part->end_ns = crew->end_ns;
-    part->end_seen = true;
-    part->lost_records = 0;
-    part->records = NULL;
-    part->n_records = 0;
-    part->slices = NULL;
-    part->n_slices = 0;
+static void start_part(struct trace *made, const struct crew *crew, const struct part *part,
+                       size_t index) {
+    struct trace_thread *thread = &made->threads[index];
+    *thread = made->threads[crew->creator];
+    thread->index = (int)index;
+    thread->creator = (int)crew->creator;
+    thread->start_routine = made->threads[crew->members[0]].start_routine;
+    thread->creation_context = made->threads[crew->members[0]].creation_context;
+    thread->start_ns = part->begin_ns;
+    thread->end_ns = part->end_ns;
+    thread->end_seen = true;
+    thread->lost_records = 0;
+    thread->records = NULL;
+    thread->n_records = 0;
+    thread->slices = NULL;
+    thread->n_slices = 0;
 }
 
-/* The creator's part becomes one more thread, which the creator waits for. */
-static void split_creator(struct unfolder *unfolder, const struct crew *crew) {
-    struct trace *made = unfolder->crews->made;
-    size_t index = made->n_threads++;
-    struct trace_thread *creator = own_records(unfolder, crew->creator, 1);
-    struct trace_thread *part = &made->threads[index];
-    start_part(made, crew, index);
-    part->n_records = crew->last - crew->first;
-    part->records = memory_alloc(part->n_records, sizeof *part->records);
-    memcpy(part->records, &creator->records[crew->first], part->n_records * sizeof *part->records);
-    timeline_copy_slices(creator, crew->begin_ns, crew->end_ns, part);
-    if (crew->function)
-        cut_contexts(made, part, crew->function);
-    else
-        move_contexts(made, crew, part);
-    unfolder->crews->is_own[index] = true;
-
+/* What is left of the creator: it creates the thread that does its part, as it has created the
+ * others, and waits for it. */
+static void write_rest_around(struct trace_thread *creator, const struct part *part,
+                              const struct trace_thread *made, size_t index) {
     struct trace_thread rest = *creator;
     rest.slices = NULL;
     rest.n_slices = 0;
-    timeline_copy_slices(creator, 0, crew->begin_ns, &rest);
-    timeline_copy_slices(creator, crew->end_ns, UINT64_MAX, &rest);
+    timeline_copy_slices(creator, 0, part->begin_ns, &rest);
+    timeline_copy_slices(creator, part->end_ns, UINT64_MAX, &rest);
     free(creator->slices);
-    memmove(&rest.records[crew->first + 1], &rest.records[crew->last],
-            (rest.n_records - crew->last) * sizeof *rest.records);
-    rest.n_records -= part->n_records;
-    rest.n_records++;
-    rest.records[crew->first] =
-        (struct trace_record){.start_ns = crew->begin_ns,
-                              .duration_ns = crew->end_ns - crew->begin_ns,
-                              .api = API_pthread_join,
-                              .flags = TRACE_WAITED,
-                              .context = rest.records[crew->first - 1].context,
-                              .value = (int32_t)index};
+    struct trace_record create = {.start_ns = trace_end_ns(&rest.records[part->created - 1]),
+                                  .api = API_pthread_create,
+                                  .context = made->creation_context,
+                                  .value = (int32_t)index};
+    struct trace_record join = {.start_ns = part->begin_ns,
+                                .duration_ns = part->end_ns - part->begin_ns,
+                                .api = API_pthread_join,
+                                .flags = TRACE_WAITED,
+                                .context = rest.records[part->first - 1].context,
+                                .value = (int32_t)index};
+    memmove(&rest.records[part->first + 2], &rest.records[part->last],
+            (rest.n_records - part->last) * sizeof *rest.records);
+    rest.n_records = rest.n_records - (part->last - part->first) + 2;
+    memmove(&rest.records[part->created + 1], &rest.records[part->created],
+            (part->first - part->created) * sizeof *rest.records);
+    rest.records[part->created] = create;
+    rest.records[part->first + 1] = join;
     *creator = rest;
+}
+
+/* The creator's part becomes one more thread. */
+static void split_creator(struct unfolder *unfolder, const struct crew *crew,
+                          const struct part *part) {
+    struct trace *made = unfolder->crews->made;
+    size_t index = made->n_threads++;
+    struct trace_thread *creator = own_records(unfolder, crew->creator, 2);
+    struct trace_thread *thread = &made->threads[index];
+    start_part(made, crew, part, index);
+    thread->n_records = part->last - part->first;
+    thread->records = memory_alloc(thread->n_records, sizeof *thread->records);
+    memcpy(thread->records, &creator->records[part->first],
+           thread->n_records * sizeof *thread->records);
+    timeline_copy_slices(creator, part->begin_ns, part->end_ns, thread);
+    if (crew->function)
+        cut_contexts(made, thread, crew->function);
+    else
+        move_contexts(made, crew, thread);
+    unfolder->crews->is_own[index] = true;
+    write_rest_around(creator, part, thread, index);
 }
 
 /* ---- the creator's pieces ---- */
@@ -689,7 +771,8 @@ static void add_calls(struct record_list *list, const struct piece_calls *calls,
 static void write_part(const struct crew *crew, const struct trace_thread *creator,
                        struct record_list *list) {
     const struct pieces *pieces = &crew->pieces;
-    uint64_t since_ns = crew->begin_ns;
+    const struct part *whole = &crew->parts.items[0];
+    uint64_t since_ns = whole->begin_ns;
     for (size_t p = 0; p < pieces->count; p++) {
         const struct piece *piece = &pieces->items[p];
         add_calls(list, &pieces->take, since_ns, piece->begin_ns);
@@ -699,7 +782,7 @@ static void write_part(const struct crew *crew, const struct trace_thread *creat
                   piece->end_ns);
         since_ns = piece->end_ns;
     }
-    add_calls(list, &pieces->end, since_ns, crew->end_ns);
+    add_calls(list, &pieces->end, since_ns, whole->end_ns);
 }
 
 /* What remains of the creator: it gives one more command, where each is given by itself, begins to
@@ -720,7 +803,7 @@ static void write_rest(const struct crew *crew, const struct trace_thread *creat
             continue;
         }
         *VECTOR_ADD(list) = creator->records[r];
-        if (r == crew->last) {
+        if (r == crew->parts.items[0].last) {
             struct trace_record *joins = VECTOR_ADD(list);
             *joins = creator->records[r];
             joins->start_ns = trace_end_ns(&creator->records[r]);
@@ -739,7 +822,7 @@ static void split_pieces(struct unfolder *unfolder, const struct crew *crew) {
     struct record_list part_records = {0}, rest_records = {0};
     write_part(crew, creator, &part_records);
     write_rest(crew, creator, index, &rest_records);
-    start_part(made, crew, index);
+    start_part(made, crew, &crew->parts.items[0], index);
     part->records = part_records.items;
     part->n_records = part_records.count;
     unfolder->crews->is_own[index] = true;
@@ -781,64 +864,66 @@ static bool has_part(const struct unfolder *unfolder, const struct crew *crew) {
            (crew->function && !grown_from(unfolder, crew));
 }
 
-/* Of the creator's records: where its part begins. It ends at `crew->last`. */
-static size_t begin_of_part(const struct crew *crew) {
-    return crew->pieces.count > 0 ? crew->pieces.items[0].first : crew->first;
+/* A part that is to become a thread. */
+struct split {
+    const struct crew *crew;
+    const struct part *part;
+};
+
+struct splits {
+    struct split *items;
+    size_t count, capacity;
+};
+
+/* By creator; the last part first: what comes before stays where it is. */
+static int compare_splits(const void *left, const void *right) {
+    const struct split *a = left, *b = right;
+    if (a->crew->creator != b->crew->creator)
+        return a->crew->creator < b->crew->creator ? -1 : 1;
+    if (a->part->first != b->part->first)
+        return a->part->first > b->part->first ? -1 : 1;
+    return (a->crew > b->crew) - (a->crew < b->crew);
 }
 
-/* Per crew: does its creator do a part of it, and not in the midst of its part of an earlier one?
- * The caller frees. */
-static bool *find_split(const struct unfolder *unfolder) {
+static bool meet(const struct split *later, const struct split *earlier) {
+    return later->crew->creator == earlier->crew->creator &&
+           later->part->first <= earlier->part->last;
+}
+
+/* A part that lies in the midst of another crew's is none: the crew that was there first has it. */
+static struct splits find_splits(const struct unfolder *unfolder) {
     const struct crew_list *list = &unfolder->list;
-    bool *is_to_split = memory_alloc(list->count, sizeof *is_to_split);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct crew *crew = &list->items[i];
-        is_to_split[i] = has_part(unfolder, crew);
-        for (size_t j = 0; j < i && is_to_split[i]; j++) {
-            const struct crew *other = &list->items[j];
-            is_to_split[i] = !is_to_split[j] || other->creator != crew->creator ||
-                             begin_of_part(other) > crew->last || begin_of_part(crew) > other->last;
-        }
+    struct splits all = {0};
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t p = 0; has_part(unfolder, &list->items[i]) && p < list->items[i].parts.count;
+             p++)
+            *VECTOR_ADD(&all) = (struct split){&list->items[i], &list->items[i].parts.items[p]};
+    if (all.count > 0)
+        qsort(all.items, all.count, sizeof *all.items, compare_splits);
+    size_t kept = 0;
+    for (size_t i = 0; i < all.count; i++) {
+        struct split split = all.items[i];
+        if (kept == 0 || !meet(&all.items[kept - 1], &split))
+            all.items[kept++] = split;
+        else if (split.crew < all.items[kept - 1].crew)
+            all.items[kept - 1] = split;
     }
-    return is_to_split;
-}
-
-/* The parts of one creator, the last one first: what comes before stays where it is. */
-static void split_parts(struct unfolder *unfolder, size_t creator, const bool *is_to_split) {
-    size_t before = SIZE_MAX;
-    for (;;) {
-        const struct crew *last = NULL;
-        for (size_t i = 0; i < unfolder->list.count; i++) {
-            const struct crew *crew = &unfolder->list.items[i];
-            if (is_to_split[i] && crew->creator == creator && begin_of_part(crew) < before &&
-                (!last || begin_of_part(crew) > begin_of_part(last)))
-                last = crew;
-        }
-        if (!last)
-            return;
-        before = begin_of_part(last);
-        if (last->pieces.count > 0)
-            split_pieces(unfolder, last);
-        else
-            split_creator(unfolder, last);
-    }
+    all.count = kept;
+    return all;
 }
 
 static void unfold(struct unfolder *unfolder) {
     struct crews *crews = unfolder->crews;
     const struct crew_list *list = &unfolder->list;
-    size_t most = unfolder->from->n_threads + list->count;
-    crews->trace = crews->made = copy_for(unfolder->from, list->count);
-    crews->is_own = memory_alloc(most, sizeof *crews->is_own);
-    bool *is_to_split = find_split(unfolder);
-    for (size_t i = 0; i < list->count; i++) {
-        bool first = is_to_split[i];
-        for (size_t j = 0; j < i && first; j++)
-            first = !is_to_split[j] || list->items[j].creator != list->items[i].creator;
-        if (first)
-            split_parts(unfolder, list->items[i].creator, is_to_split);
-    }
-    free(is_to_split);
+    struct splits splits = find_splits(unfolder);
+    crews->trace = crews->made = copy_for(unfolder->from, splits.count);
+    crews->is_own = memory_alloc(unfolder->from->n_threads + splits.count, sizeof *crews->is_own);
+    for (size_t i = 0; i < splits.count; i++)
+        if (splits.items[i].crew->pieces.count > 0)
+            split_pieces(unfolder, splits.items[i].crew);
+        else
+            split_creator(unfolder, splits.items[i].crew, splits.items[i].part);
+    free(splits.items);
     for (size_t i = 0; i < list->count; i++) {
         const struct crew *crew = &list->items[i];
         if (crew->function || crew->is_next)
@@ -856,9 +941,9 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
         struct crew *crew = &unfolder.list.items[i];
-        find_work(trace, sample, crew);
+        find_work(trace, sample, &unfolder.list, crew);
         bool is_shared = crew->function || crew->pieces.count > 0 || crew->meetings.count > 0;
-        crew->is_next = !is_shared && is_like_members(trace, crew, places);
+        crew->is_next = !is_shared && is_like_members(trace, &unfolder.list, crew, places);
         any |= is_shared || crew->is_next;
     }
     free(places);
@@ -866,11 +951,13 @@ struct crews crews_unfold(const struct teams *teams, const struct sample *sample
         unfold(&unfolder);
     for (size_t i = 0; i < unfolder.list.count; i++) {
         free(unfolder.list.items[i].members);
+        free(unfolder.list.items[i].parts.items);
         pieces_free(&unfolder.list.items[i].pieces);
         meetings_free(&unfolder.list.items[i].meetings);
         duties_free(&unfolder.list.items[i].duties);
     }
     free(unfolder.list.items);
+    free(unfolder.list.crew_of);
     return crews;
 }
 

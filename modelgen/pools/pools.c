@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "formats/model.h"
 #include "modelgen/pools/stages.h"
+#include "modelgen/run/lives.h"
 #include "modelgen/scaling/source.h"
 
 struct pool_list {
@@ -26,35 +27,53 @@ static void name_pools(struct pool_list *list) {
     }
 }
 
-/* The most threads of the pool that lived at one time. */
-static int largest_overlap(const struct trace *trace, const struct thread_pool *pool) {
-    int largest = 0;
-    for (size_t i = 0; i < pool->n_threads; i++) {
-        uint64_t moment = trace->threads[pool->threads[i]].start_ns;
-        int alive = 0;
-        for (size_t j = 0; j < pool->n_threads; j++) {
-            const struct trace_thread *other = &trace->threads[pool->threads[j]];
-            alive += other->start_ns <= moment && moment < other->end_ns;
+#define BURST_NS 1000000 /* threads that are started together are no further apart */
+
+/* Per thread: when it was joined. The caller frees. */
+static uint64_t *find_joins(const struct trace *trace) {
+    uint64_t *joined_ns = memory_alloc(trace->n_threads, sizeof *joined_ns);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        joined_ns[t] = UINT64_MAX;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (trace_op(record) == OP_JOIN && record->value >= 0 &&
+                (size_t)record->value < trace->n_threads)
+                joined_ns[record->value] = trace_end_ns(record);
         }
-        largest = alive > largest ? alive : largest;
+    return joined_ns;
+}
+
+/* The most threads of the pool that were started in one go. Who has joined one of them has begun
+ * another round. */
+static int largest_burst(const struct trace *trace, const struct thread_pool *pool,
+                         const uint64_t *joined_ns) {
+    int burst = 0, largest = 0;
+    uint64_t last_ns = 0, first_join_ns = UINT64_MAX;
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        size_t t = pool->threads[i];
+        uint64_t start_ns = trace->threads[t].start_ns;
+        if (burst > 0 && (start_ns - last_ns >= BURST_NS || start_ns >= first_join_ns)) {
+            burst = 0;
+            first_join_ns = UINT64_MAX;
+        }
+        burst++;
+        first_join_ns = joined_ns[t] < first_join_ns ? joined_ns[t] : first_join_ns;
+        last_ns = start_ns;
+        largest = burst > largest ? burst : largest;
     }
-    return largest ? largest : 1;
+    return largest;
 }
 
 /* A pool whose threads are all started before any of it works counts in full, even when the first
  * ones end before the last ones start: they are created in one go by one thread. */
-static int pool_size(const struct trace *trace, const struct thread_pool *pool) {
+static int pool_size(const struct trace *trace, const struct thread_pool *pool,
+                     const uint64_t *joined_ns) {
     if (pool->team)
         return pool->team->size;
-    int overlap = largest_overlap(trace, pool);
-    size_t burst = 1, largest_burst = 1;
-    for (size_t i = 1; i < pool->n_threads; i++) {
-        const struct trace_thread *before = &trace->threads[pool->threads[i - 1]];
-        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
-        burst = thread->start_ns - before->start_ns < 1000000 ? burst + 1 : 1;
-        largest_burst = burst > largest_burst ? burst : largest_burst;
-    }
-    return (int)largest_burst > overlap ? (int)largest_burst : overlap;
+    int overlap = lives_at_once(trace, pool->threads, pool->n_threads);
+    int burst = largest_burst(trace, pool, joined_ns);
+    return burst > overlap ? burst : overlap;
 }
 
 /* ---- what the source says ---- */
@@ -345,8 +364,10 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
     free(stage_of);
     free(places);
     name_pools(&list);
+    uint64_t *joined_ns = find_joins(trace);
     for (size_t i = 0; i < list.count; i++)
-        list.items[i].size = pool_size(trace, &list.items[i]);
+        list.items[i].size = pool_size(trace, &list.items[i], joined_ns);
+    free(joined_ns);
     pools.pools = list.items;
     pools.n_pools = list.count;
     decide_scaling(trace, facts, &pools);

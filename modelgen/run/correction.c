@@ -76,7 +76,7 @@ struct correction correction_find(const struct trace *trace, const struct refill
     bool often = cpu.probes_ns > OFTEN * cpu.all_ns;
     return median < (often ? LOWEST_OFTEN : LOWEST_FACTOR) || median > HIGHEST_FACTOR
                ? (struct correction){.factor = 1, .often = often}
-               : (struct correction){median, often, range / median};
+               : (struct correction){true, median, often, range / median};
 }
 
 static void multiply(struct dist *dist, double factor) {

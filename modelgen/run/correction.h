@@ -10,6 +10,7 @@
 #include "modelgen/run/evictions.h"
 
 struct correction {
+    bool known;    /* the runs tell it; else the demands are the traced run's */
     double factor; /* what the demands are to be multiplied by; 1 where nothing tells */
     bool often;    /* the probes were called so often that they slowed the traced run */
     double

@@ -1,5 +1,6 @@
 #include "modelgen/run/disks.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +12,10 @@
 #include "base/memory.h"
 
 #define DIST_LIMIT 64
+/* Of more requests the first ones tell as well how many servers there are, and of many servers one
+ * more or less makes little difference: every number up to NEAR, then in steps of that part. */
+#define ENOUGH_REQUESTS 20000
+#define NEAR            16
 
 struct disks disks_find(const struct trace *trace) {
     struct disks disks = {.trace = trace,
@@ -137,9 +142,10 @@ static size_t own_times(const struct services *services, size_t servers, double 
 static size_t count_servers(const struct services *services, size_t deepest, double *depths,
                             double *times) {
     size_t n = services->count, best = deepest;
+    assert(n <= ENOUGH_REQUESTS);
     const double sure = 2 / sqrt((double)n); /* of correlations by chance, 95 % are smaller */
     double best_correlation = INFINITY;
-    for (size_t servers = deepest; servers > 0; servers--) {
+    for (size_t servers = deepest; servers > 0; servers -= 1 + servers / (NEAR + 1)) {
         own_times(services, servers, depths, times);
         double correlation = fabs(gsl_stats_correlation(depths, 1, times, 1, n));
         if (correlation < best_correlation - (best == deepest ? sure : 0)) {
@@ -157,7 +163,9 @@ struct disk_speed disks_speed(const struct disks *disks, uint32_t device) {
         qsort(services.items, n, sizeof *services.items, compare_issues);
     double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
     size_t deepest = own_times(&services, 1, depths, times);
-    size_t servers = deepest < 2 ? 1 : count_servers(&services, deepest, depths, times);
+    struct services first = services;
+    first.count = n < ENOUGH_REQUESTS ? n : ENOUGH_REQUESTS;
+    size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, depths, times);
     bool limited = servers < deepest || deepest < 2;
     own_times(&services, servers, depths, times);
     struct disk_speed speed = {.servers = limited ? (double)servers : 0,

@@ -7,7 +7,6 @@
 #include <gsl/gsl_sort_double.h>
 
 #include "base/memory.h"
-#include "formats/recorded_speed.h"
 #include "modelgen/draft.h"
 #include "modelgen/run/moments.h"
 #include "modelgen/run/timeline.h"
@@ -302,7 +301,9 @@ void machine_measure(const struct trace *trace, struct model *model) {
     /* without wake-ups in the trace what they cost stays part of the wakers' computation */
     machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
-    machine->pace = recorded_pace(&trace->meta);
+    machine->pace = trace->meta.pace;
+    if (trace->meta.run_ns > 0)
+        machine->busy_cores = (double)trace->meta.cpu_ns / (double)trace->meta.run_ns;
     moments_free(&moments);
     free(wakes.items);
     free(switches.items);

@@ -9,30 +9,55 @@
 #include "base/path.h"
 #include "modelgen/run/wrappers.h"
 
-static bool frame_in_lines(const struct trace_frame *frame, const char *function, int first,
-                           int last) {
-    return frame->line >= first && frame->line <= last && strcmp(frame->function, function) == 0;
+/* Two files may have static functions of one name. Folders are not compared: compilers and
+ * debuggers do not always agree on how a header's is written. NULL: not known. */
+static bool is_in_function(const char *file, const char *function, const char *of_file,
+                           const char *of_function) {
+    return strcmp(function, of_function) == 0 &&
+           (!file || !of_file || strcmp(path_name(file), path_name(of_file)) == 0);
+}
+
+bool source_frame_is_in(const struct trace_frame *frame, const struct facts_place *place) {
+    return is_in_function(frame->file, frame->function, place->file, place->function);
+}
+
+bool source_frame_is_at(const struct trace_frame *frame, const struct facts_place *place) {
+    return frame->line == place->line && source_frame_is_in(frame, place);
+}
+
+/* Lines of a function. */
+struct lines {
+    const char *file, *function;
+    int first, last;
+};
+
+static struct lines lines_of(const struct facts_loop *loop) {
+    return (struct lines){loop->file, loop->function, loop->first_line, loop->last_line};
+}
+
+static bool frame_in_lines(const struct trace_frame *frame, struct lines lines) {
+    return frame->line >= lines.first && frame->line <= lines.last &&
+           is_in_function(frame->file, frame->function, lines.file, lines.function);
 }
 
 static bool frame_in_loop(const struct trace_frame *frame, const struct facts_loop *loop) {
-    return frame_in_lines(frame, loop->function, loop->first_line, loop->last_line);
+    return frame_in_lines(frame, lines_of(loop));
 }
 
 /* How many calls lead from the lines to that of the context; -1: it is not inside. */
-static int calls_from_lines(const struct trace *trace, uint32_t context, const char *function,
-                            int first, int last) {
+static int calls_from_lines(const struct trace *trace, uint32_t context, struct lines lines) {
     if (context == TRACE_NO_CONTEXT)
         return -1;
     const struct trace_context *calls = &trace->contexts[context];
     for (size_t i = 0; i < calls->n_frames; i++)
-        if (frame_in_lines(&calls->frames[i], function, first, last))
+        if (frame_in_lines(&calls->frames[i], lines))
             return (int)i;
     return -1;
 }
 
 int source_calls_from_loop(const struct trace *trace, uint32_t context,
                            const struct facts_loop *loop) {
-    return calls_from_lines(trace, context, loop->function, loop->first_line, loop->last_line);
+    return calls_from_lines(trace, context, lines_of(loop));
 }
 
 bool source_context_in_loop(const struct trace *trace, uint32_t context,
@@ -42,16 +67,13 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
 
 bool source_context_in_solo(const struct trace *trace, uint32_t context,
                             const struct facts_solo *solo) {
-    return calls_from_lines(trace, context, solo->function, solo->first_line, solo->last_line) >= 0;
+    struct lines lines = {solo->file, solo->function, solo->first_line, solo->last_line};
+    return calls_from_lines(trace, context, lines) >= 0;
 }
 
 /* Where a macro hides all of a critical section, its wait loop lies on the line of its lock. */
 static bool is_in_one_line(const struct facts_loop *loop) {
     return loop->waits && loop->first_line == loop->last_line;
-}
-
-bool source_frame_is_at(const struct trace_frame *frame, const struct facts_place *place) {
-    return frame->line == place->line && strcmp(frame->function, place->function) == 0;
 }
 
 bool source_passes(const struct trace *trace, uint32_t context, const struct facts_place *place) {
@@ -143,9 +165,8 @@ const char *source_path(const struct trace *trace, const struct facts *facts, ui
     const struct trace_frame *call = &trace->contexts[context].frames[0];
     for (size_t i = 0; i < facts->n_fragments; i++) {
         const struct facts_fragment *fragment = &facts->fragments[i];
-        if (fragment->object && fragment->place.line == call->line &&
-            api_catalog[fragment->api].object == on &&
-            strcmp(fragment->place.function, call->function) == 0)
+        if (fragment->object && source_frame_is_at(call, &fragment->place) &&
+            api_catalog[fragment->api].object == on)
             return fragment->object;
     }
     return NULL;
@@ -154,9 +175,9 @@ const char *source_path(const struct trace *trace, const struct facts *facts, ui
 /* Lines of one function that may run between two places of it. After a backward step that is the
  * rest of the innermost common loop and its beginning. */
 struct stretch {
-    const char *function;
-    int after, before; /* exclusive */
-    bool wraps;        /* (after, loop end] and [loop start, before) */
+    const char *file, *function; /* file NULL: not known */
+    int after, before;           /* exclusive */
+    bool wraps;                  /* (after, loop end] and [loop start, before) */
     int loop_first, loop_last;
 };
 
@@ -200,9 +221,19 @@ static bool line_in(const struct stretch *stretch, int line) {
 }
 
 /* Does the loop lead from line `after` of the function back to `before`? */
-static bool leads_back(const struct facts_loop *loop, const char *function, int after, int before) {
-    return strcmp(loop->function, function) == 0 && loop->first_line <= before &&
-           loop->last_line >= after;
+static bool leads_back(const struct facts_loop *loop, const char *file, const char *function,
+                       int after, int before) {
+    return is_in_function(file, function, loop->file, loop->function) &&
+           loop->first_line <= before && loop->last_line >= after;
+}
+
+static bool is_loop_of(const struct facts_loop *loop, const struct stretch *stretch) {
+    return is_in_function(stretch->file, stretch->function, loop->file, loop->function);
+}
+
+static bool is_share_of(const struct facts_share *share, const struct stretch *stretch) {
+    return is_in_function(stretch->file, stretch->function, share->place.file,
+                          share->place.function);
 }
 
 /* Finds the innermost loop around both lines for a backward step. */
@@ -212,7 +243,7 @@ static void wrap_around(const struct facts *facts, struct stretch *stretch) {
     stretch->loop_last = INT_MAX;
     for (size_t i = 0; i < facts->n_loops; i++) {
         const struct facts_loop *loop = &facts->loops[i];
-        if (leads_back(loop, stretch->function, stretch->after, stretch->before) &&
+        if (leads_back(loop, stretch->file, stretch->function, stretch->after, stretch->before) &&
             loop->first_line >= stretch->loop_first && loop->last_line <= stretch->loop_last) {
             stretch->loop_first = loop->first_line;
             stretch->loop_last = loop->last_line;
@@ -226,7 +257,7 @@ static bool goes_round(const struct facts *facts, const struct trace_context *a,
                        const struct trace_context *b, size_t depth) {
     const struct trace_frame *x = outer_frame(a, depth), *y = outer_frame(b, depth);
     for (size_t i = 0; i < facts->n_loops; i++)
-        if (leads_back(&facts->loops[i], x->function, x->line, y->line))
+        if (leads_back(&facts->loops[i], x->file, x->function, x->line, y->line))
             return true;
     return false;
 }
@@ -261,8 +292,7 @@ static void add_hidden(struct stretches *stretches, const struct facts *facts,
         const struct trace_frame *frame = outer_frame(calls, depth);
         for (size_t i = 0; i < facts->n_shares; i++) {
             const struct facts_share *share = &facts->shares[i];
-            if (share->place.line == frame->line &&
-                strcmp(share->place.function, frame->function) == 0 &&
+            if (source_frame_is_at(frame, &share->place) &&
                 strcmp(share->callee, outer_frame(calls, depth + 1)->function) != 0)
                 *VECTOR_ADD(stretches) =
                     (struct stretch){.function = share->callee, .before = INT_MAX};
@@ -274,7 +304,8 @@ static void add_outer(struct stretches *stretches, const struct trace_context *c
                       bool leaves) {
     for (size_t depth = common + 1; depth < calls->n_frames; depth++) {
         const struct trace_frame *frame = outer_frame(calls, depth);
-        *VECTOR_ADD(stretches) = (struct stretch){.function = frame->function,
+        *VECTOR_ADD(stretches) = (struct stretch){.file = frame->file,
+                                                  .function = frame->function,
                                                   .after = leaves ? frame->line : 0,
                                                   .before = leaves ? INT_MAX : frame->line};
     }
@@ -297,6 +328,7 @@ static bool find_stretches(const struct trace *trace, const struct facts *facts,
     }
     const struct trace_frame *x = a ? outer_frame(a, depth) : NULL;
     const struct trace_frame *y = b ? outer_frame(b, depth) : NULL;
+    stretch->file = x ? x->file : y ? y->file : NULL;
     stretch->function = x ? x->function : y ? y->function : root;
     if (x)
         stretch->after = x->line;
@@ -332,7 +364,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
     for (size_t i = 0; i < facts->n_loops; i++) {
         const struct facts_loop *loop = &facts->loops[i];
         if (source->loop_is_visible[i] || line < loop->first_line || line > loop->last_line ||
-            strcmp(loop->function, stretch->function) != 0)
+            !is_loop_of(loop, stretch))
             continue;
         if (loop->bound == BOUND_SHARE || loop->bound == BOUND_SHARED) {
             note_split(split, loop->rest, loop->why, loop->bound == BOUND_SHARED);
@@ -343,7 +375,7 @@ static enum part part_of_line(const struct source *source, const struct stretch 
     }
     for (size_t i = 0; i < facts->n_shares; i++) {
         const struct facts_share *share = &facts->shares[i];
-        if (share->place.line == line && strcmp(share->place.function, stretch->function) == 0) {
+        if (share->place.line == line && is_share_of(share, stretch)) {
             note_split(split, share->rest, share->why, share->shared);
             return PART_SPLIT;
         }
@@ -421,7 +453,7 @@ double source_sampled_share(const struct sample *sample, const char *root,
 static void widen(const struct source *source, struct stretch *stretch) {
     for (size_t i = 0; i < source->facts->n_loops; i++) {
         const struct facts_loop *loop = &source->facts->loops[i];
-        if (!source->loop_is_visible[i] && strcmp(loop->function, stretch->function) == 0 &&
+        if (!source->loop_is_visible[i] && is_loop_of(loop, stretch) &&
             loop->first_line <= stretch->after && loop->last_line >= stretch->after &&
             loop->last_line < stretch->before)
             stretch->after = loop->first_line - 1;
@@ -440,12 +472,11 @@ static void find_parts(const struct source *source, const struct stretch *stretc
                        bool parts[3], struct source_split *split) {
     const struct facts *facts = source->facts;
     for (size_t i = 0; i < facts->n_loops; i++)
-        if (strcmp(facts->loops[i].function, stretch->function) == 0 &&
-            line_in(stretch, facts->loops[i].first_line) &&
+        if (is_loop_of(&facts->loops[i], stretch) && line_in(stretch, facts->loops[i].first_line) &&
             may_have_run(source, &facts->loops[i], root))
             parts[part_of_line(source, stretch, facts->loops[i].first_line, split)] = true;
     for (size_t i = 0; i < facts->n_shares; i++)
-        if (strcmp(facts->shares[i].place.function, stretch->function) == 0 &&
+        if (is_share_of(&facts->shares[i], stretch) &&
             line_in(stretch, facts->shares[i].place.line))
             parts[part_of_line(source, stretch, facts->shares[i].place.line, split)] = true;
 }
@@ -487,8 +518,7 @@ enum rest source_rest(const struct source *source, const struct facts_loop *loop
     const struct trace_context *calls = &source->trace->contexts[context];
     for (size_t f = 0; f < calls->n_frames; f++)
         for (size_t s = 0; s < facts->n_shares; s++)
-            if (facts->shares[s].place.line == calls->frames[f].line &&
-                strcmp(facts->shares[s].place.function, calls->frames[f].function) == 0 &&
+            if (source_frame_is_at(&calls->frames[f], &facts->shares[s].place) &&
                 strcmp(facts->shares[s].callee, loop->function) == 0)
                 return facts->shares[s].rest;
     return loop->rest;

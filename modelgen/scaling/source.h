@@ -22,6 +22,8 @@ bool source_context_in_loop(const struct trace *trace, uint32_t context,
 bool source_context_in_solo(const struct trace *trace, uint32_t context,
                             const struct facts_solo *solo);
 
+/* Is the frame in the function of the place, and on its line, too? */
+bool source_frame_is_in(const struct trace_frame *frame, const struct facts_place *place);
 bool source_frame_is_at(const struct trace_frame *frame, const struct facts_place *place);
 
 /* Is the call at `place` one of those that lead to the context, or its own? */

@@ -89,6 +89,20 @@ static void assertions_compare_the_predicted_mean_with_the_bound(void **state) {
     assert_false(keeps("cpu<90%", &result));
 }
 
+/* A response time of 0 is that of a model without any. */
+static void what_a_model_does_not_have_keeps_no_bound(void **state) {
+    (void)state;
+    struct sim_result result = {.run_ns.mean = 5e9};
+    struct assertion assertion;
+    struct error error;
+    assert_int_equal(assertion_parse("p99<5ms", &assertion, &error), 0);
+    assert_non_null(assertion_lacks(&assertion, &result));
+    result.response_p99_ns.mean = 1e6;
+    assert_null(assertion_lacks(&assertion, &result));
+    assert_int_equal(assertion_parse("disk<90%", &assertion, &error), 0);
+    assert_null(assertion_lacks(&assertion, &result)); /* an idle disk is one */
+}
+
 static void malformed_assertions_are_refused(void **state) {
     (void)state;
     static const char *const bad[] = {"",        "run",   "run<",   "run=5s",
@@ -242,22 +256,57 @@ static void files_from_before_others_were_counted_are_read(void **state) {
     measurements_free(&read);
 }
 
-/* Two cores for 1000 ns: others delay a program as far as it wants the cores. */
+/* A run on cores of a certain speed, of which it keeps all busy. */
+static void add_paced_run(struct measurements *measurements, int cores, double run_ns,
+                          double computing_ns) {
+    struct program_run run = {.run_ns = (uint64_t)run_ns, .cpu_ns = (uint64_t)(run_ns * cores)};
+    run.pace.piece_ns[PACE_COMPUTING] = computing_ns;
+    run.pace.piece_ns[PACE_MEMORY] = 9000;
+    measurements_add(measurements, cores == 1 ? "1" : "2", cores, &run);
+}
+
+/* Two busy cores slow each other by a quarter, and others slow either by up to a half: only the
+ * latter is taken off. */
+static void what_a_program_slows_by_itself_is_not_converted(void **state) {
+    (void)state;
+    const double slowed[] = {1, 1.2, 1.5};
+    const double recorded_ns[PACE_KINDS] = {25000 * 1.5, 9000};
+    struct measurements measurements = {0};
+    for (int i = 0; i < 3; i++) {
+        add_paced_run(&measurements, 1, 1e9 * slowed[i], 20000 * slowed[i]);
+        add_paced_run(&measurements, 2, 1e9 * slowed[i], 25000 * slowed[i]);
+    }
+    struct speed speed = measurements_speed(&measurements, recorded_ns, 2, 1.9);
+    for (int m = 0; m < 2; m++) {
+        assert_true(measurement_speeds_known(&measurements.items[m]));
+        assert_true(fabs(measurement_run_ns_at(&measurements.items[m], speed) / 1.5e9 - 1) < 1e-3);
+    }
+    measurements.items[0].items[1].pace.piece_ns[PACE_MEMORY] = 0; /* of one it is not known */
+    assert_false(measurement_speeds_known(&measurements.items[0]));
+    measurements_free(&measurements);
+}
+
+/* Two cores for 1000 times 10 ms: others delay a program as far as it wants the cores. */
 static void what_others_had_is_no_time_of_the_programs(void **state) {
     (void)state;
     const struct {
         uint64_t cpu_ns, foreign_ns;
         double own_run_ns, own_utilisation;
     } cases[] = {
-        {1600, 400, 800, 1},                                           /* it wanted all there was */
-        {800, 400, 900, 4.0 / 9},                                      /* half of the rest */
-        {0, 400, 1000, 0},        {2000, 0, 1000, 1}, {0, 2000, 0, 0}, /* counts are rough */
+        {1600, 400, 800, 1},      /* it wanted all there was */
+        {800, 400, 900, 4.0 / 9}, /* half of the rest */
+        {0, 400, 1000, 0},        {2000, 0, 1000, 1},
+        {0, 2000, 1000, 0},       {1000, 2000, 500, 1}, /* counts are rough */
+        {800, 4, 1000, 0.4}, /* and so rough that these may be nobody's */
     };
+    const uint64_t unit_ns = 10000000;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct program_run run = {
-            .run_ns = 1000, .cpu_ns = cases[i].cpu_ns, .foreign_ns = cases[i].foreign_ns};
+        struct program_run run = {.run_ns = 1000 * unit_ns,
+                                  .cpu_ns = cases[i].cpu_ns * unit_ns,
+                                  .foreign_ns = cases[i].foreign_ns * unit_ns};
         struct measurement measurement = {.cores = 2, .items = &run, .count = 1};
-        assert_true(fabs(measurement_own_run_ns(&measurement) - cases[i].own_run_ns) < 1e-9);
+        assert_true(fabs(measurement_own_run_ns(&measurement) / (double)unit_ns -
+                         cases[i].own_run_ns) < 1e-9);
         if (cases[i].own_run_ns > 0)
             assert_true(fabs(measurement_own_utilisation(&measurement) - cases[i].own_utilisation) <
                         1e-9);
@@ -305,6 +354,7 @@ int main(void) {
         cmocka_unit_test(quantities_are_read_with_their_units),
         cmocka_unit_test(a_time_without_a_unit_and_other_nonsense_is_refused),
         cmocka_unit_test(assertions_compare_the_predicted_mean_with_the_bound),
+        cmocka_unit_test(what_a_model_does_not_have_keeps_no_bound),
         cmocka_unit_test(malformed_assertions_are_refused),
         cmocka_unit_test(text_tables_align_and_end_without_spaces),
         cmocka_unit_test(csv_quotes_and_leaves_unknown_numbers_empty),
@@ -312,6 +362,7 @@ int main(void) {
         cmocka_unit_test(placeholders_are_replaced_anywhere_and_other_braces_stay),
         cmocka_unit_test(pools_have_placeholders_by_their_names),
         cmocka_unit_test(measurements_survive_being_written_and_read),
+        cmocka_unit_test(what_a_program_slows_by_itself_is_not_converted),
         cmocka_unit_test(files_from_before_others_were_counted_are_read),
         cmocka_unit_test(what_others_had_is_no_time_of_the_programs),
         cmocka_unit_test(a_file_that_is_no_measurement_is_refused_with_its_line),

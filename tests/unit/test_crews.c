@@ -89,13 +89,15 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     const struct trace_context *own = &crews.trace->contexts[part->records[0].context];
     assert_int_equal(own->n_frames, 2);
     assert_string_equal(own->frames[1].function, "rows");
-    /* what is left: it creates, waits for its part, and joins */
+    /* what is left: it creates both, waits for its part, and joins */
     const struct trace_thread *creator = &crews.trace->threads[0];
-    assert_int_equal(creator->n_records, 3);
-    assert_int_equal(creator->records[1].api, API_pthread_join);
+    assert_int_equal(creator->n_records, 4);
+    assert_int_equal(creator->records[1].api, API_pthread_create);
     assert_int_equal(creator->records[1].value, 2);
-    assert_int_equal(creator->records[1].duration_ns, LIFE - 110);
-    assert_int_equal(creator->records[2].value, 1);
+    assert_int_equal(creator->records[2].api, API_pthread_join);
+    assert_int_equal(creator->records[2].value, 2);
+    assert_int_equal(creator->records[2].duration_ns, LIFE - 110);
+    assert_int_equal(creator->records[3].value, 1);
     assert_int_equal(creator->n_slices, 1);
     assert_int_equal(creator->slices[0].off_ns, 110);
     crews_free(&crews);
@@ -219,7 +221,68 @@ static void without_calls_stack_samples_tell_the_creators_part(void **state) {
     assert_int_equal(crews.trace->threads[2].n_records, 0);
     assert_int_equal(crews.trace->threads[2].start_ns, 110);
     assert_int_equal(crews.trace->threads[2].end_ns, LIFE);
-    assert_int_equal(crews.trace->threads[0].n_records, 3);
+    assert_int_equal(crews.trace->threads[0].n_records, 4);
+    crews_free(&crews);
+    trace_free(trace);
+}
+
+/* In every step main creates a thread, does rows() as that does, by way of `last` in the last one,
+ * and joins. */
+static struct trace *steps_of_main(const char *last) {
+    enum { STEPS = 3, STEP_NS = 10000 };
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = calls(trace, "setup", 1, "main", "main");
+    uint32_t join = calls(trace, "finish", 4, "main", "main");
+    uint32_t take = calls(trace, "take", 2, "rows", "start");
+    uint32_t give = calls(trace, "give", 3, "rows", "start");
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t at_ns = (uint64_t)step * STEP_NS;
+        const char *own = step < STEPS - 1 ? "rows" : last;
+        int thread = builder_thread(trace, "start", 0);
+        trace->threads[thread].creation_context = create;
+        builder_record(trace, main_thread, "pthread_create", at_ns + 100, 10, 0, create, thread);
+        builder_record(trace, thread, "pthread_mutex_lock", at_ns + 200, 0, MUTEX, take, 0);
+        builder_record(trace, thread, "pthread_mutex_unlock", at_ns + 8000, 0, MUTEX, give, 0);
+        builder_record(trace, main_thread, "pthread_mutex_lock", at_ns + 8100, 0, MUTEX,
+                       calls(trace, "take", 2, own, "main"), 0);
+        builder_record(trace, main_thread, "pthread_mutex_unlock", at_ns + 8900, 0, MUTEX,
+                       calls(trace, "give", 3, own, "main"), 0);
+        builder_record(trace, main_thread, "pthread_join", at_ns + 9000, 10, 0, join, thread);
+        builder_slice(trace, thread, at_ns + 150, at_ns + 8500);
+    }
+    builder_slice(trace, main_thread, 0, STEPS * STEP_NS);
+    builder_finish(trace, STEPS * STEP_NS);
+    for (int step = 0; step < STEPS; step++) {
+        trace->threads[1 + step].start_ns = (uint64_t)step * STEP_NS + 150;
+        trace->threads[1 + step].end_ns = (uint64_t)step * STEP_NS + 8500;
+    }
+    return trace;
+}
+
+static void a_creator_does_its_part_again_and_again(void **state) {
+    (void)state;
+    struct trace *trace = steps_of_main("rows");
+    int no_team[] = {-1, -1, -1, -1};
+    struct teams teams = {.trace = trace, .team_of = no_team};
+    struct crews crews = crews_unfold(&teams, NULL);
+    assert_non_null(crews.made);
+    assert_int_equal(crews.trace->n_threads, 7); /* a part in each step */
+    const struct trace_thread *creator = &crews.trace->threads[0];
+    assert_int_equal(creator->n_records, 3 * 4);
+    for (size_t r = 0; r < creator->n_records; r++) /* two created, two joined, in each */
+        assert_int_equal(creator->records[r].api,
+                         r % 4 < 2 ? API_pthread_create : API_pthread_join);
+    for (int t = 4; t < 7; t++)
+        assert_int_equal(crews.trace->threads[t].n_records, 2);
+    assert_int_equal(crews.trace->threads[6].start_ns, 110); /* the last part is cut out first */
+    crews_free(&crews);
+    trace_free(trace);
+
+    trace = steps_of_main("other"); /* whoever does it only sometimes is not one of them */
+    teams.trace = trace;
+    crews = crews_unfold(&teams, NULL);
+    assert_null(crews.made);
     crews_free(&crews);
     trace_free(trace);
 }
@@ -264,9 +327,9 @@ static void a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them(
     for (size_t r = 0; r < 2; r++) /* its calls are where the other one makes them */
         assert_int_equal(part->records[r].context, crews.trace->threads[1].records[r].context);
     const struct trace_thread *creator = &crews.trace->threads[0];
-    assert_int_equal(creator->n_records, 3);
-    assert_int_equal(creator->records[1].api, API_pthread_join);
-    assert_int_equal(creator->records[1].value, 2);
+    assert_int_equal(creator->n_records, 4);
+    assert_int_equal(creator->records[2].api, API_pthread_join);
+    assert_int_equal(creator->records[2].value, 2);
     crews_free(&crews);
     nodes[1].function = "merge"; /* it does something else between the meetings */
     crews = unfold(trace, &sample);
@@ -400,6 +463,7 @@ int main(void) {
         cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
         cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
+        cmocka_unit_test(a_creator_does_its_part_again_and_again),
         cmocka_unit_test(a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them),
         cmocka_unit_test(members_of_teams_are_left_alone),
         cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),

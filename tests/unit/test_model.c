@@ -402,6 +402,7 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("measured_run_ns", model->measured_run_ns = INFINITY);
     REFUSED("objects[2].servers", model->objects[2].servers = -1);
     REFUSED("objects[1].condition_of", model->objects[1].condition_of = 2);
+    REFUSED("objects[1].condition_of", model->objects[1].condition_of = 100000);
     REFUSED("objects[2].service_ns", model->objects[2].service_ns.kind = DIST_NONE);
     REFUSED("objects[2].service_ns.values[1]", model->objects[2].service_ns.values[1] = -5);
     REFUSED("objects[2].service_ns.values[2]", model->objects[2].service_ns.values[2] = 6);

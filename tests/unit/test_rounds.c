@@ -87,7 +87,7 @@ static void where_nobody_was_early_there_are_no_rounds(void **state) {
 static void who_waits_for_a_number_of_its_own_waits_for_rounds(void **state) {
     (void)state;
     struct facts_variable next = {.name = "local:play.next", .local = true};
-    struct facts_operation wait = {FACTS_WAIT, {.file = "play.c", .function = "play", .line = 20}};
+    struct facts_operation wait = {FACTS_WAIT, {.file = "t.c", .function = "play", .line = 20}};
     struct facts_monitor event = {.kind = MONITOR_EVENT,
                                   .name = "global:hall",
                                   .n_operations = 1,
