@@ -111,6 +111,10 @@ judge_model() {
     read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns)"
     read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns)"
     read -r equal_mean _ equal_worst <<<"$(error_summary "$data.csv" equal_speed_run_ns)"
+    [ -n "$equal_worst" ] || {
+        say "$name: how fast the cores were is not known of all runs: delete ${folder#"$root"/} and measure anew"
+        return 1
+    }
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
         model_number "$data" explained_share),$(model_number "$data" perturbation),$(
         node_count "$data"),$predict_s,$own_mean,$own_worst,$equal_mean,$equal_worst,$(

@@ -202,27 +202,28 @@ is_undisturbed() {
     [ "$cost" = - ] || [ "$(number %d "$cost > -$disturbed && $cost < $disturbed")" = 1 ]
 }
 
-# The named columns of a CSV file with a header, separated by spaces: csv_columns FILE KEY...
+# The named columns of a CSV file with a header, separated by spaces: csv_columns FILE KEY... Nothing, and
+# status 1, where one is missing.
 csv_columns() {
     awk -F , -v keys="${*:2}" '
         BEGIN { n = split(keys, wanted, " ") }
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        NR > 1 {
-            for (i = 1; i <= n; i++) {
+        NR == 1 {
+            for (i = 1; i <= NF; i++) at[$i] = i
+            for (i = 1; i <= n; i++)
                 if (!(wanted[i] in at)) {
                     print FILENAME ": no column " wanted[i] >"/dev/stderr"
                     exit 1
                 }
-                printf "%s%s", $at[wanted[i]], i < n ? " " : "\n"
-            }
-        }' "$1"
+        }
+        NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $at[wanted[i]], i < n ? " " : "\n" }' "$1"
 }
 
-# Mean, median and worst |second - first| / first over lines of two numbers.
+# Mean, median and worst |second - first| / first over lines of two numbers; status 1: there are none.
 deviations() {
     awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
         awk '{ e[NR] = $1; sum += $1 }
              END {
+                 if (!NR) exit 1
                  median = (e[int((NR + 1) / 2)] + e[int(NR / 2) + 1]) / 2
                  printf "%.4f %.4f %.4f", sum / NR, median, e[NR]
              }'

@@ -138,6 +138,7 @@ errors_of() {
             foreign += $4
         }
         END {
+            if (!n) exit 1
             for (i = 1; i <= 3; i++) printf "%.6f %.6f ", sum[i] / n, worst[i]
             printf "%.6f", foreign / n
         }'
@@ -145,10 +146,12 @@ errors_of() {
 
 # "program", and its errors, per line.
 accuracies() {
-    local name
+    local name errors
     while read -r name; do
-        [ ! -s "$kept/$name/accuracy.csv" ] ||
-            echo "$name $(errors_of "$kept/$name/accuracy.csv")"
+        [ -s "$kept/$name/accuracy.csv" ] || continue
+        errors=$(errors_of "$kept/$name/accuracy.csv") ||
+            fail "delete ${kept#"$root"/}/$name: it was measured before the speed of the cores was"
+        echo "$name $errors"
     done < <(corpus)
 }
 

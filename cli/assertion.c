@@ -3,20 +3,24 @@
 #include <stddef.h>
 #include <string.h>
 
+#define TASKS     "no tasks"
+#define RESPONSES "no tasks whose beginning and end it knows"
+
 static const struct metric {
     const char *name;
     enum unit unit;
-    size_t offset; /* of its struct estimate in struct sim_result */
+    size_t offset;      /* of its struct estimate in struct sim_result */
+    const char *needed; /* without which it is 0; NULL: nothing */
 } metrics[] = {
-    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns)},
-    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns)},
-    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns)},
-    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns)},
-    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns)},
-    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation)},
-    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation)},
-    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz)},
-    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks)},
+    {"run", UNIT_TIME, offsetof(struct sim_result, run_ns), NULL},
+    {"mean", UNIT_TIME, offsetof(struct sim_result, response_ns), RESPONSES},
+    {"p50", UNIT_TIME, offsetof(struct sim_result, response_p50_ns), RESPONSES},
+    {"p95", UNIT_TIME, offsetof(struct sim_result, response_p95_ns), RESPONSES},
+    {"p99", UNIT_TIME, offsetof(struct sim_result, response_p99_ns), RESPONSES},
+    {"cpu", UNIT_SHARE, offsetof(struct sim_result, cpu_utilisation), NULL},
+    {"disk", UNIT_SHARE, offsetof(struct sim_result, disk_utilisation), NULL},
+    {"throughput", UNIT_RATE, offsetof(struct sim_result, throughput_hz), TASKS},
+    {"tasks", UNIT_NONE, offsetof(struct sim_result, tasks), TASKS},
 };
 
 static int find_metric(const char *text, size_t length) {
@@ -49,12 +53,21 @@ int assertion_parse(const char *text, struct assertion *assertion, struct error 
     return 0;
 }
 
+static double mean_of(const struct metric *metric, const struct sim_result *result) {
+    struct estimate estimate;
+    memcpy(&estimate, (const char *)result + metric->offset, sizeof estimate);
+    return estimate.mean;
+}
+
+const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result) {
+    const struct metric *metric = &metrics[assertion->metric];
+    return mean_of(metric, result) > 0 ? NULL : metric->needed;
+}
+
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
                      double *value, enum unit *unit) {
     const struct metric *metric = &metrics[assertion->metric];
-    struct estimate estimate;
-    memcpy(&estimate, (const char *)result + metric->offset, sizeof estimate);
-    *value = estimate.mean;
+    *value = mean_of(metric, result);
     *unit = metric->unit;
     if (assertion->or_equal && *value == assertion->bound)
         return true;

@@ -20,6 +20,9 @@ struct assertion {
  * throughput (100/s), tasks; relation <, <=, >, >=. 0, or -1 and `error`. */
 int assertion_parse(const char *text, struct assertion *assertion, struct error *error);
 
+/* Does the prediction have the metric at all? NULL, or what the model lacks. */
+const char *assertion_lacks(const struct assertion *assertion, const struct sim_result *result);
+
 /* Whether the predicted mean keeps the bound. `value` gets it, `unit` what it is in. */
 bool assertion_holds(const struct assertion *assertion, const struct sim_result *result,
                      double *value, enum unit *unit);

@@ -484,6 +484,15 @@ static int check_assertions(const struct predict_options *options, const struct 
             const struct prediction *prediction = &sweep->predictions[i];
             double value;
             enum unit unit;
+            const char *lack = assertion_lacks(assertion, &prediction->result);
+            if (lack) {
+                fprintf(stderr,
+                        "persik: assertion '%s' cannot be checked with threads %s, cores %d: the "
+                        "model has %s\n",
+                        assertion->text, prediction->threads->label, prediction->cores, lack);
+                status = EXIT_ASSERTION;
+                continue;
+            }
             if (assertion_holds(assertion, &prediction->result, &value, &unit))
                 continue;
             char text[QUANTITY_BYTES];

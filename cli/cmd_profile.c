@@ -91,7 +91,7 @@ int command_profile(int argc, char **argv) {
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_stages, carried);
-    if (status == 0)
+    if (status != EXIT_FAILED)
         log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

@@ -27,11 +27,12 @@ static int run_sample(const struct record_options *options, const char *director
 }
 
 int command_sample(int argc, char **argv) {
-    static const char *const carried[] = {WORKSPACE_FACTS, WORKSPACE_TRACE, WORKSPACE_CACHE, NULL};
+    static const char *const carried[] = {WORKSPACE_FACTS,     WORKSPACE_TRACE, WORKSPACE_CATALOG,
+                                          WORKSPACE_EVICTIONS, WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&sample_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_sample, carried);
-    if (status == 0)
+    if (status != EXIT_FAILED)
         log_note("the samples are in %s: next, `persik trace`", options.common.directory);
     return status;
 }

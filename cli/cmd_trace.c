@@ -55,7 +55,7 @@ int command_trace(int argc, char **argv) {
     struct record_options options;
     record_options_parse(&trace_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_trace, carried);
-    if (status == 0)
+    if (status != EXIT_FAILED)
         log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

@@ -215,6 +215,9 @@ static int list_measured(struct validation *validation, struct error *error) {
         if (thread_sweep_parse("threads", label, sweep, error) < 0)
             return error_prefix(error, "%s", validation->options->reuse);
         validation->n_sweeps++;
+        if (sweep->count != 1 || strcmp(sweep->items[0].label, measurement->threads) != 0)
+            return error_set(error, "%s: '%s' is not how `persik validate` writes threads",
+                             validation->options->reuse, measurement->threads);
         *VECTOR_ADD(&validation->configurations) =
             (struct configuration){&sweep->items[0], measurement->cores};
     }
@@ -343,10 +346,6 @@ static int run_round(struct validation *validation, int round, FILE *log, struct
 
 /* Round after round, so that a slow minute of the machine falls on all configurations alike. */
 static int run_rounds(struct validation *validation, FILE *log, struct error *error) {
-    struct program_run run;
-    progress_show("warming up", -1);
-    if (run_once(validation, &validation->configurations.items[0], &run, error) < 0)
-        return -1;
     for (int round = 1; round <= validation->options->runs; round++)
         if (run_round(validation, round, log, error) < 0)
             return -1;
@@ -355,11 +354,20 @@ static int run_rounds(struct validation *validation, FILE *log, struct error *er
     return 0;
 }
 
-static int measure_all(struct validation *validation, struct error *error) {
+/* A program that does not run must not cost an earlier file of measurements. */
+static int warm_up(struct validation *validation, struct error *error) {
     char *program = programs_resolve(validation->options->program[0], error);
     if (!program)
         return -1;
     free(program);
+    struct program_run run;
+    progress_show("warming up", -1);
+    return run_once(validation, &validation->configurations.items[0], &run, error);
+}
+
+static int measure_all(struct validation *validation, struct error *error) {
+    if (warm_up(validation, error) < 0)
+        return -1;
     const char *path = validation->options->measurements;
     FILE *log = NULL;
     if (path) {
@@ -380,7 +388,8 @@ static int print_comparisons(struct validation *validation, const struct model *
                              struct error *error) {
     size_t n = validation->configurations.count;
     const struct speed recorded =
-        measurements_speed(&validation->measurements, model->machine.pace, model->machine.cores);
+        measurements_speed(&validation->measurements, model->machine.pace.piece_ns,
+                           model->machine.cores, model->machine.busy_cores);
     for (size_t i = 0; i < n; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
         validation->comparisons[i].measurement = measurements_get(
@@ -396,6 +405,8 @@ static int print_comparisons(struct validation *validation, const struct model *
 
 static int validate(struct validation *validation, struct model *model, struct error *error) {
     const struct validate_options *options = validation->options;
+    if (options->svg && comparison_can_draw(error) < 0)
+        return -1;
     if (repartitions_apply(&options->repartitions, model, error) < 0)
         return -1;
     repartitions_warn(model);

@@ -5,7 +5,7 @@
 #define PERSIK_CLI_COMMAND_H
 
 /* Exit statuses of every subcommand. */
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ASSERTION = 3 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ASSERTION = 3, EXIT_KILLED = 4 };
 
 struct command {
     const char *name;

@@ -177,9 +177,13 @@ static struct errors summarize(const struct comparison *comparisons, size_t n) {
     return errors;
 }
 
+static json_t *number_json(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *summary_json(struct error_summary summary) {
-    return json_pack("{s:f, s:f, s:f}", "mean", summary.mean, "median", summary.median, "worst",
-                     summary.worst);
+    return json_pack("{s:o, s:o, s:o}", "mean", number_json(summary.mean), "median",
+                     number_json(summary.median), "worst", number_json(summary.worst));
 }
 
 static void print_json(const struct table *table, const char *program, const struct errors *errors,
@@ -348,10 +352,15 @@ static void write_script(FILE *script, const struct comparison *comparisons, siz
     fputc('\n', script);
 }
 
+int comparison_can_draw(struct error *error) {
+    return programs_exist("gnuplot")
+               ? 0
+               : error_set(error,
+                           "gnuplot is missing: install gnuplot-nox, or use another --format");
+}
+
 int comparison_draw(const struct comparison *comparisons, size_t n, const char *program,
                     struct error *error) {
-    if (!programs_exist("gnuplot"))
-        return error_set(error, "gnuplot is missing: install gnuplot-nox, or use another --format");
     const char *folder = getenv("TMPDIR");
     char *path = memory_format("%s/persik-plot.XXXXXX", folder && *folder ? folder : "/tmp");
     int descriptor = mkstemp(path);

@@ -39,8 +39,11 @@ struct error_summary comparison_summary(const struct comparison *comparisons, si
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
                       enum table_format format, FILE *out);
 
+/* 0, or -1 and `error`: what drawing needs is not installed. */
+int comparison_can_draw(struct error *error);
+
 /* Draws with gnuplot, as SVG on stdout: measured points with their range, predicted lines, one
- * series per number of cores. 0, or -1 and `error`: no gnuplot, no room. */
+ * series per number of cores. 0, or -1 and `error`: no room. */
 int comparison_draw(const struct comparison *comparisons, size_t n, const char *program,
                     struct error *error);
 

@@ -6,7 +6,8 @@
 
 #include "cli/programs.h"
 
-/* The share of the run's cores that others had. */
+/* The share of the run's cores that others had; 0 where that is no more than the kernel's counts
+ * may be wrong by. */
 double load_share(const struct program_run *run, int cores);
 
 /* Others had more than a twentieth of the run's cores, and more than the kernel's counts may be

@@ -175,11 +175,12 @@ static double foreign_share(const struct program_run *run, int cores) {
     return fmin(load_share(run, cores), 1);
 }
 
-/* What others have delays a program as far as it would have used it: as it used the rest. */
+/* What others have delays a program as far as it would have used it: as it used the rest. It takes
+ * no less than its own CPU time in any case. */
 static double own_run_ns(const struct program_run *run, int cores) {
-    double foreign = foreign_share(run, cores);
-    double use = foreign < 1 ? fmin(used_share(run, cores) / (1 - foreign), 1) : 1;
-    return (double)run->run_ns * (1 - use * foreign);
+    double foreign = foreign_share(run, cores), used = used_share(run, cores);
+    double use = used > 0 ? fmin(used / fmax(1 - foreign, used), 1) : 0;
+    return fmax((double)run->run_ns * (1 - use * foreign), (double)run->cpu_ns / cores);
 }
 
 static double run_ns(const struct program_run *run, int cores) {
@@ -229,20 +230,42 @@ double measurement_own_utilisation(const struct measurement *measurement) {
 bool measurement_speeds_known(const struct measurement *measurement) {
     bool known = measurement->count > 0;
     for (size_t i = 0; i < measurement->count; i++)
-        known = known && measurement->items[i].pace.piece_ns[PACE_COMPUTING] > 0;
-    return known && measurement->fastest_ns > 0;
+        for (int kind = 0; kind < PACE_KINDS; kind++)
+            known = known && measurement->items[i].pace.piece_ns[kind] > 0;
+    return known;
 }
 
-/* Of all runs with so many cores: where all are busy, each may be slower by itself. */
-static double find_fastest(const struct measurements *measurements, int cores) {
-    double fastest_ns = 0;
+/* A number of busy cores, as that of cores. */
+static int whole_cores(double busy, int cores) {
+    return (int)fmax(1, fmin(round(busy), cores));
+}
+
+static int busy_cores(const struct measurement *measurement) {
+    return whole_cores(measurement_own_utilisation(measurement) * measurement->cores,
+                       measurement->cores);
+}
+
+/* Median over the runs on so many cores with so many of them busy; `busy` 0: whatever was, `cores`
+ * 0: on however many. False: there are none. */
+static bool find_usual(const struct measurements *measurements, int cores, int busy, int kind,
+                       double *usual_ns) {
+    struct {
+        double *items;
+        size_t count, capacity;
+    } pieces = {0};
     for (size_t m = 0; m < measurements->count; m++) {
         const struct measurement *measurement = &measurements->items[m];
-        for (size_t i = 0; measurement->cores == cores && i < measurement->count; i++)
-            fastest_ns =
-                pace_faster(fastest_ns, measurement->items[i].pace.fastest_ns[PACE_COMPUTING]);
+        bool counts = measurement_speeds_known(measurement) &&
+                      (cores == 0 || measurement->cores == cores) &&
+                      (busy == 0 || busy_cores(measurement) == busy);
+        for (size_t i = 0; counts && i < measurement->count; i++)
+            *VECTOR_ADD(&pieces) = measurement->items[i].pace.piece_ns[kind];
     }
-    return fastest_ns;
+    bool found = pieces.count > 0;
+    if (found)
+        *usual_ns = median_of(pieces.items, pieces.count);
+    free(pieces.items);
+    return found;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
@@ -275,34 +298,42 @@ static struct sensitivity find_sensitivity(const struct measurements *measuremen
     return sensitivity;
 }
 
-/* Who computes is as fast as can be for a moment on every machine, and is compared with that.
- * Memory hardly ever is, and where a moment looks like it, it is luck; how many cores read it
- * matters less than who else does. */
-static void compare_pieces(const double piece_ns[PACE_KINDS], double fastest_ns,
+static void compare_pieces(const double piece_ns[PACE_KINDS], const double usual_ns[PACE_KINDS],
                            double pieces[PACE_KINDS]) {
-    pieces[PACE_COMPUTING] = fastest_ns > 0 ? piece_ns[PACE_COMPUTING] / fastest_ns : 0;
-    pieces[PACE_MEMORY] = piece_ns[PACE_MEMORY];
+    for (int kind = 0; kind < PACE_KINDS; kind++)
+        pieces[kind] = piece_ns[kind] / usual_ns[kind];
 }
 
-struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
-                                int cores) {
-    double recorded_ns =
-        pace_faster(find_fastest(measurements, cores), recording.fastest_ns[PACE_COMPUTING]);
-    for (size_t i = 0; i < measurements->count; i++) {
-        struct measurement *measurement = &measurements->items[i];
-        measurement->fastest_ns = measurement->cores == cores
-                                      ? recorded_ns
-                                      : find_fastest(measurements, measurement->cores);
-    }
+/* What a program slows by itself, with all cores busy against one, must not be taken for others'
+ * doing: it is for the model to know. So a run is compared with those that keep as many cores busy,
+ * which were made in the same minutes as all others. */
+struct speed measurements_speed(struct measurements *measurements,
+                                const double piece_ns[PACE_KINDS], int cores, double busy) {
     struct speed speed = {.sensitivity = find_sensitivity(measurements)};
-    compare_pieces(recording.piece_ns, recorded_ns, speed.pieces);
+    bool known = true;
+    double recorded_ns[PACE_KINDS];
+    for (int kind = 0; kind < PACE_KINDS; kind++) {
+        for (size_t i = 0; i < measurements->count; i++) {
+            struct measurement *measurement = &measurements->items[i];
+            if (measurement_speeds_known(measurement))
+                find_usual(measurements, measurement->cores, busy_cores(measurement), kind,
+                           &measurement->usual_ns[kind]);
+        }
+        int whole = whole_cores(busy > 0 ? busy : cores, cores);
+        known = known && piece_ns[kind] > 0 &&
+                (find_usual(measurements, cores, whole, kind, &recorded_ns[kind]) ||
+                 find_usual(measurements, cores, 0, kind, &recorded_ns[kind]) ||
+                 find_usual(measurements, 0, 0, kind, &recorded_ns[kind]));
+    }
+    if (known)
+        compare_pieces(piece_ns, recorded_ns, speed.pieces);
     return speed;
 }
 
 static double run_ns_at(const struct measurement *measurement, size_t i, struct speed speed) {
     const struct program_run *run = &measurement->items[i];
     double pieces[PACE_KINDS];
-    compare_pieces(run->pace.piece_ns, measurement->fastest_ns, pieces);
+    compare_pieces(run->pace.piece_ns, measurement->usual_ns, pieces);
     return sensitivity_convert(own_run_ns(run, measurement->cores), pieces, speed.pieces,
                                speed.sensitivity);
 }

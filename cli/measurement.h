@@ -17,7 +17,8 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
-    double fastest_ns; /* how fast so many cores compute at best: set by measurements_speed() */
+    double usual_ns[PACE_KINDS]; /* how long pieces of work (base/pace.h) take in runs that keep as
+                                  * many cores busy: set by measurements_speed() */
 };
 
 struct measurements {
@@ -55,18 +56,19 @@ double measurement_foreign_share(const struct measurement *measurement);
 double measurement_own_run_ns(const struct measurement *measurement);
 double measurement_own_utilisation(const struct measurement *measurement);
 
-/* How fast cores are, for a program. */
+/* How fast cores were, for a program. */
 struct speed {
-    double pieces[PACE_KINDS]; /* how long those that compute take against how fast so many cores
-                                * are at best, and in ns those that wait for memory; 0: not known */
+    double pieces[PACE_KINDS]; /* how long pieces of work took there, in parts of how long they take
+                                * in real runs that keep as many cores busy; 0: not known */
     struct sensitivity sensitivity; /* how much the program minds */
 };
 
-/* The speed of a recording on so many cores, for the program that was measured. */
-struct speed measurements_speed(struct measurements *measurements, struct pace_reading recording,
-                                int cores);
+/* The speed of a recording in which pieces of work took so long, on so many cores of which the
+ * program kept `busy` busy on average (0: not known), for the program that was measured. */
+struct speed measurements_speed(struct measurements *measurements,
+                                const double piece_ns[PACE_KINDS], int cores, double busy);
 
-/* Does measurements_speed() know how fast the cores were in all of the runs? */
+/* Is it known how fast the cores were in all of the runs? */
 bool measurement_speeds_known(const struct measurement *measurement);
 
 /* measurement_own_run_ns(), every run converted to cores of that speed. Both must be known. */

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/programs.h"
+#include "cli/stages.h"
 #include "cli/workspace.h"
 
 const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
@@ -77,11 +78,12 @@ int record_into_workspace(const struct record_options *options,
     struct workspace workspace;
     if (workspace_begin(&workspace, options->common.directory, &error) < 0)
         return command_failed(&error);
-    if (stages(options, workspace.building, &error) < 0) {
+    int status = stages(options, workspace.building, &error);
+    if (status < 0) {
         workspace_abandon(&workspace);
         return command_failed(&error);
     }
     if (workspace_commit(&workspace, carried, &error) < 0)
         return command_failed(&error);
-    return 0;
+    return status == STAGE_KILLED ? EXIT_KILLED : 0;
 }

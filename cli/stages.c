@@ -20,13 +20,15 @@
 #include "tracer/tracer.h"
 
 /* The program's own failure is worth a warning, not an error: what it did is recorded. */
-static void warn_of_status(const char *stage, int status) {
+/* Programs have exit statuses of their own for many reasons: only a signal is an end before time.
+ */
+static int judge_end(const char *stage, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return;
+        return 0;
     char text[128];
     programs_describe_status(status, text, sizeof text);
-    log_warning("while %s, the program ended with %s: the recording holds what ran until then",
-                stage, text);
+    log_warning("%s, the program ended: %s; the recording holds what ran until then", stage, text);
+    return WIFSIGNALED(status) ? STAGE_KILLED : 0;
 }
 
 /* ---- the user's catalog ---- */
@@ -78,9 +80,9 @@ static int describe_sample(const char *directory, struct error *error) {
     log_note("sampled %s: %llu samples of %zu threads in %zu pools",
              quantity_show((double)sample->run_ns, UNIT_TIME, time),
              (unsigned long long)sample->samples, sample->n_threads, sample->n_pools);
-    warn_of_status("sampling", sample->exit_status);
+    int status = judge_end("while sampled", sample->exit_status);
     sample_free(sample);
-    return 0;
+    return status;
 }
 
 int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error) {
@@ -173,7 +175,7 @@ static int check_losses(const struct trace_meta *meta, struct error *error) {
                      meta->loss ? meta->loss : "is the disk full?");
 }
 
-static void describe_recorded(const struct trace *trace) {
+static int describe_recorded(const struct trace *trace) {
     const struct trace_meta *meta = &trace->meta;
     char time[QUANTITY_BYTES];
     log_note("traced %s: %llu records of %zu threads",
@@ -183,11 +185,9 @@ static void describe_recorded(const struct trace *trace) {
     if (meta->lost_records || meta->lost_events)
         log_warning("%llu records and %llu scheduling events were lost",
                     (unsigned long long)meta->lost_records, (unsigned long long)meta->lost_events);
-    if (!meta->complete)
-        log_warning("the trace is incomplete: the program was killed or cut off");
-    warn_of_status("tracing", meta->exit_status);
     for (size_t i = 0; i < meta->n_lacks; i++)
         log_warning("not recorded: %s", meta->lacks[i]);
+    return judge_end("while traced", meta->exit_status);
 }
 
 static int describe_trace(const char *directory, struct error *error) {
@@ -198,7 +198,7 @@ static int describe_trace(const char *directory, struct error *error) {
         return -1;
     int status = check_losses(&trace->meta, error);
     if (status == 0)
-        describe_recorded(trace);
+        status = describe_recorded(trace);
     trace_free(trace);
     return status;
 }

@@ -9,7 +9,11 @@
 #include "formats/trace.h"
 #include "formats/user_catalog.h"
 
-/* `directory` is where the result goes. All return 0, or -1 and `error`. */
+/* A signal ended the program; what ran until then is recorded. */
+#define STAGE_KILLED 1
+
+/* `directory` is where the result goes. All return 0, or -1 and `error`; those that run the program
+ * also STAGE_KILLED. */
 
 /* Reads the user's catalog at `path` and sees that `program` has the functions it names. A copy is
  * kept in `directory` for build-model. With no path there is no catalog. */

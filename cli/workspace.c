@@ -142,7 +142,7 @@ void workspace_abandon(struct workspace *workspace) {
 }
 
 /* A file is linked, so that the old folder keeps it too; a folder (the cache) can only move. */
-static int carry_over(const struct workspace *workspace, const char *name, struct error *error) {
+static int carry_entry(const struct workspace *workspace, const char *name, struct error *error) {
     char *from = workspace_path(workspace->directory, name);
     char *to = workspace_path(workspace->building, name);
     int status = 0;
@@ -152,6 +152,20 @@ static int carry_over(const struct workspace *workspace, const char *name, struc
     free(from);
     free(to);
     return status;
+}
+
+/* The recordings of evictions are as many as there are. */
+static int carry_over(const struct workspace *workspace, const char *name, struct error *error) {
+    if (strcmp(name, WORKSPACE_EVICTIONS) != 0)
+        return carry_entry(workspace, name, error);
+    for (size_t i = 1;; i++) {
+        char *numbered = memory_format(WORKSPACE_EVICTIONS, i);
+        bool there = workspace_has(workspace->directory, numbered);
+        int status = there ? carry_entry(workspace, numbered, error) : 0;
+        free(numbered);
+        if (!there || status != 0)
+            return status;
+    }
 }
 
 /* Puts `building` in the place of `directory`; the old one becomes `old`. */

@@ -165,6 +165,9 @@ credits_doubled() {
 credits_for_every_worker() {
     original && change "free slots global:credits" amount 6 && compare 5 credits 1000 12000 8 300 8
 }
+credits_without_limit() {
+    original && change "free slots global:credits" amount 62 && compare 5 credits 1000 12000 64 300 8
+}
 credits_slow_sender() {
     original && change "send_all: send_all (what_if.c:$(line_of 'the sender takes'))" wait_ns 9000000 &&
         compare 5 credits 10000 12000 2 300 8
@@ -172,7 +175,20 @@ credits_slow_sender() {
 attempt "a sender with 2 credits: as it is, within 5 %" credits_as_it_is
 attempt "with 4 credits, within 5 %" credits_doubled
 attempt "with as many credits as workers, within 5 %" credits_for_every_worker
+attempt "with more credits than ever are taken, within 5 %" credits_without_limit
 attempt "with a slow sender, within 5 %" credits_slow_sender
+
+# The same the other way round: recorded where the sender is the limit and seldom waits for a credit, which then
+# are the limit.
+credits_seldom_short() {
+    record credits 10000 12000 2 150 8 && original && compare 5 credits 10000 12000 2 150 8
+}
+credits_fast_sender() {
+    original && change "send_all: send_all (what_if.c:$(line_of 'the sender takes'))" wait_ns -9000000 &&
+        compare 5 credits 1000 12000 2 150 8
+}
+attempt "a slow sender with 2 credits: as it is, within 5 %" credits_seldom_short
+attempt "with a fast sender, when the credits are the limit, within 5 %" credits_fast_sender
 
 # ---- a hot mutex ----
 
@@ -181,9 +197,11 @@ attempt "with a slow sender, within 5 %" credits_slow_sender
 held="use_lock: use_lock (what_if.c:$(line_of 'holding the lock'))"
 mutex_as_it_is() { record mutex 8000 16000 40 4 && original && compare 5 mutex 8000 16000 40 4; }
 mutex_half() { original && change "$held" wait_ns -8000000 && compare 5 mutex 8000 8000 40 4; }
+mutex_quarter() { original && change "$held" wait_ns -12000000 && compare 5 mutex 8000 4000 40 4; }
 mutex_eighth() { original && change "$held" wait_ns -14000000 && compare 5 mutex 8000 2000 40 4; }
 attempt "a hot mutex: as it is, within 5 %" mutex_as_it_is
 attempt "held half as long, within 5 %" mutex_half
+attempt "held a quarter as long, within 5 %" mutex_quarter
 attempt "held an eighth, when it is no longer the limit, within 5 %" mutex_eighth
 
 # ---- four threads that mostly sleep: without the sleep two cores are the limit ----
