@@ -524,10 +524,13 @@ static int predict(const struct predict_options *options, struct model *model,
     if (repartitions_apply(&options->repartitions, model, &error) < 0 ||
         check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
-    const struct prediction *worst = NULL;
-    for (size_t i = 0; i < sweep->count; i++)
+    const struct prediction *worst = NULL, *crowded = NULL;
+    for (size_t i = 0; i < sweep->count; i++) {
         worst = prediction_more_stalled(worst, &sweep->predictions[i]);
+        crowded = prediction_more_crowded(model, crowded, &sweep->predictions[i]);
+    }
     prediction_warn_of_stalls(worst);
+    prediction_warn_of_crowd(model, crowded);
     repartitions_warn(model);
     print_sweep(options, model, sweep);
     return check_assertions(options, sweep);

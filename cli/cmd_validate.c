@@ -229,7 +229,7 @@ static int list_measured(struct validation *validation, struct error *error) {
 static int predict_all(struct validation *validation, const struct model *model,
                        struct error *error) {
     size_t total = validation->configurations.count;
-    const struct prediction *worst = NULL;
+    const struct prediction *worst = NULL, *crowded = NULL;
     validation->comparisons = memory_alloc(total, sizeof *validation->comparisons);
     for (size_t i = 0; i < total; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
@@ -240,9 +240,12 @@ static int predict_all(struct validation *validation, const struct model *model,
             return -1;
         validation->n_predicted++;
         worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
+        crowded =
+            prediction_more_crowded(model, crowded, &validation->comparisons[i].prediction);
     }
     progress_end();
     prediction_warn_of_stalls(worst);
+    prediction_warn_of_crowd(model, crowded);
     return 0;
 }
 

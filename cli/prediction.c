@@ -78,3 +78,37 @@ void prediction_warn_of_stalls(const struct prediction *worst) {
         worst->threads->label, worst->cores, result->stalls / result->replications, 100 * share,
         result->stalled_at, matters ? ", take the figures with care" : "");
 }
+
+/* By how many the threads outnumber the rounds that they share out, where that is most; `object`
+ * gets where. Each thread's first round takes no token: tokens that are owed are such threads. */
+static double idle_threads(const struct model *model, const struct prediction *prediction,
+                           const struct object **object) {
+    double most = 0;
+    for (size_t o = 0; o < model->n_objects; o++) {
+        const struct object *tokens = &model->objects[o];
+        double owed = tokens->kind == OBJECT_TOKENS
+                          ? -linear_value(&tokens->amount, prediction->pool_threads)
+                          : 0;
+        if (owed > most) {
+            most = owed;
+            *object = tokens;
+        }
+    }
+    return most;
+}
+
+const struct prediction *prediction_more_crowded(const struct model *model,
+                                                 const struct prediction *a,
+                                                 const struct prediction *b) {
+    const struct object *unused;
+    return !a || idle_threads(model, b, &unused) > idle_threads(model, a, &unused) ? b : a;
+}
+
+void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst) {
+    const struct object *object = NULL;
+    double idle = worst ? idle_threads(model, worst, &object) : 0;
+    if (idle > 0)
+        log_warning("threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "
+                    "a round like the others: more work than there is",
+                    worst->threads->label, idle, object->name);
+}

@@ -33,4 +33,14 @@ const struct prediction *prediction_more_stalled(const struct prediction *a,
  * they did, else a note. */
 void prediction_warn_of_stalls(const struct prediction *worst);
 
+/* In which of both more threads find nothing to do where they share out rounds; `a` may be NULL: b.
+ */
+const struct prediction *prediction_more_crowded(const struct model *model,
+                                                 const struct prediction *a,
+                                                 const struct prediction *b);
+
+/* Says on stderr that there are such threads in the worst of the predictions (NULL: there are
+ * none): in the model each does a round all the same. */
+void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst);
+
 #endif

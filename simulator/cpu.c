@@ -93,8 +93,7 @@ static void arm(struct engine *engine, int index) {
 static double slice_end(const struct engine *engine, const struct thread *running) {
     double tick_ns = engine->plan->tick_ns;
     if (fair_is_shared(engine))
-        /* at least a moment that the clock can tell, however late it is */
-        return engine->now_ns + fmax(running->deadline_ns - running->vruntime_ns, 1);
+        return engine->now_ns + running->deadline_ns - running->vruntime_ns;
     double due = engine->now_ns + fmax(running->protected_ns - running->vruntime_ns, 0);
     double end = ceil(due / tick_ns) * tick_ns;
     return end > engine->now_ns ? end : end + tick_ns;

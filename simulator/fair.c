@@ -1,5 +1,6 @@
 #include "simulator/fair.h"
 
+#include <float.h>
 #include <math.h>
 
 #define ROUNDING_NS 1e-3
@@ -58,7 +59,9 @@ void fair_charge(struct engine *engine, int core) {
             continue;
         running->vruntime_ns += engine->now_ns - charged->charged_ns;
         charged->charged_ns = engine->now_ns;
-        if (running->vruntime_ns >= running->deadline_ns - ROUNDING_NS)
+        /* late in a long run the clock is coarser than that */
+        double rounding_ns = fmax(ROUNDING_NS, 4 * DBL_EPSILON * engine->now_ns);
+        if (running->vruntime_ns >= running->deadline_ns - rounding_ns)
             running->deadline_ns = running->vruntime_ns + engine->plan->quantum_ns;
     }
 }

@@ -413,6 +413,16 @@ static void test_a_waiting_writer_lets_readers_pass(void **state) {
     assert_close(run_ns(model, (struct sim_config){0}), 25 * MS, 1e-9);
 }
 
+/* After hours a clock of nanoseconds no longer has room for their thousandths. */
+static void test_ideal_cores_go_on_after_hours(void **state) {
+    (void)state;
+    struct model *model = build_model(1);
+    model->machine.quantum_ns = 1e9 / 3;
+    int pool = build_pool(model, 3, true);
+    end_after(model, model->pools[pool].entry, constant(1.3e13 + 0.3));
+    assert_close(run_ns(model, (struct sim_config){0}), 3.9e13, 1e-9);
+}
+
 /* Who comes back at once does not get the lock before those who sleep for it: it is theirs while
  * they wake up. */
 static void test_a_read_write_lock_is_handed_over(void **state) {
@@ -2037,6 +2047,7 @@ int main(void) {
         cmocka_unit_test(test_readers_run_in_parallel_and_writers_alone),
         cmocka_unit_test(test_a_waiting_writer_lets_readers_pass),
         cmocka_unit_test(test_a_read_write_lock_is_handed_over),
+        cmocka_unit_test(test_ideal_cores_go_on_after_hours),
         cmocka_unit_test(test_try_and_timed_locks_give_up_and_leave_the_lock_unchanged),
         cmocka_unit_test(test_a_timed_lock_that_is_freed_in_time_succeeds),
         cmocka_unit_test(test_a_shared_budget_of_tokens_splits_the_work),
