@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "modelgen/graph/names.h"
 #include "modelgen/monitors/findings.h"
+#include "modelgen/draft.h"
 #include "modelgen/monitors/hand_made_draft.h"
 #include "modelgen/monitors/hand_made_guards.h"
 #include "modelgen/monitors/hand_made_patterns.h"
@@ -72,6 +73,21 @@ static void write_slots(const struct stream_input *input, struct model *model) {
     }
 }
 
+/* A limit that nobody met in this run may be met with other numbers. */
+static void tell_unmet_limits(struct model *model) {
+    for (size_t i = 0; i < model->n_monitors; i++) {
+        const struct hand_made *monitor = &model->monitors[i];
+        bool limits = monitor->kind == HAND_MADE_BOUNDED_QUEUE ||
+                      monitor->kind == HAND_MADE_SEMAPHORE ||
+                      monitor->kind == HAND_MADE_TOKEN_POOL;
+        if (limits && monitor->how == MODELLED_NOT && monitor->replayed > 0)
+            draft_note(model,
+                       "%s: nobody had to wait for it, so nothing tells how much of it there is, and "
+                       "the model has no limit there: profile where it is short if it may get so",
+                       monitor->name);
+    }
+}
+
 void hand_made_write(const struct stream_input *input, struct model *model) {
     const struct monitors *monitors = input->monitors;
     bool *guard_done = memory_alloc(monitors->n_guards, sizeof *guard_done);
@@ -94,6 +110,7 @@ void hand_made_write(const struct stream_input *input, struct model *model) {
         if (!guard_done[g] && monitors->guards[g].kind != GUARD_FIRST)
             group_write_with_sides(input, g, guard_done, model);
     write_slots(input, model);
+    tell_unmet_limits(model);
     free(guard_done);
     free(pattern_done);
 }

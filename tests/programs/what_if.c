@@ -3,8 +3,8 @@
  * are in microseconds.
  *
  * - barrier A B ROUNDS: two threads sleep A and B, then meet, every round.
- * - credits SEND WORK CREDITS ITEMS WORKERS: a sender takes SEND per item and may have CREDITS items
- *   under way; a worker takes WORK and gives the credit back.
+ * - credits SEND WORK CREDITS ITEMS WORKERS: a sender takes SEND per item and may have CREDITS
+ * items under way; a worker takes WORK and gives the credit back.
  * - mutex OUTSIDE HELD ROUNDS THREADS: each thread sleeps outside, then holding one mutex.
  * - cpu COMPUTE SLEEP ROUNDS THREADS: each thread computes, then sleeps. */
 #include <pthread.h>
@@ -17,7 +17,13 @@
 
 enum { THREADS = 64 };
 
-static long numbers[5];
+/* As the command line gives them. */
+static long first_us, second_us, send_us, work_us, outside_us, held_us, compute_us, sleep_us;
+static long rounds, credit_limit, n_items, n_threads;
+
+static long number(const char *text) {
+    return strtol(text, NULL, 10);
+}
 
 static void pass_time(long us) {
     struct timespec time = {us / 1000000, us % 1000000 * 1000};
@@ -36,6 +42,7 @@ static void compute(long us) {
 /* Runs the routine in so many threads; each gets its number. */
 static void run(void *(*routine)(void *), long count) {
     pthread_t threads[THREADS];
+    count = count < THREADS ? count : THREADS;
     for (long i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, routine, (void *)(intptr_t)i);
     for (long i = 0; i < count; i++)
@@ -47,16 +54,16 @@ static void run(void *(*routine)(void *), long count) {
 static pthread_barrier_t meeting;
 
 static void *first(void *argument) {
-    for (long i = 0; i < numbers[2]; i++) {
-        pass_time(numbers[0]); /* the first sleeps */
+    for (long i = 0; i < rounds; i++) {
+        pass_time(first_us); /* the first sleeps */
         pthread_barrier_wait(&meeting);
     }
     return argument;
 }
 
 static void *second(void *argument) {
-    for (long i = 0; i < numbers[2]; i++) {
-        pass_time(numbers[1]); /* the second sleeps */
+    for (long i = 0; i < rounds; i++) {
+        pass_time(second_us); /* the second sleeps */
         pthread_barrier_wait(&meeting);
     }
     return argument;
@@ -129,15 +136,15 @@ static void close_inbox(void) {
 
 static void *work(void *argument) {
     while (get_item()) {
-        pass_time(numbers[1]);
+        pass_time(work_us);
         return_credit();
     }
     return argument;
 }
 
 static void *send_all(void *argument) {
-    for (long i = 0; i < numbers[3]; i++) {
-        pass_time(numbers[0]); /* the sender takes */
+    for (long i = 0; i < n_items; i++) {
+        pass_time(send_us); /* the sender takes */
         take_credit();
         put_item();
     }
@@ -147,9 +154,9 @@ static void *send_all(void *argument) {
 
 static void act_credits(void) {
     pthread_t sender;
-    credits.left = numbers[2];
+    credits.left = credit_limit;
     pthread_create(&sender, NULL, send_all, NULL);
-    run(work, numbers[4]);
+    run(work, n_threads);
     pthread_join(sender, NULL);
 }
 
@@ -158,40 +165,59 @@ static void act_credits(void) {
 static pthread_mutex_t hot = PTHREAD_MUTEX_INITIALIZER;
 
 static void *use_lock(void *argument) {
-    for (long i = 0; i < numbers[2]; i++) {
-        pass_time(numbers[0]);
+    for (long i = 0; i < rounds; i++) {
+        pass_time(outside_us);
         pthread_mutex_lock(&hot);
-        pass_time(numbers[1]); /* holding the lock */
+        pass_time(held_us); /* holding the lock */
         pthread_mutex_unlock(&hot);
     }
     return argument;
 }
 
 static void *compute_and_sleep(void *argument) {
-    for (long i = 0; i < numbers[2]; i++) {
-        compute(numbers[0]);
-        pass_time(numbers[1]);
+    for (long i = 0; i < rounds; i++) {
+        compute(compute_us);
+        pass_time(sleep_us);
     }
     return argument;
 }
 
-int main(int argc, char **argv) {
-    for (int i = 2; i < argc && i < 7; i++)
-        numbers[i - 2] = strtol(argv[i], NULL, 10);
+/* Each act has numbers of its own. */
+static bool start_act(char **argv, int argc) {
     const char *act = argc > 1 ? argv[1] : "";
-    long count = strcmp(act, "credits") == 0 ? numbers[4] : numbers[3];
-    bool fits = count <= THREADS;
-    if (strcmp(act, "barrier") == 0 && argc == 5)
+    if (strcmp(act, "barrier") == 0 && argc == 5) {
+        first_us = number(argv[2]);
+        second_us = number(argv[3]);
+        rounds = number(argv[4]);
         act_barrier();
-    else if (strcmp(act, "credits") == 0 && argc == 7 && fits)
+    } else if (strcmp(act, "credits") == 0 && argc == 7) {
+        send_us = number(argv[2]);
+        work_us = number(argv[3]);
+        credit_limit = number(argv[4]);
+        n_items = number(argv[5]);
+        n_threads = number(argv[6]);
         act_credits();
-    else if (strcmp(act, "mutex") == 0 && argc == 6 && fits)
-        run(use_lock, count);
-    else if (strcmp(act, "cpu") == 0 && argc == 6 && fits)
-        run(compute_and_sleep, count);
-    else {
-        fprintf(stderr, "usage: what_if barrier|credits|mutex|cpu NUMBER...\n");
-        return 2;
+    } else if (strcmp(act, "mutex") == 0 && argc == 6) {
+        outside_us = number(argv[2]);
+        held_us = number(argv[3]);
+        rounds = number(argv[4]);
+        n_threads = number(argv[5]);
+        run(use_lock, n_threads);
+    } else if (strcmp(act, "cpu") == 0 && argc == 6) {
+        compute_us = number(argv[2]);
+        sleep_us = number(argv[3]);
+        rounds = number(argv[4]);
+        n_threads = number(argv[5]);
+        run(compute_and_sleep, n_threads);
+    } else {
+        return false;
     }
-    return 0;
+    return true;
+}
+
+int main(int argc, char **argv) {
+    if (start_act(argv, argc))
+        return 0;
+    fprintf(stderr, "usage: what_if barrier|credits|mutex|cpu NUMBER...\n");
+    return 2;
 }
