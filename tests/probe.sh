@@ -57,6 +57,12 @@ compile -shared -fPIC tests/programs/probe_plugin.c -o "$scratch/probe_plugin.so
 # shellcheck disable=SC2016 # $ORIGIN is the loader's
 compile tests/programs/probe_load.c -o "$scratch/load" -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
 
+compile tests/programs/probe_files.c -o "$scratch/files"
+compile -shared -fPIC tests/programs/probe_early.c -o "$scratch/libprobe_early.so"
+# shellcheck disable=SC2016
+compile tests/programs/probe_late.c -o "$scratch/late" -L"$scratch" -lprobe_early \
+    -Wl,--enable-new-dtags,-rpath,'$ORIGIN'
+
 # ---- the catalog ----
 
 exports_catalog() {
@@ -68,6 +74,28 @@ exports_catalog() {
     [ -s "$scratch/catalog" ] && [ -z "$(comm -13 "$scratch/exported" "$scratch/catalog")" ]
 }
 check "every function of the catalog is interposed" exports_catalog
+
+# ---- before our constructor ----
+
+bare "$scratch/late"
+probed "$scratch/late"
+check "streams are written before we are ready, and handlers around fork run" same_behaviour
+check "what comes after the fork is recorded as before" [ "$(count pthread_mutex_lock)" -eq 24 ]
+check "nothing of the child is" [ "$(count pthread_mutex_unlock)" -eq 24 ]
+
+# ---- no descriptor left ----
+
+bare "$scratch/files"
+probed "$scratch/files"
+check "a program that has no descriptor left does not notice" same_behaviour
+recorded_after() { awk '$1 == "record" && $4 == "pthread_mutex_lock"' "$scratch/records" | wc -l; }
+check "it is recorded again when it has" [ "$(recorded_after)" -gt 3200 ]
+check "short threads take little room" [ "$(du -sk "$raw" | cut -f 1)" -lt 6000 ]
+losses_are_told() {
+    "$persik" trace -q --no-block-io --no-evictions --plain-runs 0 -o "$scratch/lossy" "$scratch/files" 2>&1 |
+        grep 'records were lost: it had no file descriptor left'
+}
+check "what was lost is told, and why" losses_are_told
 
 # ---- counts and call sites ----
 
