@@ -32,7 +32,8 @@ struct build_options {
 };
 
 static const struct argp_option options_list[] = {
-    {"max-nodes", KEY_MAX_NODES, "N", 0, "simplify the graph until it has no more (100)", 1},
+    {"max-nodes", KEY_MAX_NODES, "N", 0,
+     "tell nodes apart by what came before them only up to so many (100)", 1},
     {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
      "drop code fragments below this share of the run (0.05%)", 1},
     {"explain", KEY_EXPLAIN, "OBJECT", 0,

@@ -240,8 +240,7 @@ static int predict_all(struct validation *validation, const struct model *model,
             return -1;
         validation->n_predicted++;
         worst = prediction_more_stalled(worst, &validation->comparisons[i].prediction);
-        crowded =
-            prediction_more_crowded(model, crowded, &validation->comparisons[i].prediction);
+        crowded = prediction_more_crowded(model, crowded, &validation->comparisons[i].prediction);
     }
     progress_end();
     prediction_warn_of_stalls(worst);

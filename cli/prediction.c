@@ -108,7 +108,8 @@ void prediction_warn_of_crowd(const struct model *model, const struct prediction
     const struct object *object = NULL;
     double idle = worst ? idle_threads(model, worst, &object) : 0;
     if (idle > 0)
-        log_warning("threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "
-                    "a round like the others: more work than there is",
-                    worst->threads->label, idle, object->name);
+        log_warning(
+            "threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "
+            "a round like the others: more work than there is",
+            worst->threads->label, idle, object->name);
 }

@@ -26,7 +26,7 @@ struct modelgen_options {
     const struct refills *refills; /* what losing their caches costs threads, evictions_measure();
                                     * NULL: not known */
     double insignificant_share;    /* t of the paper, section 3: 0 = 0.0005 of the run */
-    size_t max_nodes;              /* the graph is simplified until it has no more; 0 = 100 */
+    size_t max_nodes; /* nodes are told apart by what came before only up to so many; 0 = 100 */
     /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait
      * for ever, which the real ones did not, and it misses the run by much, what was concluded from
      * little evidence is doubted, object by object. */

@@ -483,6 +483,132 @@ check_standard_files() {
     report $? "a pipe that nobody reads from does no harm"
 }
 
+nodes_of() { jq '.nodes | length' whole/model.json; }
+
+check_what_models_keep() {
+    cat >naps.c <<'END'
+#include <unistd.h>
+int main(void) {
+    usleep(100000);
+    usleep(3000);
+    return 0;
+}
+END
+    gcc -g -O1 naps.c -o naps
+    run trace -q --no-block-io --no-evictions --plain-runs 0 -o naps.data ./naps
+    for share in 0.1% 10%; do
+        run build-model -q -i naps.data --insignificant $share
+        jq '[.nodes[] | select(.kind == "sleep")] | length' naps.data/model.json
+    done >kept
+    [ "$(tr '\n' ' ' <kept)" = "2 1 " ]
+    report $? "build-model --insignificant drops what is below the share"
+    run build-model -q -i whole
+    usual=$(nodes_of)
+    run build-model -q -i whole --max-nodes 10
+    [ $status -eq 0 ] && [ "$(nodes_of)" -le "$usual" ]
+    report $? "build-model --max-nodes limits how far nodes are told apart by what came before"
+    run build-model -q -i whole
+    [ "$(nodes_of)" -eq "$usual" ]
+    report $? "the usual model has as many nodes again"
+}
+
+check_explanations() {
+    cat >gate.c <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t some = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
+static int count;
+static void put(void) {
+    pthread_mutex_lock(&lock);
+    while (count == 3)
+        pthread_cond_wait(&room, &lock);
+    count++;
+    pthread_cond_signal(&some);
+    pthread_mutex_unlock(&lock);
+}
+static void get(void) {
+    pthread_mutex_lock(&lock);
+    while (count == 0)
+        pthread_cond_wait(&some, &lock);
+    count--;
+    pthread_cond_signal(&room);
+    pthread_mutex_unlock(&lock);
+}
+static void *take(void *unused) {
+    for (int i = 0; i < 400; i++) {
+        get();
+        for (volatile int j = 0; j < 100000; j++)
+            ;
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, take, 0);
+    for (int i = 0; i < 400; i++)
+        put();
+    pthread_join(thread, 0);
+    return 0;
+}
+END
+    gcc -g -O1 gate.c -o gate -lpthread
+    run profile -q --no-block-io --no-evictions --plain-runs 0 -o gate.data ./gate
+    run build-model -i gate.data --explain global:lock
+    [ $status -eq 0 ] && grep -Eq '^is a +bounded queue of 3$' out && grep -q '^operations .*put put' out &&
+        grep -q '^operations .*get get' out && grep -Eq '^replayed +[0-9]+ decisions, 0 of them against it' out &&
+        grep -q 'the source: put waits for global:room while global:count == 3' out
+    report $? "build-model --explain says what an object is, and why"
+    refuses 1 "no such hand-made object: there are 'bounded queue global:lock" build-model -q -i gate.data \
+        --explain nonsense
+    run graph -i gate.data
+    [ $status -eq 0 ] && grep -Eq '^bounded queue global:lock.* bounded queue +3 +put put; get get ' out
+    report $? "graph lists it with its capacity and operations"
+}
+
+# All runs of a program have the cores that are asked for, in turn, and the limits that persik was started with.
+check_conditions_of_runs() {
+    run profile -q --no-source --no-evictions --plain-runs 2 -o limits -- sh -c 'ulimit -n >>limits.seen'
+    [ $status -eq 0 ] && [ "$(sort -u limits.seen)" = "$(ulimit -n)" ] && [ "$(wc -l <limits.seen)" -eq 4 ]
+    report $? "all runs of a recording may have as many files as without persik"
+    if [ "$(nproc)" -lt 2 ]; then
+        skip "validate measures configurations in turn, each on its cores" "a single core"
+    else
+        run validate -q -i whole --threads 1,2 --cores 1,2 --runs 2 -- sh -c 'echo $(nproc)x{threads} >>cores.seen'
+        # a run that was disturbed is repeated at once
+        [ $status -eq 0 ] &&
+            [ "$(uniq cores.seen | tr '\n' ' ')" = "1x1 1x2 2x1 2x2 1x1 1x2 2x1 2x2 " ]
+        report $? "validate measures configurations in turn, each on its cores"
+    fi
+    run trace --follow --no-block-io --no-evictions --plain-runs 0 -o family -- \
+        sh -c "'$build/samples/bank' --threads 2 --size 2003; '$build/samples/bank' --threads 2 --size 2003"
+    [ $status -eq 0 ] && grep -Eq 'traced .* records of [7-9] threads' err
+    report $? "trace --follow records the children, too"
+    run build-model -q -i family
+    [ $status -eq 0 ] && jq -e '[.pools[] | select(.name | startswith("teller_run"))] | length >= 1' family/model.json >/dev/null
+    report $? "and their threads are in the model"
+}
+
+# What is not permitted is said, and a model is built of the rest.
+check_without_root() {
+    if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
+        skip "without root persik says what it lacks" "is not root, or has no setpriv"
+        return
+    fi
+    chmod 755 .
+    mkdir -m 777 anyone
+    cp "$persik" "$build/libpersik-probe.so" "$build/persik-analyze" "$build/samples/bank" anyone && chmod 755 anyone/*
+    PERSIK_CACHE=$scratch/anyone/cache timeout 120 setpriv --reuid=65534 --regid=65534 --clear-groups \
+        anyone/persik profile -o anyone/data -- anyone/bank --threads 2 --size 20003 >out 2>err
+    status=$?
+    [ $status -eq 0 ] && grep -q 'not recorded: block I/O: only root may see it' err
+    report $? "without root persik says what it lacks"
+    [ "$(stat -c '%u %a' anyone/data/trace.persik)" = "65534 600" ]
+    report $? "its recording is the user's own"
+    run build-model -i anyone/data
+    [ $status -eq 0 ] && jq -e '.explained_share > 0.9' anyone/data/model.json >/dev/null
+    report $? "and gives a model"
+}
+
 check_words
 check_numbers
 check_prediction
@@ -495,6 +621,10 @@ check_dying_programs
 check_full_disk
 check_shared_results
 check_pipeline
+check_what_models_keep
+check_explanations
+check_conditions_of_runs
+check_without_root
 check_standard_files
 check_without_debug_information
 finish

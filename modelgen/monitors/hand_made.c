@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/draft.h"
 #include "modelgen/graph/names.h"
 #include "modelgen/monitors/findings.h"
-#include "modelgen/draft.h"
 #include "modelgen/monitors/hand_made_draft.h"
 #include "modelgen/monitors/hand_made_guards.h"
 #include "modelgen/monitors/hand_made_patterns.h"
@@ -78,13 +78,13 @@ static void tell_unmet_limits(struct model *model) {
     for (size_t i = 0; i < model->n_monitors; i++) {
         const struct hand_made *monitor = &model->monitors[i];
         bool limits = monitor->kind == HAND_MADE_BOUNDED_QUEUE ||
-                      monitor->kind == HAND_MADE_SEMAPHORE ||
-                      monitor->kind == HAND_MADE_TOKEN_POOL;
+                      monitor->kind == HAND_MADE_SEMAPHORE || monitor->kind == HAND_MADE_TOKEN_POOL;
         if (limits && monitor->how == MODELLED_NOT && monitor->replayed > 0)
-            draft_note(model,
-                       "%s: nobody had to wait for it, so nothing tells how much of it there is, and "
-                       "the model has no limit there: profile where it is short if it may get so",
-                       monitor->name);
+            draft_note(
+                model,
+                "%s: nobody had to wait for it, so nothing tells how much of it there is, and "
+                "the model has no limit there: profile where it is short if it may get so",
+                monitor->name);
     }
 }
 
