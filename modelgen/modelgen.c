@@ -144,6 +144,16 @@ static void explain_time(const struct trace *trace, const struct timeline *timel
         note_unexplained(sample, 1 - model->explained_share, model);
 }
 
+static void note_requests_outside(const struct disks *disks, struct model *model) {
+    struct disks_outside outside = disks_outside(disks);
+    if (outside.requests > 0)
+        draft_note(
+            model,
+            "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "
+            "faults of mapped files or write-back: not modelled",
+            outside.requests, outside.bytes / 1e6);
+}
+
 /* The first thread's share is no part of the measured running time. */
 static void note_attaching(const struct trace *trace, struct model *model) {
     double on_core_ns = timeline_on_core(trace);
@@ -261,6 +271,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     statements_find(trace, &sections, facts, &pools, &monitors, model);
     uint32_t *places = source_places(trace);
     struct disks disks = disks_find(trace);
+    note_requests_outside(&disks, model);
     struct stream_input input = {.trace = trace,
                                  .places = places,
                                  .disks = &disks,

@@ -17,20 +17,45 @@
 #define ENOUGH_REQUESTS 20000
 #define NEAR            16
 
+/* Which thread a request is of: that which a creator's part has become (pools/crews.h) has the
+ * creator's number while it lasts. */
+struct owners {
+    struct map last_of; /* thread number -> the last in the trace that has it */
+    int *before;        /* per thread: the one before it that has the same number; -1: none */
+};
+
+static struct owners find_owners(const struct trace *trace) {
+    struct owners owners = {MAP_EMPTY, memory_alloc(trace->n_threads, sizeof(int))};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        uint64_t tid = (uint64_t)trace->threads[t].tid;
+        owners.before[t] = map_get(&owners.last_of, tid, -1);
+        map_put(&owners.last_of, tid, (int)t);
+    }
+    return owners;
+}
+
+static int owner_of(const struct trace *trace, const struct owners *owners,
+                    const struct trace_block *block) {
+    int thread = map_get(&owners->last_of, (uint64_t)block->tid, -1);
+    while (thread >= 0 && owners->before[thread] >= 0 &&
+           (block->queued_ns < trace->threads[thread].start_ns ||
+            block->queued_ns >= trace->threads[thread].end_ns))
+        thread = owners->before[thread];
+    return thread;
+}
+
 struct disks disks_find(const struct trace *trace) {
     struct disks disks = {.trace = trace,
                           .requests = memory_alloc(trace->n_threads, sizeof(size_t *)),
                           .n_requests = memory_alloc(trace->n_threads, sizeof(size_t))};
-    struct map thread_of = MAP_EMPTY;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        map_put(&thread_of, (uint64_t)trace->threads[t].tid, (int)t);
+    struct owners owners = find_owners(trace);
     for (int pass = 0; pass < 2; pass++) {
         for (size_t t = 0; pass == 1 && t < trace->n_threads; t++) {
             disks.requests[t] = memory_alloc(disks.n_requests[t], sizeof(size_t));
             disks.n_requests[t] = 0;
         }
         for (size_t b = 0; b < trace->n_blocks; b++) {
-            int thread = map_get(&thread_of, (uint64_t)trace->blocks[b].tid, -1);
+            int thread = owner_of(trace, &owners, &trace->blocks[b]);
             if (thread < 0)
                 continue;
             if (pass == 1)
@@ -38,7 +63,8 @@ struct disks disks_find(const struct trace *trace) {
             disks.n_requests[thread]++;
         }
     }
-    map_free(&thread_of);
+    map_free(&owners.last_of);
+    free(owners.before);
     return disks;
 }
 
@@ -68,6 +94,26 @@ size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns
             *device = block->device;
     }
     return n;
+}
+
+struct disks_outside disks_outside(const struct disks *disks) {
+    struct disks_outside outside = {0};
+    for (size_t t = 0; t < disks->trace->n_threads; t++) {
+        const struct trace_thread *thread = &disks->trace->threads[t];
+        uint64_t until_ns = 0; /* all calls that began before the request have ended */
+        size_t r = 0;
+        for (size_t i = 0; i < disks->n_requests[t]; i++) {
+            const struct trace_block *block = &disks->trace->blocks[disks->requests[t][i]];
+            for (; r < thread->n_records && thread->records[r].start_ns <= block->queued_ns; r++)
+                if (trace_end_ns(&thread->records[r]) > until_ns)
+                    until_ns = trace_end_ns(&thread->records[r]);
+            if (block->queued_ns == 0 || block->queued_ns < until_ns)
+                continue;
+            outside.requests++;
+            outside.bytes += block->bytes;
+        }
+    }
+    return outside;
 }
 
 /* ---- how much at once ---- */

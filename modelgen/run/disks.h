@@ -24,6 +24,14 @@ void disks_free(struct disks *disks);
 size_t disks_requests(const struct disks *disks, size_t thread, uint64_t from_ns, uint64_t to_ns,
                       uint32_t *device);
 
+/* Requests that the program's threads queued outside of every recorded call: page faults of mapped
+ * files, write-back of what they wrote. No part of the model. */
+struct disks_outside {
+    size_t requests;
+    double bytes;
+};
+struct disks_outside disks_outside(const struct disks *disks);
+
 /* What the model needs to know of a device. */
 struct disk_speed {
     double servers;         /* requests it serves at once; 0: as many as it was ever given */

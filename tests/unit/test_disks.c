@@ -99,10 +99,30 @@ static void other_devices_and_requests_cut_off_do_not_count(void **state) {
     disks_free(&disks);
 }
 
+/* A call from 100 to 200 with another one inside of it, up to 120. */
+static void requests_outside_of_calls_are_counted(void **state) {
+    (void)state;
+    struct trace_record records[] = {{.start_ns = 100, .duration_ns = 100},
+                                     {.start_ns = 110, .duration_ns = 10}};
+    struct trace_thread thread = {.tid = 5, .records = records, .n_records = 2};
+    struct trace_block blocks[] = {
+        {.queued_ns = 50, .bytes = 4096, .tid = 5},
+        {.queued_ns = 150, .bytes = 4096, .tid = 5},
+        {.queued_ns = 250, .bytes = 8192, .tid = 5},
+        {.queued_ns = 260, .bytes = 4096, .tid = 6}}; /* somebody else's */
+    struct trace trace = {.threads = &thread, .n_threads = 1, .blocks = blocks, .n_blocks = 4};
+    struct disks disks = disks_find(&trace);
+    struct disks_outside outside = disks_outside(&disks);
+    assert_int_equal(outside.requests, 2);
+    assert_true(outside.bytes == 4096 + 8192);
+    disks_free(&disks);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_servers_of_a_busy_device_are_counted),
         cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
+        cmocka_unit_test(requests_outside_of_calls_are_counted),
         cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),
         cmocka_unit_test(other_devices_and_requests_cut_off_do_not_count),
     };
