@@ -271,6 +271,15 @@ write_demand() {
     echo
 }
 
+# What bench/objects.csv says of the program's objects against what was recognised.
+write_objects() {
+    local lines
+    lines=$(objects_against_source "$1" "$2")
+    [ -n "$lines" ] || return 0
+    echo "Kind and capacity as in the source (\`bench/objects.csv\`): $(grep -c '^right: ' <<<"$lines") of $(
+        wc -l <<<"$lines").$(sed -n '/^right: /!s/^\(.*\): \(.*\)/ Not \2: \1./p' <<<"$lines" | tr -d '\n')"
+}
+
 # The shares of waiting belong to the run that the model is made from; the objects should be the same.
 write_recognised() {
     local folder=$1 base
@@ -278,6 +287,8 @@ write_recognised() {
         printf '\nRecognised from %d threads:\n\n' "$base"
         recognised "$folder/base$base-1"
         echo
+        echo "Locks: $(locks_of "$folder/base$base-1")."
+        write_objects "$(basename "$folder")" "$folder/base$base-1"
         waiting_shares "$folder/base$base-1"
     done
 }
@@ -292,7 +303,7 @@ write_program() {
     printf '%s on %s, at commit %s, %d runs of each configuration: %s\n\n' \
         "${about[1]}" "${about[3]}" "${about[2]}" "$(csv_columns "$first" runs | tail -n 1)" \
         "\`${about[0]}\`"
-    echo "| model from | build | slowed by | mean | worst | without others | at equal speed | worst |" \
+    echo "| model from | build | slower by | mean | worst | without others | at equal speed | worst |" \
         "self-check | without probes | explained | perturbation | nodes |" \
         "waiting: exact / alike / not |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -383,7 +394,8 @@ write_document() {
         echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
         echo "recording was. So little pieces of work on the same cores tell meanwhile how much computing and memory"
         echo "are slowed (\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by powers"
-        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). The error at equal speed is"
+        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). A run is compared with those"
+        echo "that keep as many cores busy: what a program slows by itself is not taken off. The error at equal speed is"
         echo "that against the real runs' times converted to the speed of the recording. \"Runs differ by\":"
         echo "standard deviation of single runs of the same configuration, as measured / at equal speed: what nobody"
         echo "can predict, and how well the conversion works. On a quiet machine all that is the same."

@@ -229,18 +229,41 @@ deviations() {
              }'
 }
 
+# How jq writes a quantity of a model.
+in_words='def in_words: if type == "number" then tostring
+    else ([.base // 0 | select(. != 0) | tostring] +
+          [.per_thread[] | "\(.factor) x \(.pool_name)"]) | join(" + ") end;'
+
 # The objects that the program made itself, as its model names them, in Markdown: recognised FOLDER.
 recognised() {
     echo "| hand-made object | is a | amount | operations | confidence | modelled |"
     echo "|---|---|--:|---|--:|---|"
-    jq -r '
-        def in_words: if type == "number" then tostring
-            else ([.base // 0 | select(. != 0) | tostring] +
-                  [.per_thread[] | "\(.factor) x \(.pool_name)"]) | join(" + ") end;
+    jq -r "$in_words"'
         .monitors[]? |
         "| \(.name) | \(.kind) | \(if .amount then .amount | in_words else "" end) | \(
             [.operations[]? | "\(.as) \(.function)"] | join(", ")) | \(
             (.confidence // 0) * 100 | round) % | \(.how) |"' "$1/model.json"
+}
+
+# The library's locks that the threads met at: locks_of FOLDER. Locks that nobody ever waits for and that are
+# held for a moment are not in the model.
+locks_of() {
+    jq -r '[.objects[] | select(.kind == "mutex" or .kind == "rwlock" or .kind == "spin")
+            | "\(.name): \(.evidence)"] | if . == [] then "none" else join("; ") end' "$1/model.json"
+}
+
+# Is what the source says of a program's objects (objects.csv) what the model of the recording says? One line for
+# each, "right" or what the model says instead, then the object: objects_against_source PROGRAM FOLDER.
+objects_against_source() {
+    local object kind amount said
+    grep "^$1," "$root/bench/objects.csv" | while IFS=, read -r _ object kind amount _; do
+        said=$(jq -r --arg object "$object" --arg kind "$kind" --arg amount "$amount" "$in_words"'
+            [.monitors[]? | select(.name | contains($object))
+                | "\(.kind) \(if .amount then .amount | in_words else "" end)"]
+            | if any(.[]; . == "\($kind) \($amount)") then "right"
+              elif . == [] then "not found" else join(", ") end' "$2/model.json")
+        echo "$said: $object, $kind${amount:+ of $amount}"
+    done
 }
 
 # How long the threads of the traced run waited, in s, and how many percent of that are modelled exactly,
