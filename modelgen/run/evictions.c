@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <gsl/gsl_sort_double.h>
@@ -14,10 +15,12 @@
 #include "base/memory.h"
 #include "modelgen/run/displacement.h"
 
-/* Standard errors by which a cost must differ from none. */
-#define CLEARLY 4.0
-/* From so many runs on, with any one of them left out, too. */
-#define FEW_RUNS 3
+/* Standard errors by which a cost must differ from none; of several runs less will do, if it
+ * differs by as much as chance has it in a twentieth of cases at most from one run to the next. */
+#define CLEARLY        4.0
+#define CLEARLY_ENOUGH 3.0
+#define FEW_RUNS       3
+#define BY_CHANCE      0.05
 /* Threads that do the same mostly work on data of their own. What they seem to share counts by half
  * where it differs from nothing by so many standard errors, less where by fewer. */
 #define DOUBTED 2.0
@@ -257,7 +260,8 @@ struct estimate {
     size_t n_points; /* of evictions */
     struct refill_point points[EVICTION_PLANS];
     double weights[EVICTION_PLANS];
-    double errors; /* standard errors by which all points together differ from no cost */
+    double mean_ns; /* of all points */
+    double errors;  /* standard errors by which that differs from no cost */
 };
 
 static struct estimate estimate_costs(const struct excesses *excesses) {
@@ -282,32 +286,45 @@ static struct estimate estimate_costs(const struct excesses *excesses) {
         estimate.points[n] = (struct refill_point){estimate.away_ns[p], costs->mean_ns[p]};
         estimate.n_points++;
     }
+    estimate.mean_ns = estimate.n_points ? weighted / sum : 0;
     estimate.errors = estimate.n_points ? weighted / sqrt(sum) : 0;
     return estimate;
 }
 
-/* What makes fragments differ comes and goes within a run: they are not so independent of each
- * other as the standard errors have it, but the runs are. Of several, no single one may be what
- * tells. */
-static bool tell_without_any(const struct excesses *excesses) {
+static double mean_without(const struct excesses *excesses, size_t run) {
+    struct excesses others = {0};
+    for (size_t i = 0; i < excesses->count; i++)
+        if (excesses->items[i].run != run)
+            *VECTOR_ADD(&others) = excesses->items[i];
+    double mean_ns = estimate_costs(&others).mean_ns;
+    free(others.items);
+    return mean_ns;
+}
+
+/* Is there a cost? What makes fragments differ comes and goes within a run: they are not so
+ * independent of each other as the standard errors have it, but the runs are. By how much the mean
+ * changes with each of them left out tells its true standard error (the jackknife, Quenouille
+ * 1949); a single run out of the ordinary makes that as large as the mean. */
+static bool is_clear(const struct excesses *excesses, const struct estimate *estimate) {
     size_t n_runs = excesses->count ? excesses->items[excesses->count - 1].run + 1 : 0;
-    bool clear = true;
-    for (size_t run = 0; run < n_runs && n_runs >= FEW_RUNS && clear; run++) {
-        struct excesses others = {0};
-        for (size_t i = 0; i < excesses->count; i++)
-            if (excesses->items[i].run != run)
-                *VECTOR_ADD(&others) = excesses->items[i];
-        clear = estimate_costs(&others).errors >= CLEARLY;
-        free(others.items);
-    }
-    return clear;
+    if (n_runs < FEW_RUNS)
+        return estimate->errors >= CLEARLY;
+    if (estimate->errors < CLEARLY_ENOUGH)
+        return false;
+    double n = (double)n_runs;
+    double *means = memory_alloc(n_runs, sizeof *means);
+    for (size_t run = 0; run < n_runs; run++)
+        means[run] = mean_without(excesses, run);
+    double error = (n - 1) / sqrt(n) * gsl_stats_sd(means, 1, n_runs);
+    free(means);
+    return estimate->mean_ns >= error * gsl_cdf_tdist_Qinv(BY_CHANCE, n - 1);
 }
 
 /* Leaves the refill without points where nothing can be told. `looked`: how fast it displaces is
  * known. */
 static void estimate_refill(const struct excesses *excesses, bool looked, struct refill *refill) {
     struct estimate estimate = estimate_costs(excesses);
-    if (estimate.errors < CLEARLY || !tell_without_any(excesses))
+    if (!is_clear(excesses, &estimate))
         return;
     const struct costs *costs = &estimate.costs;
     refill->n_points = estimate.n_points;
