@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "modelgen/modelgen.h"
+#include "modelgen/run/lives.h"
 #include "tests/unit/trace_builder.h"
 
 enum { WORK_NS = 10000000, CALL_LINE = 50 };
@@ -157,6 +158,52 @@ static void one_thread_does_not_show_how_many_more_there_are(void **state) {
     model_free(model);
 }
 
+/* Three threads at a time, for 100 us, again and again; main joins them before it goes on. */
+static void short_rounds_are_no_larger_pool(void **state) {
+    (void)state;
+    enum { ROUNDS = 2, EACH = 3, ROUND_NS = 300000 };
+    struct trace *trace = builder_new(4);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, helper, 10, caller, CALL_LINE);
+    uint32_t join = builder_context(trace, helper, 12, caller, CALL_LINE);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t begin = (uint64_t)round * ROUND_NS;
+        int first = (int)trace->n_threads;
+        for (int t = 0; t < EACH; t++) {
+            int thread = builder_thread(trace, "work", main_thread);
+            trace->threads[thread].creation_context = create;
+            builder_record(trace, main_thread, "pthread_create", begin, 0, 0, create, thread);
+            builder_slice(trace, thread, begin + 10, begin + 100000);
+        }
+        for (int t = 0; t < EACH; t++)
+            builder_record(trace, main_thread, "pthread_join", begin + 110000, 10, 0, join,
+                           first + t);
+    }
+    builder_finish(trace, ROUNDS * ROUND_NS);
+    for (size_t t = 1; t < trace->n_threads; t++) {
+        trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
+        trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
+    }
+    struct model *model = builder_model(trace, NULL);
+    assert_int_equal(model->n_pools, 2);
+    assert_int_equal(model->pools[1].profiled_threads, EACH);
+    model_free(model);
+}
+
+/* Threads that end at the moment when another one starts are not there with it. */
+static void who_lives_at_one_time_is_counted(void **state) {
+    (void)state;
+    struct trace_thread threads[] = {
+        {.start_ns = 0, .end_ns = 10},  {.start_ns = 10, .end_ns = 30},
+        {.start_ns = 20, .end_ns = 40}, {.start_ns = 25, .end_ns = 28},
+        {.start_ns = 50, .end_ns = 50}, {.start_ns = 50, .end_ns = 50}};
+    const struct trace trace = {.threads = threads, .n_threads = 6};
+    const size_t all[] = {5, 3, 1, 0, 2, 4}, some[] = {0, 1};
+    assert_int_equal(lives_at_once(&trace, all, 6), 3);
+    assert_int_equal(lives_at_once(&trace, some, 2), 1);
+    assert_int_equal(lives_at_once(&trace, all, 0), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
@@ -166,6 +213,8 @@ int main(void) {
         cmocka_unit_test(where_all_are_constant_one_of_them_is_the_thread_count),
         cmocka_unit_test(a_constant_that_the_trace_refutes_is_not_believed),
         cmocka_unit_test(one_thread_does_not_show_how_many_more_there_are),
+        cmocka_unit_test(short_rounds_are_no_larger_pool),
+        cmocka_unit_test(who_lives_at_one_time_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

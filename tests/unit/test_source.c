@@ -42,6 +42,22 @@ static void what_lies_beside_the_part_is_weighed(void **state) {
     assert_true(share_with("check", ENOUGH) == 0.5);
 }
 
+/* Two files may have a static function of that name. */
+static void facts_are_of_a_function_of_their_file(void **state) {
+    (void)state;
+    struct trace_frame frame = {.function = "run", .file = "/src/a.c", .line = 10};
+    struct trace_context context = {1, &frame};
+    const struct trace traced = {.contexts = &context, .n_contexts = 1};
+    struct facts_loop loop = {.function = "run", .first_line = 5, .last_line = 15};
+    struct facts_place place = {.function = "run", .line = 10};
+    char *files[] = {"/src/b.c", "/other/folder/a.c", NULL}; /* folders may be written otherwise */
+    for (int i = 0; i < 3; i++) {
+        loop.file = place.file = files[i];
+        assert_int_equal(source_context_in_loop(&traced, 0, &loop), i > 0);
+        assert_int_equal(source_frame_is_at(&frame, &place), i > 0);
+    }
+}
+
 static void a_traced_call_is_no_computation(void **state) {
     (void)state;
     assert_true(share_with("pthread_cond_signal", ENOUGH) == 1);
@@ -155,6 +171,7 @@ static void calls_are_known_by_the_c_librarys_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_beside_the_part_is_weighed),
+        cmocka_unit_test(facts_are_of_a_function_of_their_file),
         cmocka_unit_test(a_traced_call_is_no_computation),
         cmocka_unit_test(what_a_callee_does_before_its_call_lies_between),
         cmocka_unit_test(two_calls_of_an_inlined_function_lie_in_one_call_of_it),
