@@ -20,15 +20,17 @@
 #include "modelgen/modelgen.h"
 #include "modelgen/run/attaching.h"
 #include "modelgen/run/lambdas.h"
+#include "tracer/block_log.h"
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
 
-enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN };
+enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN, KEY_BLKTRACE };
 
 struct build_options {
     struct common_options common;
     struct modelgen_options modelgen;
-    const char *explain; /* NULL: the usual summary */
+    const char *explain;   /* NULL: the usual summary */
+    const char *block_log; /* NULL: the recording's own requests to disks */
 };
 
 static const struct argp_option options_list[] = {
@@ -38,6 +40,10 @@ static const struct argp_option options_list[] = {
      "drop code fragments below this share of the run (0.05%)", 1},
     {"explain", KEY_EXPLAIN, "OBJECT", 0,
      "say what the hand-made object is and how persik knows; a part of its name will do", 1},
+    {"blktrace", KEY_BLKTRACE, "NAME", 0,
+     "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
+     "recording",
+     1},
     {0},
 };
 
@@ -59,6 +65,9 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case KEY_EXPLAIN:
         options->explain = argument;
         return 0;
+    case KEY_BLKTRACE:
+        options->block_log = argument;
+        return 0;
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",
                     argument);
@@ -78,7 +87,8 @@ static const struct argp build_argp = {
         "Examples:\n"
         "  persik build-model\n"
         "  persik build-model -i run1 --max-nodes 50\n"
-        "  persik build-model --explain queue\n",
+        "  persik build-model --explain queue\n"
+        "  persik build-model --blktrace sda\n",
     .children = children,
 };
 
@@ -374,6 +384,8 @@ int command_build_model(int argc, char **argv) {
     struct recording recording = {0};
     struct error error;
     int status = load_recording(options.common.directory, &recording, &error);
+    if (status == 0 && options.block_log)
+        status = block_log_add(recording.trace, options.block_log, &error);
     if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);

@@ -180,6 +180,7 @@ struct trace_meta {
     int exit_status;    /* as wait(2) gives it */
     bool complete;      /* false: killed, crashed or cut off */
     uint64_t start_mono_ns;
+    uint64_t start_real_ns;      /* the same moment in CLOCK_REALTIME; 0: not known */
     uint64_t run_ns;             /* from start to exit */
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */

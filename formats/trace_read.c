@@ -85,12 +85,13 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     json_t *untraced_cpu = NULL, *untraced_run = NULL, *untraced_pieces = NULL, *pieces = NULL,
            *fastest_pieces = NULL, *libc = NULL,
            *loss = NULL; /* as `cpu`, younger than the version */
-    json_int_t cpu = 0;
+    json_int_t cpu = 0, start_real = 0;
     json_int_t start, run, untraced, spread, lost_records, lost_events, records, bytes;
     if (json_unpack(
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
-            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o}",
+            "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o, "
+            "s?I}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -101,7 +102,7 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss,
             "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
             &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
-            "untraced_pieces_ns", &untraced_pieces) != 0)
+            "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);
@@ -112,6 +113,7 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     meta->date = read_text(date);
     meta->complete = complete;
     meta->start_mono_ns = (uint64_t)start;
+    meta->start_real_ns = (uint64_t)start_real;
     meta->run_ns = (uint64_t)run;
     meta->untraced_run_ns = (uint64_t)untraced;
     meta->untraced_spread_ns = (uint64_t)spread;

@@ -239,6 +239,7 @@ check_bad_traces() {
     echo "not a trace" >bad/trace.persik
     refuses 1 "trace" report -i bad
     refuses 1 "no trace in nowhere: run" build-model -i nowhere
+    refuses 1 "no files nowhere.blktrace" build-model -i persik.data --blktrace nowhere
     refuses 1 "no trace in nowhere: run" report -i nowhere
 }
 

@@ -308,6 +308,8 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->exit_status = launch->status;
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;
+    meta->start_real_ns =
+        clock_now_ns(CLOCK_REALTIME) - clock_now_ns(CLOCK_MONOTONIC) + launch->start_mono_ns;
     meta->run_ns = launch->end_mono_ns - launch->start_mono_ns;
     meta->lost_events = collection->sched.lost;
     meta->has_slices = collection->sched.has_switches;

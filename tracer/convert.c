@@ -464,49 +464,20 @@ static void end_process(struct converter *converter) {
 
 /* ---- block requests ---- */
 
-static uint64_t since_start(const struct convert_input *input, uint64_t mono_ns) {
-    return mono_ns > input->start_mono_ns ? mono_ns - input->start_mono_ns : 0;
-}
-
-static uint64_t block_start(const struct trace_block *block) {
-    return block->queued_ns ? block->queued_ns : block->issued_ns;
-}
-
-static int compare_blocks(const void *left, const void *right) {
-    uint64_t a = block_start(left);
-    uint64_t b = block_start(right);
-    return (a > b) - (a < b);
-}
-
-/* Keeps the requests that our threads queued. What the kernel writes back later belongs to no
- * thread, and not surely to our program. */
 static void convert_blocks(struct converter *converter) {
     const struct convert_input *input = converter->input;
     struct trace *trace = converter->trace;
-    struct map ours = MAP_EMPTY;
-    uint64_t kernel = 0;
-    for (size_t i = 0; i < converter->threads.count; i++)
-        map_put(&ours, (uint64_t)converter->threads.items[i].tid, 1);
-    trace->blocks = memory_alloc(input->requests->count, sizeof *trace->blocks);
-    for (size_t i = 0; i < input->requests->count; i++) {
-        const struct block_request *request = &input->requests->items[i];
-        kernel += request->kernel;
-        if (!map_get(&ours, (uint64_t)request->block.tid, 0))
-            continue;
-        struct trace_block *block = &trace->blocks[trace->n_blocks++];
-        *block = request->block;
-        block->queued_ns = since_start(input, block->queued_ns);
-        block->issued_ns = since_start(input, block->issued_ns);
-        block->completed_ns = since_start(input, block->completed_ns);
-    }
-    if (trace->n_blocks > 0)
-        qsort(trace->blocks, trace->n_blocks, sizeof *trace->blocks, compare_blocks);
+    unsigned long long kernel = 0;
+    for (size_t i = 0; i < input->requests->count; i++)
+        kernel += input->requests->items[i].kernel;
+    trace->blocks =
+        requests_of_threads(input->requests, converter->threads.items, converter->threads.count,
+                            input->start_mono_ns, &trace->n_blocks);
     if (kernel > 0)
         lacks_add(converter->lacks,
                   "%llu block requests of the kernel's own (write-back, journal): they belong to "
                   "no thread",
-                  (unsigned long long)kernel);
-    map_free(&ours);
+                  kernel);
 }
 
 void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 
 #define SECTOR_BYTES 512u
@@ -111,6 +112,44 @@ void requests_pair(struct block_requests *requests, struct block_events *events)
     }
     free(pairing.queued.items);
     free(pairing.issued.items);
+}
+
+static uint64_t since(uint64_t start_ns, uint64_t time_ns) {
+    return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
+static uint64_t block_start(const struct trace_block *block) {
+    return block->queued_ns ? block->queued_ns : block->issued_ns;
+}
+
+static int compare_blocks(const void *left, const void *right) {
+    uint64_t a = block_start(left);
+    uint64_t b = block_start(right);
+    return (a > b) - (a < b);
+}
+
+struct trace_block *requests_of_threads(const struct block_requests *requests,
+                                        const struct trace_thread *threads, size_t n_threads,
+                                        uint64_t start_ns, size_t *n) {
+    struct map ours = MAP_EMPTY;
+    for (size_t t = 0; t < n_threads; t++)
+        map_put(&ours, (uint64_t)threads[t].tid, 1);
+    struct trace_block *blocks = memory_alloc(requests->count, sizeof *blocks);
+    *n = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct trace_block *block = &requests->items[i].block;
+        if (!map_get(&ours, (uint64_t)block->tid, 0))
+            continue;
+        blocks[*n] = *block;
+        blocks[*n].queued_ns = since(start_ns, block->queued_ns);
+        blocks[*n].issued_ns = since(start_ns, block->issued_ns);
+        blocks[*n].completed_ns = since(start_ns, block->completed_ns);
+        ++*n;
+    }
+    if (*n > 0)
+        qsort(blocks, *n, sizeof *blocks, compare_blocks);
+    map_free(&ours);
+    return blocks;
 }
 
 int requests_kind(const char *rwbs, size_t size) {

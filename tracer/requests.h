@@ -46,6 +46,13 @@ struct block_requests {
  * that were queued and never issued are left out. */
 void requests_pair(struct block_requests *requests, struct block_events *events);
 
+/* Those that one of the threads queued, in the order of their beginning, with times since the
+ * moment that is `start_ns` on the events' clock. Allocated; `n` gets how many. What the kernel
+ * writes back later belongs to no thread, and not surely to the program. */
+struct trace_block *requests_of_threads(const struct block_requests *requests,
+                                        const struct trace_thread *threads, size_t n_threads,
+                                        uint64_t start_ns, size_t *n);
+
 /* The kernel's letters for a request ("WS", "RAM", "FF"; see blkparse(1), RWBS), at most `size` of
  * them. -1: neither reads, writes, flushes nor discards. */
 int requests_kind(const char *rwbs, size_t size);

@@ -75,6 +75,7 @@ static struct trace *make_trace(size_t n_records) {
                                 .exit_status = 9,
                                 .cores = 2,
                                 .start_mono_ns = 1ull << 61,
+                                .start_real_ns = 1ull << 60,
                                 .run_ns = 123456789,
                                 .untraced_run_ns = 120000000,
                                 .untraced_spread_ns = 7,
@@ -187,7 +188,7 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_int_equal(meta->cores, 2);
     assert_int_equal(meta->exit_status, 9);
     assert_false(meta->complete);
-    assert_true(meta->start_mono_ns == 1ull << 61);
+    assert_true(meta->start_mono_ns == 1ull << 61 && meta->start_real_ns == 1ull << 60);
     assert_int_equal(meta->run_ns, 123456789);
     assert_int_equal(meta->untraced_run_ns, 120000000);
     assert_int_equal(meta->untraced_spread_ns, 7);

@@ -16,6 +16,7 @@
 #include "base/function_name.h"
 #include "base/memory.h"
 #include "tracer/blktrace.h"
+#include "tracer/block_log.h"
 #include "tracer/ftrace.h"
 #include "tracer/program.h"
 #include "tracer/requests.h"
@@ -351,6 +352,38 @@ static void blktrace_file_becomes_requests(void **state) {
     blktrace_free(&blktrace);
 }
 
+/* The log began 5 ns after second 1000; the run 90 ns after that. */
+static void a_blktrace_log_is_added_to_a_trace(void **state) {
+    (void)state;
+    const char *path = make_blktrace(0);
+    char *name = memory_format("%s-log", path), *file = memory_format("%s.blktrace.0", name);
+    assert_int_equal(rename(path, file), 0);
+    struct trace_thread threads[] = {{.tid = 77}};
+    struct trace trace = {.threads = threads, .n_threads = 1};
+    struct error error = {0};
+    assert_int_equal(block_log_add(&trace, name, &error), -1); /* of a trace without the time */
+    assert_non_null(strstr(error.text, "does not say when it began"));
+    trace.meta.start_real_ns = 1000000000000ull;
+    assert_int_equal(block_log_add(&trace, name, &error), -1);
+    assert_non_null(strstr(error.text, "after the recorded run"));
+    trace.meta.start_real_ns = 1000000000095ull;
+    assert_int_equal(block_log_add(&trace, name, &error), 0);
+    assert_int_equal(trace.n_blocks, 1);
+    assert_int_equal(trace.blocks[0].queued_ns, 10);
+    assert_int_equal(trace.blocks[0].issued_ns, 30);
+    assert_int_equal(trace.blocks[0].completed_ns, 210);
+    assert_true(trace.meta.has_blocks);
+    threads[0].tid = 78; /* somebody else's */
+    assert_int_equal(block_log_add(&trace, name, &error), 0);
+    assert_int_equal(trace.n_blocks, 0);
+    unlink(file);
+    assert_int_equal(block_log_add(&trace, name, &error), -1);
+    assert_non_null(strstr(error.text, "no files"));
+    free(trace.blocks);
+    free(name);
+    free(file);
+}
+
 static void blktrace_file_cut_off_gives_what_is_in_it_and_an_error(void **state) {
     (void)state;
     struct blktrace blktrace = {0};
@@ -504,6 +537,7 @@ int main(void) {
         cmocka_unit_test(requests_of_other_devices_and_flushes_do_not_mix),
         cmocka_unit_test(letters_of_the_kernel_give_the_kind),
         cmocka_unit_test(blktrace_file_becomes_requests),
+        cmocka_unit_test(a_blktrace_log_is_added_to_a_trace),
         cmocka_unit_test(blktrace_file_cut_off_gives_what_is_in_it_and_an_error),
         cmocka_unit_test(fields_are_found_by_their_whole_name),
         cmocka_unit_test(ftrace_page_gives_events_with_times),
