@@ -322,7 +322,9 @@ static bool is_worth_it(const struct trace *trace, const struct crew *crew) {
 /* The only part the creator has in all the time. */
 static struct part *single_part(struct crew *crew) {
     crew->parts.count = 0;
-    return VECTOR_ADD(&crew->parts);
+    struct part *part = VECTOR_ADD(&crew->parts);
+    *part = (struct part){0};
+    return part;
 }
 
 /* The creator's part ends with the last of the members; `last` is where it is joined. */

@@ -3,11 +3,10 @@
  * Many programs create one thread less than they are asked for, and whoever creates them then calls
  * the threads' function itself; or each thread splits its work, creates a thread for one half and
  * does the other. What the program says in either case is "N threads do this and are waited for".
- * So the creator's part becomes a thread of its own, which it creates and joins with the others, in
- * each step where it creates them anew,
- * and threads that members create belong to whoever created the first one; also where each creates
- * only the next one when there is work for it. Everything after works on such a trace as on any
- * other. */
+ * So the creator's part becomes a thread of its own, which it creates and joins with the others; in
+ * each step, where it creates them anew. Threads that members create belong to whoever created the
+ * first one; also where each creates only the next one when there is work for it. Everything after
+ * works on such a trace as on any other. */
 #ifndef PERSIK_MODELGEN_POOLS_CREWS_H
 #define PERSIK_MODELGEN_POOLS_CREWS_H
 
