@@ -211,6 +211,11 @@ static void print_summary(const char *of, struct error_summary summary, FILE *ou
             100 * summary.median, 100 * summary.worst);
 }
 
+/* As printed with two decimals: no "-0.00". */
+static double shown_power(double power) {
+    return fabs(power) < 0.005 ? 0 : power;
+}
+
 static void print_text(const struct table *table, const struct errors *errors, FILE *out) {
     table_print_text(table, out);
     fputc('\n', out);
@@ -236,7 +241,8 @@ static void print_text(const struct table *table, const struct errors *errors, F
             "The cores were not as fast as when the model was recorded: times differ by %.1f %% "
             "for it, by the power %.2f of how others slow computing and %.2f of how they slow "
             "memory. At equal speed is the error against times converted to the recording's",
-            100 * errors->converted, power[PACE_COMPUTING], power[PACE_MEMORY]);
+            100 * errors->converted, shown_power(power[PACE_COMPUTING]),
+            shown_power(power[PACE_MEMORY]));
         if (errors->equal_speed_spread > 0)
             fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
         fputs(".\n", out);
