@@ -148,6 +148,112 @@ static void *watch(void *context) {
     return NULL;
 }
 
+/* ---- what cores share ---- */
+
+#define SHARING_PIECES 8
+#define SHARING_TURNS  300 /* of all cores */
+#define FEWEST_ROUNDS  5
+
+/* What they have in common. */
+struct sharing {
+    pthread_mutex_t start; /* held until all threads are there, or one could not be started */
+    bool all_started;
+    pthread_barrier_t turn;
+};
+
+struct sharer {
+    pthread_t thread;
+    struct sharing *sharing;
+    size_t number, n_cores, n_rounds;
+    double *alone_ns, *together_ns; /* per round */
+};
+
+static double compute_for_a_while(void) {
+    double pieces_ns[SHARING_PIECES];
+    for (int i = 0; i < WARM_UP_IDLE; i++)
+        do_piece(PACE_COMPUTING, NULL);
+    for (int i = 0; i < SHARING_PIECES; i++)
+        pieces_ns[i] = do_piece(PACE_COMPUTING, NULL);
+    return gsl_stats_median(pieces_ns, 1, SHARING_PIECES);
+}
+
+/* In each round each core computes alone, then all do: what others do meanwhile falls on both. */
+static void *share(void *context) {
+    const struct sharer *own = context;
+    pthread_mutex_lock(&own->sharing->start);
+    bool all_started = own->sharing->all_started;
+    pthread_mutex_unlock(&own->sharing->start);
+    for (size_t round = 0; all_started && round < own->n_rounds; round++)
+        for (size_t turn = 0; turn <= own->n_cores; turn++) {
+            pthread_barrier_wait(&own->sharing->turn);
+            if (turn == own->number)
+                own->alone_ns[round] = compute_for_a_while();
+            else if (turn == own->n_cores)
+                own->together_ns[round] = compute_for_a_while();
+        }
+    return NULL;
+}
+
+static double ratio_of_sharers(struct sharer *sharers, size_t n) {
+    double ratio = 0;
+    for (size_t i = 0; i < n; i++) {
+        double *ratios = sharers[i].together_ns;
+        for (size_t round = 0; round < sharers[i].n_rounds; round++)
+            ratios[round] /= sharers[i].alone_ns[round];
+        ratio += gsl_stats_median(ratios, 1, sharers[i].n_rounds) / (double)n;
+    }
+    return ratio;
+}
+
+static bool run_sharers(struct sharer *sharers, size_t n, const int *numbers) {
+    struct sharing *sharing = sharers[0].sharing;
+    size_t started = 0;
+    pthread_mutex_lock(&sharing->start);
+    while (started < n && cores_start(&sharers[started].thread, numbers[started],
+                                      CORES_USUAL_PRIORITY, share, &sharers[started]))
+        started++;
+    sharing->all_started = started == n;
+    pthread_mutex_unlock(&sharing->start);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(sharers[i].thread, NULL);
+    return started == n;
+}
+
+static double measure_sharing(const int *numbers, size_t n) {
+    struct sharing sharing = {.start = PTHREAD_MUTEX_INITIALIZER};
+    if (pthread_barrier_init(&sharing.turn, NULL, (unsigned)n) != 0)
+        return 1;
+    size_t n_rounds = SHARING_TURNS / (n + 1);
+    n_rounds = n_rounds > FEWEST_ROUNDS ? n_rounds : FEWEST_ROUNDS;
+    struct sharer *sharers = memory_alloc(n, sizeof *sharers);
+    for (size_t i = 0; i < n; i++)
+        sharers[i] = (struct sharer){.sharing = &sharing,
+                                     .number = i,
+                                     .n_cores = n,
+                                     .n_rounds = n_rounds,
+                                     .alone_ns = memory_alloc(n_rounds, sizeof(double)),
+                                     .together_ns = memory_alloc(n_rounds, sizeof(double))};
+    double ratio = run_sharers(sharers, n, numbers) ? ratio_of_sharers(sharers, n) : 1;
+    for (size_t i = 0; i < n; i++) {
+        free(sharers[i].alone_ns);
+        free(sharers[i].together_ns);
+    }
+    free(sharers);
+    pthread_barrier_destroy(&sharing.turn);
+    return ratio;
+}
+
+double pace_sharing(int n_cores) {
+    size_t n_allowed;
+    int *numbers = cores_allowed(&n_allowed);
+    size_t n = (size_t)n_cores < n_allowed ? (size_t)n_cores : n_allowed;
+    double ratio = n > 1 ? measure_sharing(numbers, n) : 1;
+    free(numbers);
+    return ratio;
+}
+
+/* ---- watching ---- */
+
 double pace_faster(double a_ns, double b_ns) {
     return a_ns == 0 || b_ns == 0 ? a_ns + b_ns : fmin(a_ns, b_ns);
 }

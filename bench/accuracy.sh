@@ -293,6 +293,13 @@ write_recognised() {
     done
 }
 
+# How much the cores slow each other, where that was looked at.
+sharing_of() {
+    csv_columns "$1" cores sharing 2>/dev/null | awk '
+        $1 == 2 && $2 > 0 { sum += $2; n++ }
+        END { if (n) printf " Two cores that compute slow each other by %.1f %%.", 100 * (sum / n - 1) }'
+}
+
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
@@ -316,7 +323,7 @@ write_program() {
             "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \
             "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
-    printf '\nThe running time follows by the power %s.\n' "$powers"
+    printf '\nThe running time follows by the power %s.%s\n' "$powers" "$(sharing_of "$folder/measured.csv")"
     printf '\nBy configuration (first build of each; measured: at the speed of its recording):\n\n'
     echo "| threads | cores | as measured | measured | from 2 threads | error | measured | from 4 threads | error |"
     echo "|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -394,8 +401,9 @@ write_document() {
         echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
         echo "recording was. So little pieces of work on the same cores tell meanwhile how much computing and memory"
         echo "are slowed (\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by powers"
-        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). A run is compared with those"
-        echo "that keep as many cores busy: what a program slows by itself is not taken off. The error at equal speed is"
+        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). What cores of one physical core"
+        echo "slow each other is the program's own doing and not taken off: how much that is, all of them computing"
+        echo "against one alone, is looked at before the runs. The error at equal speed is"
         echo "that against the real runs' times converted to the speed of the recording. \"Runs differ by\":"
         echo "standard deviation of single runs of the same configuration, as measured / at equal speed: what nobody"
         echo "can predict, and how well the conversion works. On a quiet machine all that is the same."

@@ -164,6 +164,13 @@ struct validation {
     } configurations;
     struct measurements measurements;
     double last_run_ns; /* 0: none yet */
+    struct {
+        struct shared_cores {
+            int cores;
+            double ratio; /* pace_sharing() */
+        } * items;
+        size_t count, capacity;
+    } sharing; /* for each number of cores that has been measured */
     struct disturbance {
         int runs, repeated, remaining;
         int repetitions; /* with --steady, of all runs */
@@ -255,15 +262,26 @@ enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
 /* With --steady, of one and, for each that is wanted, of all: a machine may never get quiet. */
 enum { MOST_STEADY_REPETITIONS = 6, MEAN_STEADY_REPETITIONS = 2 };
 
+static double sharing_of(struct validation *validation, int cores) {
+    for (size_t i = 0; i < validation->sharing.count; i++)
+        if (validation->sharing.items[i].cores == cores)
+            return validation->sharing.items[i].ratio;
+    double ratio = pace_sharing(cores);
+    *VECTOR_ADD(&validation->sharing) = (struct shared_cores){cores, ratio};
+    return ratio;
+}
+
 static int run_once(struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
     if (validation->options->steady)
         pace_wait(configuration->cores, validation->last_run_ns);
+    double sharing = sharing_of(validation, configuration->cores);
     struct pace *pace = pace_start(configuration->cores);
     int status = programs_measure(arguments, configuration->cores, run, error);
     run->pace = pace_stop(pace);
+    run->sharing = sharing;
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
@@ -430,6 +448,7 @@ static void free_validation(struct validation *validation) {
     free(validation->comparisons);
     for (size_t i = 0; i < validation->n_sweeps; i++)
         thread_sweep_free(&validation->sweeps[i]);
+    free(validation->sharing.items);
     free(validation->sweeps);
     free(validation->configurations.items);
     measurements_free(&validation->measurements);

@@ -23,6 +23,7 @@ double comparison_own_error(const struct comparison *comparison) {
 
 bool comparison_speeds_known(const struct comparison *comparison) {
     return comparison->recorded.pieces[PACE_COMPUTING] > 0 &&
+           comparison->recorded.pieces[PACE_MEMORY] > 0 &&
            measurement_speeds_known(comparison->measurement);
 }
 
@@ -197,8 +198,7 @@ static void print_json(const struct table *table, const char *program, const str
         const double *power = errors->recorded.sensitivity.power;
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
         json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
-        json_object_set_new(json, "recorded_slowdown",
-                            json_real(errors->recorded.pieces[PACE_COMPUTING]));
+        json_object_set_new(json, "recorded_slowdown", number_json(errors->recorded.slowdown));
         json_object_set_new(json, "sensitivity",
                             json_pack("{s:f, s:f}", "computing", power[PACE_COMPUTING], "memory",
                                       power[PACE_MEMORY]));

@@ -45,7 +45,8 @@ void measurements_free(struct measurements *measurements) {
  * and nobody watched how fast these were. */
 static const char header[] = "threads,cores,round,run_ns,cpu_ns";
 static const char *const younger[] = {
-    "", ",foreign_ns", ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns"};
+    "", ",foreign_ns", ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns",
+    ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns,sharing"};
 enum { N_YOUNGER = sizeof younger / sizeof *younger };
 
 void measurements_write_header(FILE *out) {
@@ -59,9 +60,9 @@ void measurements_write_run(FILE *out, const struct measurement *measurement, in
     fprintf(out, "%s%s%s,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64, quote, measurement->threads,
             quote, measurement->cores, round, run->run_ns, run->cpu_ns, run->foreign_ns);
     const struct pace_reading *pace = &run->pace;
-    fprintf(out, ",%.17g,%.17g,%.17g,%.17g\n", pace->piece_ns[PACE_COMPUTING],
+    fprintf(out, ",%.17g,%.17g,%.17g,%.17g,%.17g\n", pace->piece_ns[PACE_COMPUTING],
             pace->piece_ns[PACE_MEMORY], pace->fastest_ns[PACE_COMPUTING],
-            pace->fastest_ns[PACE_MEMORY]);
+            pace->fastest_ns[PACE_MEMORY], run->sharing);
     fflush(out);
 }
 
@@ -89,7 +90,7 @@ static int younger_columns(const char *line) {
 }
 
 static bool read_younger(const char *rest, int columns, struct program_run *run) {
-    int used = 0, more = 0;
+    int used = 0, more = 0, last = 0;
     if (columns > 0 && sscanf(rest, ",%" SCNu64 "%n", &run->foreign_ns, &used) != 1)
         return false;
     struct pace_reading *pace = &run->pace;
@@ -97,7 +98,9 @@ static bool read_younger(const char *rest, int columns, struct program_run *run)
                               &pace->piece_ns[PACE_MEMORY], &pace->fastest_ns[PACE_COMPUTING],
                               &pace->fastest_ns[PACE_MEMORY], &more) != 4)
         return false;
-    return rest[used + more] == '\0';
+    if (columns > 2 && sscanf(rest + used + more, ",%lf%n", &run->sharing, &last) != 1)
+        return false;
+    return rest[used + more + last] == '\0';
 }
 
 static bool read_run(char *line, int columns, struct measurements *measurements) {
@@ -235,37 +238,20 @@ bool measurement_speeds_known(const struct measurement *measurement) {
     return known;
 }
 
-/* A number of busy cores, as that of cores. */
-static int whole_cores(double busy, int cores) {
-    return (int)fmax(1, fmin(round(busy), cores));
+/* How many times as long a piece that computes takes for what the program itself does, which keeps
+ * so many of the cores busy on average: that is for the model to know. */
+static double slowed_by_itself(double sharing, int cores, double busy) {
+    if (cores < 2 || sharing <= 0)
+        return 1;
+    return 1 + (sharing - 1) * (fmin(fmax(busy, 1), cores) - 1) / (cores - 1);
 }
 
-static int busy_cores(const struct measurement *measurement) {
-    return whole_cores(measurement_own_utilisation(measurement) * measurement->cores,
-                       measurement->cores);
-}
-
-/* Median over the runs on so many cores with so many of them busy; `busy` 0: whatever was, `cores`
- * 0: on however many. False: there are none. */
-static bool find_usual(const struct measurements *measurements, int cores, int busy, int kind,
-                       double *usual_ns) {
-    struct {
-        double *items;
-        size_t count, capacity;
-    } pieces = {0};
-    for (size_t m = 0; m < measurements->count; m++) {
-        const struct measurement *measurement = &measurements->items[m];
-        bool counts = measurement_speeds_known(measurement) &&
-                      (cores == 0 || measurement->cores == cores) &&
-                      (busy == 0 || busy_cores(measurement) == busy);
-        for (size_t i = 0; counts && i < measurement->count; i++)
-            *VECTOR_ADD(&pieces) = measurement->items[i].pace.piece_ns[kind];
-    }
-    bool found = pieces.count > 0;
-    if (found)
-        *usual_ns = median_of(pieces.items, pieces.count);
-    free(pieces.items);
-    return found;
+/* Of what so many cores share; 0: not known. */
+static double sharing_of(const struct measurements *measurements, int cores) {
+    for (size_t m = 0; m < measurements->count; m++)
+        if (measurements->items[m].cores == cores && measurements->items[m].count > 0)
+            return measurements->items[m].items[0].sharing;
+    return 0;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
@@ -298,42 +284,43 @@ static struct sensitivity find_sensitivity(const struct measurements *measuremen
     return sensitivity;
 }
 
-static void compare_pieces(const double piece_ns[PACE_KINDS], const double usual_ns[PACE_KINDS],
-                           double pieces[PACE_KINDS]) {
-    for (int kind = 0; kind < PACE_KINDS; kind++)
-        pieces[kind] = piece_ns[kind] / usual_ns[kind];
+static void take_off(const double piece_ns[PACE_KINDS], double by_itself,
+                     double pieces[PACE_KINDS]) {
+    memcpy(pieces, piece_ns, PACE_KINDS * sizeof *pieces);
+    pieces[PACE_COMPUTING] /= by_itself;
 }
 
-/* What a program slows by itself, with all cores busy against one, must not be taken for others'
- * doing: it is for the model to know. So a run is compared with those that keep as many cores busy,
- * which were made in the same minutes as all others. */
-struct speed measurements_speed(struct measurements *measurements,
+/* The recording's pieces against the median of the real runs'. */
+static double recorded_slowdown(const struct measurements *measurements, double recorded_ns) {
+    struct {
+        double *items;
+        size_t count, capacity;
+    } pieces = {0};
+    for (size_t m = 0; m < measurements->count; m++)
+        for (size_t i = 0; i < measurements->items[m].count; i++)
+            *VECTOR_ADD(&pieces) = measurements->items[m].items[i].pace.piece_ns[PACE_COMPUTING];
+    double slowdown = pieces.count ? recorded_ns / median_of(pieces.items, pieces.count) : NAN;
+    free(pieces.items);
+    return slowdown;
+}
+
+struct speed measurements_speed(const struct measurements *measurements,
                                 const double piece_ns[PACE_KINDS], int cores, double busy) {
-    struct speed speed = {.sensitivity = find_sensitivity(measurements)};
-    bool known = true;
-    double recorded_ns[PACE_KINDS];
-    for (int kind = 0; kind < PACE_KINDS; kind++) {
-        for (size_t i = 0; i < measurements->count; i++) {
-            struct measurement *measurement = &measurements->items[i];
-            if (measurement_speeds_known(measurement))
-                find_usual(measurements, measurement->cores, busy_cores(measurement), kind,
-                           &measurement->usual_ns[kind]);
-        }
-        int whole = whole_cores(busy > 0 ? busy : cores, cores);
-        known = known && piece_ns[kind] > 0 &&
-                (find_usual(measurements, cores, whole, kind, &recorded_ns[kind]) ||
-                 find_usual(measurements, cores, 0, kind, &recorded_ns[kind]) ||
-                 find_usual(measurements, 0, 0, kind, &recorded_ns[kind]));
-    }
-    if (known)
-        compare_pieces(piece_ns, recorded_ns, speed.pieces);
+    struct speed speed = {.sensitivity = find_sensitivity(measurements),
+                          .slowdown = recorded_slowdown(measurements, piece_ns[PACE_COMPUTING])};
+    take_off(piece_ns,
+             slowed_by_itself(sharing_of(measurements, cores), cores, busy > 0 ? busy : cores),
+             speed.pieces);
     return speed;
 }
 
 static double run_ns_at(const struct measurement *measurement, size_t i, struct speed speed) {
     const struct program_run *run = &measurement->items[i];
     double pieces[PACE_KINDS];
-    compare_pieces(run->pace.piece_ns, measurement->usual_ns, pieces);
+    take_off(run->pace.piece_ns,
+             slowed_by_itself(run->sharing, measurement->cores,
+                              own_used_share(run, measurement->cores) * measurement->cores),
+             pieces);
     return sensitivity_convert(own_run_ns(run, measurement->cores), pieces, speed.pieces,
                                speed.sensitivity);
 }

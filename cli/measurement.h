@@ -1,6 +1,6 @@
 /* Real runs of a program over configurations, and their file: CSV, one line per run
  *     threads,cores,round,run_ns,cpu_ns,foreign_ns,computing_ns,memory_ns,
- *     fastest_computing_ns,fastest_memory_ns
+ *     fastest_computing_ns,fastest_memory_ns,sharing
  * so that several models can be judged against the same runs. */
 #ifndef PERSIK_CLI_MEASUREMENT_H
 #define PERSIK_CLI_MEASUREMENT_H
@@ -17,8 +17,6 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
-    double usual_ns[PACE_KINDS]; /* how long pieces of work (base/pace.h) take in runs that keep as
-                                  * many cores busy: set by measurements_speed() */
 };
 
 struct measurements {
@@ -58,14 +56,15 @@ double measurement_own_utilisation(const struct measurement *measurement);
 
 /* How fast cores were, for a program. */
 struct speed {
-    double pieces[PACE_KINDS]; /* how long pieces of work took there, in parts of how long they take
-                                * in real runs that keep as many cores busy; 0: not known */
+    double pieces[PACE_KINDS]; /* how long pieces of work take there (base/pace.h), without what the
+                                * program itself slows them; 0: not known */
     struct sensitivity sensitivity; /* how much the program minds */
+    double slowdown; /* of pieces that compute, against the median of the real runs */
 };
 
 /* The speed of a recording in which pieces of work took so long, on so many cores of which the
  * program kept `busy` busy on average (0: not known), for the program that was measured. */
-struct speed measurements_speed(struct measurements *measurements,
+struct speed measurements_speed(const struct measurements *measurements,
                                 const double piece_ns[PACE_KINDS], int cores, double busy);
 
 /* Is it known how fast the cores were in all of the runs? */

@@ -28,6 +28,8 @@ struct program_run {
     uint64_t cpu_ns;          /* user and system, all threads */
     uint64_t foreign_ns;      /* CPU time of everybody else on its cores meanwhile */
     struct pace_reading pace; /* how fast the cores were meanwhile */
+    double sharing; /* how many times as long pieces of work take while all these cores compute as
+                     * while one does (base/pace.h); 0: not known */
 };
 
 /* How many CPUs this process may use. */
