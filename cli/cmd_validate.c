@@ -170,7 +170,7 @@ struct validation {
             double ratio; /* pace_sharing() */
         } * items;
         size_t count, capacity;
-    } sharing; /* for each number of cores that has been measured */
+    } sharing; /* for each number of cores that this round has measured */
     struct disturbance {
         int runs, repeated, remaining;
         int repetitions; /* with --steady, of all runs */
@@ -354,6 +354,7 @@ static int measure(struct validation *validation, const struct configuration *co
 
 static int run_round(struct validation *validation, int round, FILE *log, struct error *error) {
     size_t n = validation->configurations.count;
+    validation->sharing.count = 0; /* it is looked at anew */
     for (size_t i = 0; i < n; i++) {
         double done =
             (double)((size_t)(round - 1) * n + i) / (double)((size_t)validation->options->runs * n);

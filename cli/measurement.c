@@ -246,12 +246,22 @@ static double slowed_by_itself(double sharing, int cores, double busy) {
     return 1 + (sharing - 1) * (fmin(fmax(busy, 1), cores) - 1) / (cores - 1);
 }
 
-/* Of what so many cores share; 0: not known. */
+/* What so many cores share: the median of all looks, for a host may have both cores of a virtual
+ * machine on one of its own for a moment. 0: not known. */
 static double sharing_of(const struct measurements *measurements, int cores) {
-    for (size_t m = 0; m < measurements->count; m++)
-        if (measurements->items[m].cores == cores && measurements->items[m].count > 0)
-            return measurements->items[m].items[0].sharing;
-    return 0;
+    struct {
+        double *items;
+        size_t count, capacity;
+    } looks = {0};
+    for (size_t m = 0; m < measurements->count; m++) {
+        const struct measurement *measurement = &measurements->items[m];
+        for (size_t i = 0; measurement->cores == cores && i < measurement->count; i++)
+            if (measurement->items[i].sharing > 0)
+                *VECTOR_ADD(&looks) = measurement->items[i].sharing;
+    }
+    double sharing = looks.count ? median_of(looks.items, looks.count) : 0;
+    free(looks.items);
+    return sharing;
 }
 
 /* Gives for which share of each run at least one thread may have computed, all added up. */
@@ -304,8 +314,10 @@ static double recorded_slowdown(const struct measurements *measurements, double 
     return slowdown;
 }
 
-struct speed measurements_speed(const struct measurements *measurements,
+struct speed measurements_speed(struct measurements *measurements,
                                 const double piece_ns[PACE_KINDS], int cores, double busy) {
+    for (size_t m = 0; m < measurements->count; m++)
+        measurements->items[m].sharing = sharing_of(measurements, measurements->items[m].cores);
     struct speed speed = {.sensitivity = find_sensitivity(measurements),
                           .slowdown = recorded_slowdown(measurements, piece_ns[PACE_COMPUTING])};
     take_off(piece_ns,
@@ -318,7 +330,7 @@ static double run_ns_at(const struct measurement *measurement, size_t i, struct 
     const struct program_run *run = &measurement->items[i];
     double pieces[PACE_KINDS];
     take_off(run->pace.piece_ns,
-             slowed_by_itself(run->sharing, measurement->cores,
+             slowed_by_itself(measurement->sharing, measurement->cores,
                               own_used_share(run, measurement->cores) * measurement->cores),
              pieces);
     return sensitivity_convert(own_run_ns(run, measurement->cores), pieces, speed.pieces,

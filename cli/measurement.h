@@ -17,6 +17,7 @@ struct measurement {
     int cores;
     struct program_run *items; /* the runs */
     size_t count, capacity;
+    double sharing; /* of its cores, as far as is known: set by measurements_speed() */
 };
 
 struct measurements {
@@ -64,7 +65,7 @@ struct speed {
 
 /* The speed of a recording in which pieces of work took so long, on so many cores of which the
  * program kept `busy` busy on average (0: not known), for the program that was measured. */
-struct speed measurements_speed(const struct measurements *measurements,
+struct speed measurements_speed(struct measurements *measurements,
                                 const double piece_ns[PACE_KINDS], int cores, double busy);
 
 /* Is it known how fast the cores were in all of the runs? */
