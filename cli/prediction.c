@@ -107,7 +107,7 @@ const struct prediction *prediction_more_crowded(const struct model *model,
 void prediction_warn_of_crowd(const struct model *model, const struct prediction *worst) {
     const struct object *object = NULL;
     double idle = worst ? idle_threads(model, worst, &object) : 0;
-    if (idle > 0)
+    if (worst && object)
         log_warning(
             "threads %s: %.0f of them would find nothing to do (%s), but are predicted to do "
             "a round like the others: more work than there is",

@@ -114,8 +114,8 @@ struct trace_thread {
     int creator;               /* index of the creating thread, -1 for a process's first thread */
     char *start_routine;       /* function name; "main" for the first */
     uint32_t creation_context; /* of pthread_create; TRACE_NO_CONTEXT for the first */
+    bool end_seen;             /* false: the program was killed or still ran */
     uint64_t start_ns, end_ns;
-    bool end_seen; /* false: the program was killed or still ran */
     /* What the probes did in it by themselves, before its first record and after its last one. */
     struct trace_span attach, detach;
     uint64_t lost_records;
