@@ -159,12 +159,13 @@ struct sharing {
     pthread_mutex_t start; /* held until all threads are there, or one could not be started */
     bool all_started;
     pthread_barrier_t turn;
+    size_t n_cores, n_rounds;
 };
 
 struct sharer {
     pthread_t thread;
     struct sharing *sharing;
-    size_t number, n_cores, n_rounds;
+    size_t number;
     double *alone_ns, *together_ns; /* per round */
 };
 
@@ -180,34 +181,34 @@ static double compute_for_a_while(void) {
 /* In each round each core computes alone, then all do: what others do meanwhile falls on both. */
 static void *share(void *context) {
     const struct sharer *own = context;
-    pthread_mutex_lock(&own->sharing->start);
-    bool all_started = own->sharing->all_started;
-    pthread_mutex_unlock(&own->sharing->start);
-    for (size_t round = 0; all_started && round < own->n_rounds; round++)
-        for (size_t turn = 0; turn <= own->n_cores; turn++) {
-            pthread_barrier_wait(&own->sharing->turn);
+    struct sharing *sharing = own->sharing;
+    pthread_mutex_lock(&sharing->start);
+    bool all_started = sharing->all_started;
+    pthread_mutex_unlock(&sharing->start);
+    for (size_t round = 0; all_started && round < sharing->n_rounds; round++)
+        for (size_t turn = 0; turn <= sharing->n_cores; turn++) {
+            pthread_barrier_wait(&sharing->turn);
             if (turn == own->number)
                 own->alone_ns[round] = compute_for_a_while();
-            else if (turn == own->n_cores)
+            else if (turn == sharing->n_cores)
                 own->together_ns[round] = compute_for_a_while();
         }
     return NULL;
 }
 
-static double ratio_of_sharers(struct sharer *sharers, size_t n) {
+static double ratio_of_sharers(const struct sharing *sharing, struct sharer *sharers) {
     double ratio = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < sharing->n_cores; i++) {
         double *ratios = sharers[i].together_ns;
-        for (size_t round = 0; round < sharers[i].n_rounds; round++)
+        for (size_t round = 0; round < sharing->n_rounds; round++)
             ratios[round] /= sharers[i].alone_ns[round];
-        ratio += gsl_stats_median(ratios, 1, sharers[i].n_rounds) / (double)n;
+        ratio += gsl_stats_median(ratios, 1, sharing->n_rounds) / (double)sharing->n_cores;
     }
     return ratio;
 }
 
-static bool run_sharers(struct sharer *sharers, size_t n, const int *numbers) {
-    struct sharing *sharing = sharers[0].sharing;
-    size_t started = 0;
+static bool run_sharers(struct sharing *sharing, struct sharer *sharers, const int *numbers) {
+    size_t started = 0, n = sharing->n_cores;
     pthread_mutex_lock(&sharing->start);
     while (started < n && cores_start(&sharers[started].thread, numbers[started],
                                       CORES_USUAL_PRIORITY, share, &sharers[started]))
@@ -220,20 +221,20 @@ static bool run_sharers(struct sharer *sharers, size_t n, const int *numbers) {
 }
 
 static double measure_sharing(const int *numbers, size_t n) {
-    struct sharing sharing = {.start = PTHREAD_MUTEX_INITIALIZER};
+    struct sharing sharing = {.start = PTHREAD_MUTEX_INITIALIZER, .n_cores = n};
     if (pthread_barrier_init(&sharing.turn, NULL, (unsigned)n) != 0)
         return 1;
     size_t n_rounds = SHARING_TURNS / (n + 1);
     n_rounds = n_rounds > FEWEST_ROUNDS ? n_rounds : FEWEST_ROUNDS;
+    sharing.n_rounds = n_rounds;
     struct sharer *sharers = memory_alloc(n, sizeof *sharers);
     for (size_t i = 0; i < n; i++)
         sharers[i] = (struct sharer){.sharing = &sharing,
                                      .number = i,
-                                     .n_cores = n,
-                                     .n_rounds = n_rounds,
                                      .alone_ns = memory_alloc(n_rounds, sizeof(double)),
                                      .together_ns = memory_alloc(n_rounds, sizeof(double))};
-    double ratio = run_sharers(sharers, n, numbers) ? ratio_of_sharers(sharers, n) : 1;
+    double ratio =
+        run_sharers(&sharing, sharers, numbers) ? ratio_of_sharers(&sharing, sharers) : 1;
     for (size_t i = 0; i < n; i++) {
         free(sharers[i].alone_ns);
         free(sharers[i].together_ns);

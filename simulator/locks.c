@@ -185,12 +185,6 @@ static bool takes_over(const struct thread *sleeper) {
     return sleeper->phase == PHASE_RETRY;
 }
 
-static void hand_over(struct engine *engine, struct thread *thread, struct thread *sleeper) {
-    sleeper->phase = PHASE_GRANTED;
-    sleeper->granted = OUTCOME_YES;
-    wait_wake(engine, thread, sleeper);
-}
-
 enum progress rwlock_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (object->owner != thread && object->readers == 0) {
         engine_note_stall(engine, thread, "released by a thread that does not hold it");
@@ -207,7 +201,7 @@ enum progress rwlock_release(struct engine *engine, struct thread *thread, struc
     struct thread *writer = object->waiters[SIDE_WRITERS].head;
     if (was_read && writer && takes_over(writer)) {
         own(engine, writer, object);
-        hand_over(engine, thread, writer);
+        wait_grant(engine, thread, writer);
         return PROGRESS_YES;
     }
     struct wait_list *readers = &object->waiters[SIDE_READERS];
@@ -218,7 +212,7 @@ enum progress rwlock_release(struct engine *engine, struct thread *thread, struc
     while (readers->head)
         if (takes_over(readers->head)) {
             object->readers++;
-            hand_over(engine, thread, readers->head);
+            wait_grant(engine, thread, readers->head);
         } else {
             wait_wake(engine, thread, readers->head);
         }

@@ -6,13 +6,6 @@
 #include "simulator/cpu.h"
 #include "simulator/orders.h"
 
-static void grant(struct engine *engine, struct thread *waker, struct thread *sleeper) {
-    sleeper->granted = OUTCOME_YES;
-    if (sleeper->phase != PHASE_RETAKE)
-        sleeper->phase = PHASE_GRANTED;
-    wait_wake(engine, waker, sleeper);
-}
-
 /* Completes the wait of as many as the thread wants to. */
 static enum progress grant_wanted(struct engine *engine, struct thread *thread,
                                   struct shared *object) {
@@ -20,7 +13,7 @@ static enum progress grant_wanted(struct engine *engine, struct thread *thread,
     for (; list->head && thread->wanted > 0; thread->wanted--) {
         if (!condition_admits(engine, thread, object, SIDE_TAKERS))
             return PROGRESS_WAITS;
-        grant(engine, thread, list->head);
+        wait_grant(engine, thread, list->head);
     }
     return PROGRESS_YES;
 }
@@ -128,7 +121,7 @@ enum progress pool_leave(struct engine *engine, struct thread *thread) {
         for (struct thread *waits = joiners->head; waits; waits = waits->next)
             waits->is_awake = engine->plan->pools[thread->pool].awake;
         while (joiners->head)
-            grant(engine, NULL, joiners->head);
+            wait_grant(engine, NULL, joiners->head);
     }
     cpu_end(engine, thread);
     return PROGRESS_ENDED;

@@ -148,6 +148,13 @@ void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleep
     cpu_wake(engine, sleeper, waker);
 }
 
+void wait_grant(struct engine *engine, struct thread *waker, struct thread *sleeper) {
+    sleeper->granted = OUTCOME_YES;
+    if (sleeper->phase != PHASE_RETAKE)
+        sleeper->phase = PHASE_GRANTED;
+    wait_wake(engine, waker, sleeper);
+}
+
 enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object,
                             int side) {
     shared_touch(engine, object);

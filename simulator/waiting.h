@@ -39,6 +39,10 @@ void wait_drop_claim(struct thread *thread, struct shared *object, int side);
 /* Wakes a waiting thread. `waker` pays for it; NULL when no thread does. */
 void wait_wake(struct engine *engine, struct thread *waker, struct thread *sleeper);
 
+/* The same, and its wait is over, with OUTCOME_YES; where it has given up a mutex it takes that
+ * first, and must have been going to wait for just this (PHASE_GRANTED). */
+void wait_grant(struct engine *engine, struct thread *waker, struct thread *sleeper);
+
 /* Wakes all that wait on `side`, to look for themselves. PROGRESS_YES, or the waker has to wait
  * before it can go on with that, see condition.h; then PROGRESS_WAITS, and the same call again. */
 enum progress wait_wake_all(struct engine *engine, struct thread *waker, struct shared *object,
