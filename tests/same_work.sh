@@ -37,6 +37,14 @@ same_work() {
         'BEGIN {exit !(one > 0 && eight > 0.95 * one && eight < 1.05 * one)}'
 }
 
+# four_against_one PROGRAM LEAST MOST: what four threads on four cores take, in parts of what one takes.
+four_against_one() {
+    "$persik" predict -q -i "$1.data" --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
+    cat predicted.csv
+    awk -v one="$(seconds 1)" -v four="$(seconds 4)" -v least="$2" -v most="$3" \
+        'BEGIN {exit !(four > least * one && four < most * one)}'
+}
+
 # Threads that create each other hand on a part of the work, and then take from a queue that they fill
 # themselves.
 recorded halves
@@ -83,12 +91,7 @@ check "main's part is one of theirs in each step" tells steps \
 check "all of them meet, however many" tells steps \
     '[.objects[] | select(.kind == "barrier") | .amount.per_thread[0].factor] == [1]'
 check "eight of them do as much as one" same_work steps
-four_are_faster() {
-    "$persik" predict -q -i steps.data --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
-    cat predicted.csv
-    awk -v one="$(seconds 1)" -v four="$(seconds 4)" 'BEGIN {exit !(four > 0.2 * one && four < 0.35 * one)}'
-}
-check "on four cores four take a quarter of the time" four_are_faster
+check "on four cores four take a quarter of the time" four_against_one steps 0.2 0.35
 
 # Lambdas, on threads in a vector that has as many elements as there are threads: two stages with a lock
 # around what they share out, and one with an atomic counter and no call that could be recorded.
@@ -153,11 +156,6 @@ check "a model is built of threads whose parts cost more or less" "$persik" buil
 check "the parts are as large as they are" tells triangle \
     '[.nodes[].edges[]? | .cpu_by_place | select(.) | .[1]] | length >= 2 and all(. > 1.3 and . < 1.7)'
 check "eight threads do as much as one" same_work triangle
-last_of_four() {
-    "$persik" predict -q -i triangle.data --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
-    cat predicted.csv
-    awk -v one="$(seconds 1)" -v four="$(seconds 4)" 'BEGIN {exit !(four > 0.4 * one && four < 0.47 * one)}'
-}
-check "four threads on four cores take as long as the last one" last_of_four
+check "four threads on four cores take as long as the last one" four_against_one triangle 0.4 0.47
 
 finish
