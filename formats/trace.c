@@ -45,6 +45,9 @@ void trace_free(struct trace *trace) {
     free(trace->threads);
     free(trace->blocks);
     free(trace->evictions);
+    for (size_t i = 0; i < trace->n_values; i++)
+        free(trace->values[i].name);
+    free(trace->values);
     free(trace);
 }
 

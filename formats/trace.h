@@ -198,13 +198,24 @@ struct trace_meta {
     char **lacks; /* what was not recorded and why, a line each */
 };
 
+/* What a variable held: one of those on which, by the source's word, it depends who waits under a
+ * mutex (a counter, a limit), seen by a thread that had just taken that mutex. */
+struct trace_value {
+    char *name;     /* access path, as in the facts */
+    uint64_t mutex; /* address */
+    int thread;     /* who looked: index into threads */
+    uint64_t time_ns;
+    int64_t value;
+};
+
 struct trace {
     struct trace_meta meta;
-    size_t n_contexts, n_threads, n_blocks, n_evictions;
+    size_t n_contexts, n_threads, n_blocks, n_evictions, n_values;
     struct trace_context *contexts;
     struct trace_thread *threads;
     struct trace_block *blocks;       /* by queued_ns */
     struct trace_eviction *evictions; /* by cpu, then by time; none in an undisturbed run */
+    struct trace_value *values;       /* by time */
 };
 
 /* Did one place of the program create both, to run the same routine? A process's first thread is

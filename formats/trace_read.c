@@ -252,21 +252,38 @@ static int read_evictions(struct trace *trace, json_t *json) {
     return 0;
 }
 
+static int read_values(struct trace *trace, json_t *json) {
+    trace->values = memory_alloc(json_array_size(json), sizeof *trace->values);
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const char *name;
+        json_int_t mutex, time, value;
+        int thread;
+        if (json_unpack(json_array_get(json, i), "[s, I, i, I, I]", &name, &mutex, &thread, &time,
+                        &value) != 0 ||
+            thread < 0 || (size_t)thread >= trace->n_threads)
+            return -1;
+        trace->values[trace->n_values++] = (struct trace_value){
+            memory_strdup(name), (uint64_t)mutex, thread, (uint64_t)time, (int64_t)value};
+    }
+    return 0;
+}
+
 static int read_header(struct reader *reader, const char *text, size_t bytes) {
     json_t *json = json_loadb(text, bytes, 0, NULL);
     json_t *meta, *apis, *frames, *contexts, *threads;
-    json_t *evictions = NULL; /* younger than the version */
+    json_t *evictions = NULL, *values = NULL; /* younger than the version */
     json_int_t blocks;
     int status = -1;
-    if (json && json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o}", "meta", &meta, "apis",
+    if (json && json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o}", "meta", &meta, "apis",
                             &apis, "frames", &frames, "contexts", &contexts, "threads", &threads,
-                            "blocks", &blocks, "evictions", &evictions) == 0) {
+                            "blocks", &blocks, "evictions", &evictions, "values", &values) == 0) {
         reader->trace->n_blocks = (size_t)blocks;
         status = read_meta(meta, &reader->trace->meta);
         status = status ? status : read_apis(reader, apis);
         status = status ? status : read_contexts(reader->trace, contexts, frames);
         status = status ? status : read_threads(reader, threads);
         status = status ? status : read_evictions(reader->trace, evictions);
+        status = status ? status : read_values(reader->trace, values);
     }
     json_decref(json);
     return status ? corrupt(reader, sizeof(struct trace_preamble), "header") : 0;

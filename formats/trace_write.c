@@ -139,6 +139,17 @@ static json_t *write_thread(const struct trace_thread *thread) {
                      "attach", write_span(thread->attach), "detach", write_span(thread->detach));
 }
 
+static json_t *write_values(const struct trace *trace) {
+    json_t *json = json_array();
+    for (size_t i = 0; i < trace->n_values; i++) {
+        const struct trace_value *value = &trace->values[i];
+        json_array_append_new(
+            json, json_pack("[o, I, i, I, I]", write_text(value->name), (json_int_t)value->mutex,
+                            value->thread, (json_int_t)value->time_ns, (json_int_t)value->value));
+    }
+    return json;
+}
+
 static json_t *write_evictions(const struct trace *trace) {
     json_t *json = json_array();
     for (size_t i = 0; i < trace->n_evictions; i++) {
@@ -158,9 +169,9 @@ static char *write_header(const struct trace *trace) {
     json_t *frames = json_array();
     json_t *contexts = write_contexts(trace, frames);
     json_t *json =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "meta", write_meta(&trace->meta), "apis",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "meta", write_meta(&trace->meta), "apis",
                   write_apis(), "frames", frames, "contexts", contexts, "threads", threads,
-                  "blocks", (json_int_t)trace->n_blocks, "evictions", write_evictions(trace));
+                  "blocks", (json_int_t)trace->n_blocks, "evictions", write_evictions(trace), "values", write_values(trace));
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
     json_decref(json);
     return text;
