@@ -72,6 +72,7 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
         .catalog = catalog,
+        .facts_directory = directory,
     };
     return stage_trace(&stage, error);
 }

@@ -43,6 +43,7 @@ static int run_trace(const struct record_options *options, const char *directory
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
         .catalog = catalog,
+        .facts_directory = options->common.directory,
     };
     int status = stage_trace(&stage, error);
     user_catalog_free(catalog);

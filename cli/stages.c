@@ -203,10 +203,24 @@ static int describe_trace(const char *directory, struct error *error) {
     return status;
 }
 
+/* NULL: there are none. */
+static struct facts *load_facts(const char *directory) {
+    if (!workspace_has(directory, WORKSPACE_FACTS))
+        return NULL;
+    struct error error;
+    char *path = workspace_path(directory, WORKSPACE_FACTS);
+    struct facts *facts = facts_load(path, &error);
+    if (!facts)
+        log_warning("limits that nobody meets will not be known: %s", error.text);
+    free(path);
+    return facts;
+}
+
 int stage_trace(const struct trace_stage *stage, struct error *error) {
     char *probe = programs_find_part("libpersik-probe.so", error);
     if (!probe)
         return -1;
+    struct facts *facts = load_facts(stage->facts_directory);
     struct tracer_options options = {
         .args = stage->program,
         .directory = stage->directory,
@@ -217,8 +231,10 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .plain_runs = stage->plain_runs,
         .steady = stage->steady,
         .catalog = stage->catalog,
+        .facts = facts,
     };
     int status = tracer_run(&options, error);
     free(probe);
+    facts_free(facts);
     return status < 0 ? -1 : describe_trace(stage->directory, error);
 }

@@ -39,6 +39,8 @@ struct trace_stage {
     bool block_io;
     bool evictions; /* some runs more, which tell what it costs threads to lose their caches */
     const struct user_catalog *catalog; /* NULL none */
+    const char
+        *facts_directory; /* what static.json there says of limits is looked at; may have none */
 };
 int stage_trace(const struct trace_stage *stage, struct error *error);
 

@@ -18,6 +18,7 @@
 #include "tracer/evictor.h"
 #include "tracer/host.h"
 #include "tracer/launch.h"
+#include "tracer/looks.h"
 #include "tracer/program.h"
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
@@ -31,6 +32,7 @@ struct collection {
     struct program program;
     char *raw; /* folder of the probe library's files */
     struct wraps wraps;
+    struct looks looks;
     struct uprobes *uprobes;
     struct lacks lacks;
     struct wakeup_costs wakeups;
@@ -363,6 +365,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .events = collection->sched.events.items,
                                   .n_events = collection->sched.events.count,
                                   .requests = collection->block.attached ? &requests : NULL,
+                                  .looks = &collection->looks,
                                   .start_mono_ns = collection->launch.start_mono_ns,
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
@@ -407,19 +410,35 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     return 0;
 }
 
+static void find_looks(struct collection *collection) {
+    struct modules modules = modules_find(collection->program.path);
+    collection->looks = looks_find(&modules, collection->options->facts);
+    modules_free(&modules);
+}
+
+/* What they shall do besides their own. */
+static int tell_probes(const struct collection *collection, struct error *error) {
+    if (wraps_save(&collection->wraps, collection->raw, error) != 0)
+        return -1;
+    return looks_save(&collection->looks, collection->raw, error);
+}
+
 static int prepare(struct collection *collection, struct error *error) {
     if (program_find(&collection->program, collection->options->args[0], error) != 0 ||
         wraps_find(&collection->wraps, collection->program.path, collection->options->catalog,
                    error) != 0 ||
         prepare_raw(collection, error) != 0)
         return -1;
-    return wraps_save(&collection->wraps, collection->raw, error);
+    if (!collection->evicts) /* these say nothing but what losing caches costs */
+        find_looks(collection);
+    return tell_probes(collection, error);
 }
 
 static void free_collection(struct collection *collection) {
     program_free(&collection->program);
     uprobes_free(collection->uprobes);
     wraps_free(&collection->wraps);
+    looks_free(&collection->looks);
     sched_free(&collection->sched);
     block_free(&collection->block);
     lacks_cut(&collection->lacks, 0);
@@ -440,7 +459,7 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
     collection->timebase.count = 0;
     if (prepare_raw(collection, error) != 0)
         return -1;
-    return wraps_save(&collection->wraps, collection->raw, error);
+    return tell_probes(collection, error);
 }
 
 static int run_traced_steadily(struct collection *collection, struct error *error) {

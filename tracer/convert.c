@@ -26,6 +26,10 @@ struct converter {
         size_t count, capacity;
         struct trace_thread *items;
     } threads;
+    struct {
+        size_t count, capacity;
+        struct trace_value *items;
+    } values;
     uint64_t cut; /* calls with other calls inside them */
 };
 
@@ -423,6 +427,26 @@ static struct numbers number_image(struct converter *converter, const struct ima
     return numbers;
 }
 
+static void convert_values(struct converter *converter, const struct image *image,
+                           const struct numbers *numbers) {
+    for (size_t i = 0; i < image->n_values; i++) {
+        const struct raw_value *raw = &image->values[i];
+        const char *name;
+        int64_t value;
+        if (!looks_read_value(converter->input->looks, raw, &name, &value) || raw->thread < 0 ||
+            (size_t)raw->thread >= numbers->n_threads || numbers->threads[raw->thread] < 0)
+            continue;
+        *VECTOR_ADD(&converter->values) = (struct trace_value){
+            memory_strdup(name), raw->mutex & RAW_NO_OBJECT, numbers->threads[raw->thread],
+            to_ns(converter, raw->ticks), value};
+    }
+}
+
+static int compare_values(const void *a, const void *b) {
+    const struct trace_value *x = a, *y = b;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
 static void convert_image(struct converter *converter, struct image *image) {
     struct error error;
     struct symbols *symbols = symbols_open(image->maps ? image->maps : "", &error);
@@ -438,6 +462,7 @@ static void convert_image(struct converter *converter, struct image *image) {
         meta->records += thread->n_records;
         meta->lost_records += thread->lost_records;
     }
+    convert_values(converter, image, &numbers);
     meta->lost_records += image->process.lost;
     tell_losses(converter, image);
     free(numbers.contexts);
@@ -500,6 +525,11 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     }
     trace->contexts = converter.contexts.items;
     trace->n_contexts = converter.contexts.count;
+    if (converter.values.count > 0)
+        qsort(converter.values.items, converter.values.count, sizeof *converter.values.items,
+              compare_values);
+    trace->values = converter.values.items;
+    trace->n_values = converter.values.count;
     trace->threads = converter.threads.items;
     trace->n_threads = converter.threads.count;
     endings_unlock(trace);

@@ -7,6 +7,7 @@
 #include "formats/trace.h"
 #include "tracer/image.h"
 #include "tracer/lacks.h"
+#include "tracer/looks.h"
 #include "tracer/requests.h"
 #include "tracer/slices.h"
 #include "tracer/timebase.h"
@@ -20,10 +21,11 @@ struct convert_input {
     const struct block_requests *requests; /* of the whole machine; NULL without */
     const struct uprobe_call *calls;       /* that the kernel saw, by thread and start */
     size_t n_calls;
+    const struct looks *looks;
     uint64_t start_mono_ns, end_mono_ns; /* of the run */
 };
 
-/* Fills the contexts, threads and block requests of `trace`, and of its meta the numbers of
+/* Fills the contexts, threads, values and block requests of `trace`, and of its meta the numbers of
  * records, of records and events lost and the costs of the probes. Uses up the records of the
  * images. */
 void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks);

@@ -143,6 +143,14 @@ static void read_contexts(struct image *image, const char *directory) {
     free(content);
 }
 
+static void read_values(struct image *image, const char *directory) {
+    size_t bytes;
+    char *name = memory_format("%s.values", image->prefix);
+    image->values = (struct raw_value *)read_whole(directory, name, &bytes);
+    image->n_values = bytes / sizeof *image->values;
+    free(name);
+}
+
 static bool read_process(struct raw_process *process, const char *directory, const char *name) {
     size_t bytes;
     char *content = read_whole(directory, name, &bytes);
@@ -167,6 +175,7 @@ static void read_image(struct images *images, const char *directory, const char 
     image.prefix = memory_strdup(name);
     image.prefix[strlen(name) - strlen(".process")] = '\0';
     read_contexts(&image, directory);
+    read_values(&image, directory);
     read_threads(&image, directory);
     size_t bytes;
     char *maps = memory_format("%s.maps", image.prefix);
@@ -195,6 +204,7 @@ void images_free(struct images *images) {
             image_thread_free(&image->threads[t]);
         free(image->threads);
         free(image->contexts);
+        free(image->values);
         free(image->prefix);
         free(image->maps);
     }
@@ -205,7 +215,8 @@ void images_free(struct images *images) {
 void images_delete(const char *directory) {
     DIR *folder = opendir(directory);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] == 'p' || strcmp(entry->d_name, RAW_WRAPS) == 0)
+        if (entry->d_name[0] == 'p' || strcmp(entry->d_name, RAW_WRAPS) == 0 ||
+            strcmp(entry->d_name, RAW_LOOKS) == 0)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);

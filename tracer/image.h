@@ -19,6 +19,8 @@ struct image {
     struct raw_process process;
     size_t n_contexts;
     struct raw_context *contexts; /* those of depth 0 are unused */
+    size_t n_values;
+    struct raw_value *values; /* unused ones among them */
     size_t n_threads;
     struct image_thread *threads; /* in order of index; some may be missing */
     char *maps;

@@ -8,8 +8,9 @@
  *   PREFIX.process        struct raw_process
  *   PREFIX.contexts       struct raw_contexts, then its entries
  *   PREFIX.t<N>.records   struct raw_thread, then the window, then earlier windows (see below)
- *   PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in a
- *                         context, its lines are appended. Nothing is removed on dlclose.
+ *   PREFIX.values         an array of struct raw_value: what variables held that were to be looked
+ * at PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in
+ * a context, its lines are appended. Nothing is removed on dlclose.
  *
  * The program writes them through shared mappings, so everything stored survives a crash or
  * SIGKILL, and the reader must expect to find any of them cut off in the middle of an update.
@@ -125,6 +126,31 @@ struct raw_record {
     int32_t value;
 };
 _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
+
+/* DIRECTORY/looks: an array of calls that take a mutex, each with a variable that lies at a
+ * distance from this mutex which is known. Made before the program starts; whoever comes to a call
+ * chain with such a call in it for the first time looks what the variable holds once the mutex is
+ * his. */
+#define RAW_LOOKS       "looks"
+#define RAW_LOOK_FRAMES 4    /* of a chain, in which such a call is sought */
+#define RAW_MOST_VALUES 1024 /* of an image */
+
+struct raw_look {
+    char module[512];
+    uint64_t low,
+        high;       /* a call returns to an address > low and <= high, in the file's numbering */
+    int64_t offset; /* of the variable, from the mutex */
+    uint32_t bytes; /* of it: up to 8 */
+    uint32_t name;  /* whose it is: the collector's business */
+};
+
+struct raw_value {
+    uint64_t ticks; /* 0 = unused */
+    uint64_t mutex;
+    uint32_t look;  /* its index */
+    int32_t thread; /* index of who looked */
+    uint8_t bytes[8];
+};
 
 /* DIRECTORY/wraps: an array of what the collector wants wrapped, made before the program starts.
  * The probe library notes in `state` what became of it. */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "formats/facts.h"
 #include "formats/user_catalog.h"
 
 struct tracer_options {
@@ -19,6 +20,7 @@ struct tracer_options {
     bool follow_children;
     bool block_io;                      /* record the block layer when permitted */
     const struct user_catalog *catalog; /* functions to wrap; NULL none */
+    const struct facts *facts;          /* say which variables to look at; NULL none */
     bool evictions; /* some runs more, DIRECTORY/evictions-1.persik ...: what losing caches costs */
     bool steady; /* waits before each run until nothing slows the cores, and makes those that were
                   * slowed all the same again, a few times; the program's output is that of the

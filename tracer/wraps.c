@@ -3,72 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <limits.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-
-/* ---- what the program loads at its start ---- */
-
-struct modules {
-    size_t count, capacity;
-    char **items; /* resolved paths, the program first */
-};
-
-static void add_module(struct modules *modules, const char *path) {
-    char *resolved = realpath(path, NULL);
-    if (resolved)
-        *VECTOR_ADD(modules) = resolved;
-}
-
-/* "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)", or without "... =>" */
-static void read_loaded(struct modules *modules, FILE *file) {
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, file) > 0) {
-        char *path = strchr(line, '/');
-        char *end = path ? strstr(path, " (0x") : NULL;
-        if (!end)
-            continue;
-        *end = '\0';
-        add_module(modules, path);
-    }
-    free(line);
-}
-
-/* Asks the program's dynamic loader, which then does not start the program. */
-static void find_libraries(struct modules *modules, const char *path) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    char *library_path = getenv("LD_LIBRARY_PATH");
-    char *path_variable = memory_format("LD_LIBRARY_PATH=%s", library_path ? library_path : "");
-    char *environment[] = {"LD_TRACE_LOADED_OBJECTS=1", library_path ? path_variable : NULL, NULL};
-    char *args[] = {(char *)path, NULL};
-    pid_t pid;
-    int cause = posix_spawn(&pid, path, &actions, NULL, args, environment);
-    close(ends[1]);
-    FILE *file = fdopen(ends[0], "re");
-    if (file && !cause)
-        read_loaded(modules, file);
-    if (file)
-        fclose(file);
-    else
-        close(ends[0]);
-    while (!cause && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    posix_spawn_file_actions_destroy(&actions);
-    free(path_variable);
-}
+#include "tracer/modules.h"
 
 /* ---- symbols and code ---- */
 
@@ -205,17 +147,13 @@ int wraps_find(struct wraps *wraps, const char *path, const struct user_catalog 
     *wraps = (struct wraps){0};
     if (!catalog || catalog->functions.count == 0)
         return 0;
-    struct modules modules = {0};
-    add_module(&modules, path);
-    find_libraries(&modules, path);
+    struct modules modules = modules_find(path);
     wraps->items = memory_alloc(catalog->functions.count, sizeof *wraps->items);
     int status = 0;
     for (size_t i = 0; i < catalog->functions.count && status == 0; i++)
         status = find_function(&wraps->items[wraps->count++], &modules,
                                &catalog->functions.items[i], catalog, error);
-    for (size_t i = 0; i < modules.count; i++)
-        free(modules.items[i]);
-    free(modules.items);
+    modules_free(&modules);
     if (status != 0)
         wraps_free(wraps);
     return status;

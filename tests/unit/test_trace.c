@@ -119,6 +119,10 @@ static struct trace *make_trace(size_t n_records) {
     trace->n_evictions = 1;
     trace->evictions = memory_alloc(1, sizeof *trace->evictions);
     trace->evictions[0] = (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75};
+    trace->n_values = 1;
+    trace->values = memory_alloc(1, sizeof *trace->values);
+    trace->values[0] =
+        (struct trace_value){memory_strdup("struct queue.size"), 1ull << 47, 1, 1ull << 41, -7};
     return trace;
 }
 
@@ -235,6 +239,11 @@ static void saved_trace_loads_with_every_field(void **state) {
     assert_true(eviction->from_ns == 7 && eviction->to_ns == 1ull << 40);
     assert_true(eviction->planned_ns == 4000000 && eviction->cpu == 1);
     assert_true(eviction->kind == EVICTION_PROBE && eviction->survived == 0.75);
+    assert_int_equal(trace->n_values, 1);
+    const struct trace_value *value = &trace->values[0];
+    assert_string_equal(value->name, "struct queue.size");
+    assert_true(value->mutex == 1ull << 47 && value->thread == 1);
+    assert_true(value->time_ns == 1ull << 41 && value->value == -7);
     trace_free(trace);
     trace_free(wanted);
 }

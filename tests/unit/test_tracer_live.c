@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -112,6 +113,68 @@ static void *compute(void *unused) {
     return unused;
 }
 
+#define GATE_LEFT   5
+#define GATE_LIMIT  (-3)
+#define GATE_PASSES 4
+
+/* One that its limit stands before, one whose variable would be where no memory is, and one of
+ * globals. */
+struct gate {
+    struct {
+        short limit;
+    } made_for;
+    pthread_mutex_t mutex;
+    long left;
+};
+
+struct distant_gate {
+    pthread_mutex_t mutex;
+    char between[1 << 30];
+    long left;
+};
+
+static pthread_mutex_t open_gate = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char open_left = 200;
+
+static inline __attribute__((always_inline)) void enter(pthread_mutex_t *gate) {
+    pthread_mutex_lock(gate);
+}
+
+static void pass_gate(struct gate *gate) {
+    enter(&gate->mutex);
+    gate->left--;
+    pthread_mutex_unlock(&gate->mutex);
+}
+enum { GATE_LINE = __LINE__ - 4 };
+
+static void pass_distant(struct distant_gate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    pthread_mutex_unlock(&gate->mutex);
+}
+enum { DISTANT_LINE = __LINE__ - 3 };
+
+static void pass_open(void) {
+    pthread_mutex_lock(&open_gate);
+    open_left++;
+    pthread_mutex_unlock(&open_gate);
+}
+enum { OPEN_LINE = __LINE__ - 4 };
+
+static void pass_gates(void) {
+    struct gate *gate = malloc(sizeof *gate);
+    struct distant_gate *distant =
+        mmap(NULL, sizeof *distant, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (!gate || distant == MAP_FAILED || mprotect(distant, 1 << 12, PROT_READ | PROT_WRITE) != 0)
+        abort();
+    *gate = (struct gate){{GATE_LIMIT}, PTHREAD_MUTEX_INITIALIZER, GATE_LEFT};
+    for (int i = 0; i < GATE_PASSES; i++) {
+        pass_gate(gate);
+        pass_distant(distant);
+        pass_open();
+    }
+    free(gate);
+}
+
 static int act(const char *name, const char *argument) {
     if (strcmp(name, "locks") == 0)
         run_threads((void *(*const[])(void *)){lock_often, lock_often, lock_often}, LOCKERS);
@@ -123,6 +186,8 @@ static int act(const char *name, const char *argument) {
         return use_disk(argument);
     else if (strcmp(name, "killed") == 0)
         lock_until_killed();
+    else if (strcmp(name, "gates") == 0)
+        pass_gates();
     else if (strcmp(name, "exec") == 0)
         execl("/proc/self/exe", "other", "locks", (char *)NULL);
     return 0;
@@ -134,6 +199,8 @@ static char self[PATH_MAX];
 static char probe[PATH_MAX];
 static char folder[PATH_MAX];
 
+static const struct facts *known; /* facts that the tracer gets */
+
 static struct trace *trace_act(const char *name, const char *argument, int plain_runs) {
     if (access(probe, R_OK) != 0) {
         print_message("%s: skipped: the probe library is not built\n", name);
@@ -144,6 +211,7 @@ static struct trace *trace_act(const char *name, const char *argument, int plain
                                      .directory = folder,
                                      .probe_library = probe,
                                      .block_io = argument != NULL,
+                                     .facts = known,
                                      .plain_runs = plain_runs};
     struct error error = {0};
     if (tracer_run(&options, &error) != 0)
@@ -389,6 +457,81 @@ static void direct_disk_accesses_are_requests_of_their_thread(void **state) {
     trace_free(trace);
 }
 
+static const struct trace_value *value_of(const struct trace *trace, const char *name) {
+    const struct trace_value *found = NULL;
+    for (size_t v = 0; v < trace->n_values; v++)
+        if (strcmp(trace->values[v].name, name) == 0) {
+            assert_null(found); /* once is enough */
+            found = &trace->values[v];
+        }
+    return found;
+}
+
+/* It was looked at by the first who had the mutex. */
+static void assert_first_look(const struct trace *trace, const struct trace_value *value,
+                              int line) {
+    assert_int_equal(value->thread, 0);
+    const struct trace_thread *thread = &trace->threads[0];
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        const struct trace_context *calls = &trace->contexts[record->context];
+        bool is_here = false;
+        for (size_t f = 0; f < calls->n_frames; f++)
+            is_here |= calls->frames[f].line == line;
+        if (record->api != API_pthread_mutex_lock || !is_here)
+            continue;
+        assert_true(record->object == value->mutex);
+        assert_true(trace_end_ns(record) <= value->time_ns);
+        assert_true(value->time_ns <= record[1].start_ns);
+        return;
+    }
+    fail_msg("no lock at line %d", line);
+}
+
+static void limits_and_counters_are_looked_at_once_under_their_mutex(void **state) {
+    (void)state;
+    struct facts_section sections[] = {{.place = {__FILE__, "pass_gate", GATE_LINE, 5}},
+                                       {.place = {__FILE__, "pass_distant", DISTANT_LINE, 5}},
+                                       {.place = {__FILE__, "pass_open", OPEN_LINE, 5}}};
+    struct facts_monitor monitors[] = {{.kind = MONITOR_SEMAPHORE,
+                                        .mutex = "struct gate.mutex",
+                                        .count = "struct gate.left",
+                                        .amount.text = "struct gate.made_for.limit - 1",
+                                        .n_sections = 1,
+                                        .sections = &sections[0]},
+                                       {.kind = MONITOR_SEMAPHORE,
+                                        .mutex = "struct distant_gate.mutex",
+                                        .count = "struct distant_gate.left",
+                                        .n_sections = 1,
+                                        .sections = &sections[1]},
+                                       {.kind = MONITOR_TOKEN_POOL,
+                                        .mutex = "global:open_gate",
+                                        .count = "global:open_left",
+                                        .n_sections = 1,
+                                        .sections = &sections[2]}};
+    struct facts facts = {.n_monitors = 3, .monitors = monitors};
+    known = &facts;
+    struct trace *trace = trace_act("gates", NULL, 0);
+    known = NULL;
+    assert_true(trace->meta.complete && WEXITSTATUS(trace->meta.exit_status) == 0);
+    assert_int_equal(count_records(&trace->threads[0], API_pthread_mutex_lock), 3 * GATE_PASSES);
+    const struct trace_value *left = value_of(trace, "struct gate.left");
+    const struct trace_value *limit = value_of(trace, "struct gate.made_for.limit");
+    const struct trace_value *open = value_of(trace, "global:open_left");
+    assert_true(left && limit && open);
+    assert_int_equal(left->value, GATE_LEFT);
+    assert_int_equal(limit->value, GATE_LIMIT);
+    assert_int_equal(open->value, 200);
+    assert_first_look(trace, left, GATE_LINE);
+    assert_first_look(trace, limit, GATE_LINE);
+    assert_first_look(trace, open, OPEN_LINE);
+    assert_null(value_of(trace, "struct distant_gate.left"));
+    trace_free(trace);
+    trace = trace_act("gates", NULL, 0); /* nobody asks */
+    assert_int_equal(trace->n_values, 0);
+    trace_free(trace);
+}
+
 static void killed_program_leaves_an_incomplete_trace(void **state) {
     (void)state;
     struct trace *trace = trace_act("killed", NULL, 0);
@@ -478,6 +621,7 @@ int main(int n_args, char **args) {
         cmocka_unit_test(another_core_is_not_reached_for_nothing),
         cmocka_unit_test(a_run_more_has_its_caches_emptied),
         cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
+        cmocka_unit_test(limits_and_counters_are_looked_at_once_under_their_mutex),
         cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
         cmocka_unit_test(what_a_program_becomes_is_said_to_be_missing),
         cmocka_unit_test(plain_runs_are_measured_and_raw_files_deleted),

@@ -83,8 +83,9 @@ static uint32_t hash(const struct raw_context *chain) {
 }
 
 /* Index of the chain in the contexts file, added when new. */
-static uint32_t intern(const struct raw_context *chain) {
+static uint32_t intern(const struct raw_context *chain, bool *is_new) {
     uint32_t mine = TRACE_NO_CONTEXT;
+    *is_new = false;
     for (uint32_t at = hash(chain);; at++) {
         uint32_t *slot = &contexts.table[at % TABLE_SLOTS];
         uint32_t seen = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
@@ -102,8 +103,10 @@ static uint32_t intern(const struct raw_context *chain) {
                     context_cover(chain->addresses[i]);
             }
             if (__atomic_compare_exchange_n(slot, &seen, mine + 1, false, __ATOMIC_ACQ_REL,
-                                            __ATOMIC_ACQUIRE))
+                                            __ATOMIC_ACQUIRE)) {
+                *is_new = true;
                 return mine;
+            }
         }
         if (same(&contexts.file->entries[seen - 1], chain)) {
             if (mine != TRACE_NO_CONTEXT) /* another thread was faster: ours stays unused */
@@ -111,6 +114,10 @@ static uint32_t intern(const struct raw_context *chain) {
             return seen - 1;
         }
     }
+}
+
+const struct raw_context *context_chain(uint32_t context) {
+    return context == TRACE_NO_CONTEXT ? NULL : &contexts.file->entries[context];
 }
 
 /* ---- which code the maps file covers ---- */
@@ -258,7 +265,10 @@ uint32_t probe_context_slow(struct probe_site site) {
     probe_thread.end = 0; /* libgcc calls pthread_once: not for us to record */
     struct walk walk = {.site = site};
     unwind(&walk);
-    uint32_t context = intern(&walk.chain);
+    bool is_new;
+    uint32_t context = intern(&walk.chain, &is_new);
+    if (is_new && looks_concern(&walk.chain))
+        probe_thread.look = (uint64_t)context + 1;
     remember(&walk, context);
     probe_thread.end = end;
     probe_thread.busy = false;
@@ -283,7 +293,8 @@ uint32_t context_within(uint32_t context, uint64_t function) {
             chain.depth++;
         }
     }
-    last.within = intern(&chain);
+    bool is_new;
+    last.within = intern(&chain, &is_new);
     last.context = context;
     last.function = function;
     quiet_leave(quiet);

@@ -41,6 +41,17 @@ uint32_t context_within(uint32_t context, uint64_t function);
 void context_cover(uint64_t address);
 void context_covered(uint64_t address);
 
+/* The chain of a context; NULL: it has none. */
+const struct raw_context *context_chain(uint32_t context);
+
+/* looks.c: reads DIRECTORY/looks. Call once, before recording starts. */
+void looks_read(const char *directory);
+/* Is there something to look at under a mutex that is taken in this chain? */
+bool looks_concern(const struct raw_context *chain);
+
+/* module.c: is the loaded module of this name (of the program itself: none) the file at `path`? */
+bool module_is(const char *name, const char *path);
+
 /* buffer.c: makes the calling thread one of the recorded ones. `creator` -1, `routine` 0 =
  * unknown. False: not recorded. */
 bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t routine,

@@ -182,6 +182,14 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
         return result;                                                                             \
     }
 
+/* Whoever has a mutex now may have to look at what it guards. */
+#define LOOK(op, object_, context, object)                                                         \
+    do {                                                                                           \
+        if (OP_##op == OP_LOCK && ON_##object_ == ON_MUTEX &&                                      \
+            UNLIKELY(probe_thread.look == (uint64_t)(context) + 1))                                \
+            probe_look(context, object);                                                           \
+    } while (0)
+
 /* The chain is looked up before the lock is taken, not in the critical section. */
 #define DEFINE_TRY(name, class_, object_, op, o, ret, params, args, value_, attempt)               \
     PROBE_EXPORT ret name params {                                                                 \
@@ -194,12 +202,15 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
             int32_t value = (int32_t)(value_);                                                     \
             probe_stamp(context, ticks, API_##name, OBJECT(o, args),                               \
                         OUTCOME_##object_(result, value), value);                                  \
+            LOOK(op, object_, context, OBJECT(o, args));                                           \
             return result;                                                                         \
         }                                                                                          \
         struct probe_call call = probe_begin(context, API_##name, OBJECT(o, args), TRACE_WAITED);  \
         result = real.name args;                                                                   \
         int32_t value = (int32_t)(value_);                                                         \
         probe_end(&call, TRACE_WAITED | OUTCOME_##object_(result, value), value);                  \
+        if (result == 0)                                                                           \
+            LOOK(op, object_, context, OBJECT(o, args));                                           \
         return result;                                                                             \
     }
 

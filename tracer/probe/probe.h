@@ -9,6 +9,7 @@
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
+ *   looks.c      what variables hold under a mutex
  *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
  *   file.c       system calls for files, without cancellation points
  *
@@ -64,7 +65,8 @@ struct probe_thread {
     bool quiet_at_fork;
     int32_t index;
     enum probe_state state;
-    bool busy; /* in a slow path: calls made from there are not the program's */
+    uint64_t look; /* context + 1 of a mutex under which there is something to look at; 0 = none */
+    bool busy;     /* in a slow path: calls made from there are not the program's */
     bool
         quiet; /* in a library function that is recorded itself: what it calls is not. `end` is 0 */
     uint8_t key_rounds;
@@ -85,6 +87,8 @@ struct probe_site {
 bool probe_attach(void);
 struct raw_record *probe_claim_slow(void);
 uint32_t probe_context_slow(struct probe_site site);
+/* Looks what is to be looked at in this context, of whose mutex the thread is the owner now. */
+void probe_look(uint32_t context, uint64_t mutex);
 
 static inline bool probe_recording(void) {
     return LIKELY(probe_thread.end != 0) || probe_attach();

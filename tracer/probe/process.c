@@ -465,6 +465,7 @@ __attribute__((constructor(101))) static void start(void) {
     pthread_atfork(before_fork, after_fork, in_child);
     at_quick_exit(process_finish);
     wrap_install(directory);
+    looks_read(directory);
     probe_process.active = true;
     if (!buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0))
         return;

@@ -115,18 +115,10 @@ struct module {
     size_t n_stubs;
 };
 
-/* The program itself has no name here. */
-static bool is_module(const char *name, const char *path) {
-    char resolved[4096];
-    if (name == NULL || *name == '\0')
-        name = "/proc/self/exe";
-    return realpath(name, resolved) != NULL && strcmp(resolved, path) == 0;
-}
-
 static int visit_module(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     struct module *module = context;
-    if (!is_module(info->dlpi_name, module->path))
+    if (!module_is(info->dlpi_name, module->path))
         return 0;
     module->base = info->dlpi_addr;
     module->low = UINT64_MAX;
@@ -237,7 +229,7 @@ static int visit_hooked(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     const struct plan *plan = context;
     for (size_t i = 0; i < plan->count; i++)
-        if (plan->items[i].hooked && is_module(info->dlpi_name, plan->items[i].module))
+        if (plan->items[i].hooked && module_is(info->dlpi_name, plan->items[i].module))
             hooks_add(info->dlpi_addr + plan->items[i].function, (uint32_t)i, &plan->items[i]);
     return 0;
 }

@@ -1,0 +1,309 @@
+#include "tracer/looks.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/path.h"
+#include "tracer/layout.h"
+
+#define MOST_LOOKS 4096 /* each new call chain is held against all */
+
+/* ---- what is wanted ---- */
+
+/* A variable that a monitor's amount is made of. */
+struct wish {
+    const struct facts_monitor *monitor;
+    char *variable;
+};
+
+struct wishes {
+    size_t count, capacity;
+    struct wish *items;
+    struct layout_pair *pairs; /* one each */
+};
+
+static void add_wish(struct wishes *wishes, const struct facts_monitor *monitor, char *variable) {
+    for (size_t i = 0; i < wishes->count; i++)
+        if (wishes->items[i].monitor == monitor &&
+            strcmp(wishes->items[i].variable, variable) == 0) {
+            free(variable);
+            return;
+        }
+    *VECTOR_ADD(wishes) = (struct wish){monitor, variable};
+}
+
+/* "struct queue.size", or with a number added: the path. NULL: it is made of something else. */
+static char *variable_in(const char *amount) {
+    static const char *const before_number[] = {" + ", " - "};
+    size_t length = strlen(amount);
+    for (size_t i = 0; i < 2; i++) {
+        const char *sign = strstr(amount, before_number[i]);
+        if (sign && strspn(sign + 3, "0123456789") == strlen(sign + 3))
+            length = (size_t)(sign - amount);
+    }
+    char *path = memory_strdup(amount);
+    path[length] = '\0';
+    if (strpbrk(path, "()[]?*+-/<>&|!=,\"") || strncmp(path, "local:", 6) == 0 ||
+        !strpbrk(path, ".:")) {
+        free(path);
+        return NULL;
+    }
+    return path;
+}
+
+/* A counter that is waited for tells how much there is at the start. */
+static bool counts_down(const struct facts_monitor *monitor) {
+    return monitor->kind == MONITOR_SEMAPHORE || monitor->kind == MONITOR_TOKEN_POOL;
+}
+
+static struct wishes find_wishes(const struct facts *facts) {
+    struct wishes wishes = {0};
+    for (size_t m = 0; facts && m < facts->n_monitors; m++) {
+        const struct facts_monitor *monitor = &facts->monitors[m];
+        const struct facts_amount *amount = &monitor->amount;
+        if (!monitor->mutex || amount->constant || amount->follows_threads)
+            continue;
+        char *limit = amount->text ? variable_in(amount->text) : NULL;
+        if (limit)
+            add_wish(&wishes, monitor, limit);
+        if (monitor->count && counts_down(monitor))
+            add_wish(&wishes, monitor, memory_strdup(monitor->count));
+    }
+    wishes.pairs = memory_alloc(wishes.count, sizeof *wishes.pairs);
+    for (size_t i = 0; i < wishes.count; i++)
+        wishes.pairs[i] = (struct layout_pair){.mutex = wishes.items[i].monitor->mutex,
+                                               .variable = wishes.items[i].variable};
+    return wishes;
+}
+
+static void free_wishes(struct wishes *wishes) {
+    for (size_t i = 0; i < wishes->count; i++)
+        free(wishes->items[i].variable);
+    free(wishes->items);
+    free(wishes->pairs);
+}
+
+/* ---- where the mutexes are taken ---- */
+
+struct finder {
+    struct looks *looks;
+    const struct wishes *wishes;
+    const char *module;
+    uint32_t *name_of; /* of each wish; UINT32_MAX: none yet */
+};
+
+static bool is_at(const struct facts_place *place, const char *file, int line) {
+    return place->line == line && place->file &&
+           strcmp(path_name(place->file), path_name(file)) == 0;
+}
+
+static bool is_taken_at(const struct facts_monitor *monitor, const char *file, int line) {
+    for (size_t s = 0; s < monitor->n_sections; s++)
+        if (is_at(&monitor->sections[s].place, file, line))
+            return true;
+    for (size_t o = 0; o < monitor->n_operations; o++)
+        if (is_at(&monitor->operations[o].place, file, line))
+            return true;
+    return false;
+}
+
+static uint32_t name_of_wish(struct finder *finder, size_t wish) {
+    const struct layout_pair *pair = &finder->wishes->pairs[wish];
+    if (finder->name_of[wish] == UINT32_MAX) {
+        finder->name_of[wish] = (uint32_t)finder->looks->names.count;
+        *VECTOR_ADD(&finder->looks->names) =
+            (struct look_name){memory_strdup(pair->variable), pair->bytes, pair->is_signed};
+    }
+    return finder->name_of[wish];
+}
+
+/* What is to be looked at in code from this line. */
+static void add_code(struct finder *finder, const char *file, int line, uint64_t low,
+                     uint64_t high) {
+    const struct wishes *wishes = finder->wishes;
+    for (size_t i = 0; i < wishes->count && finder->looks->count < MOST_LOOKS; i++) {
+        if (!wishes->pairs[i].found || !is_taken_at(wishes->items[i].monitor, file, line))
+            continue;
+        struct raw_look *look = VECTOR_ADD(finder->looks);
+        memcpy(look->module, finder->module, strlen(finder->module) + 1); /* fits: see find_in */
+        look->low = low;
+        look->high = high;
+        look->offset = wishes->pairs[i].offset;
+        look->bytes = wishes->pairs[i].bytes;
+        look->name = name_of_wish(finder, i);
+    }
+}
+
+static void find_lines(struct finder *finder, Dwarf_Die *unit) {
+    Dwarf_Lines *lines = NULL;
+    size_t n = 0;
+    if (dwarf_getsrclines(unit, &lines, &n) != 0)
+        return;
+    for (size_t i = 0; i + 1 < n; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr low = 0, high = 0;
+        int number = 0;
+        bool is_end = false;
+        const char *file = dwarf_linesrc(line, NULL, NULL);
+        if (file && dwarf_lineno(line, &number) == 0 && dwarf_lineendsequence(line, &is_end) == 0 &&
+            !is_end && dwarf_lineaddr(line, &low) == 0 &&
+            dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &high) == 0 && low < high)
+            add_code(finder, file, number, low, high);
+    }
+}
+
+static int number_of(Dwarf_Die *die, unsigned name) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    dwarf_formudata(dwarf_attr(die, name, &attribute), &value);
+    return (int)value;
+}
+
+/* A wrapper around the lock that was inlined has lines of its own: the place is where it was
+ * called.
+ */
+static void find_inlined(struct finder *finder, Dwarf_Die *parent, Dwarf_Files *files,
+                         size_t n_files) {
+    Dwarf_Die child;
+    if (dwarf_child(parent, &child) != 0)
+        return;
+    do {
+        int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_inlined_subroutine) {
+            size_t file = (size_t)number_of(&child, DW_AT_call_file);
+            const char *name = file < n_files ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
+            Dwarf_Addr base = 0, low = 0, high = 0;
+            for (ptrdiff_t at = 0; name && (at = dwarf_ranges(&child, at, &base, &low, &high)) > 0;)
+                add_code(finder, name, number_of(&child, DW_AT_call_line), low, high);
+        }
+        if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||
+            tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+            tag == DW_TAG_structure_type)
+            find_inlined(finder, &child, files, n_files);
+    } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/* Has the unit code from a file in which one of the mutexes is taken? */
+static bool concerns(const struct wishes *wishes, Dwarf_Files *files, size_t n_files) {
+    for (size_t f = 0; f < n_files; f++) {
+        const char *name = dwarf_filesrc(files, f, NULL, NULL);
+        for (size_t i = 0; name && i < wishes->count; i++)
+            for (size_t s = 0; s < wishes->items[i].monitor->n_sections; s++) {
+                const char *file = wishes->items[i].monitor->sections[s].place.file;
+                if (file && strcmp(path_name(file), path_name(name)) == 0)
+                    return true;
+            }
+    }
+    return false;
+}
+
+static void find_in_debug(struct finder *finder, Dwarf *debug) {
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    while (dwarf_get_units(debug, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+        Dwarf_Files *files = NULL;
+        size_t n_files = 0;
+        if (dwarf_getsrcfiles(&die, &files, &n_files) != 0 ||
+            !concerns(finder->wishes, files, n_files))
+            continue;
+        find_lines(finder, &die);
+        find_inlined(finder, &die, files, n_files);
+    }
+}
+
+/* ---- modules ---- */
+
+/* Debug information that lives in a file of its own is found for the program; a library that has it
+ * elsewhere is the system's. */
+static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                        const char *file, const char *link, GElf_Word checksum, char **found) {
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)checksum;
+    (void)found;
+    return -1;
+}
+
+static void find_in_module(struct finder *finder, const struct wishes *wishes, bool is_library) {
+    Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_build_id_find_elf,
+        .find_debuginfo = is_library ? find_nothing : dwfl_standard_find_debuginfo,
+        .section_address = dwfl_offline_section_address,
+    };
+    Dwarf_Addr bias = 0; /* of no interest: the file's own numbering is wanted */
+    Dwfl *session = dwfl_begin(&callbacks);
+    Dwfl_Module *module = session ? dwfl_report_offline(session, "", finder->module, -1) : NULL;
+    if (module)
+        dwfl_report_end(session, NULL, NULL);
+    Dwarf *debug = module ? dwfl_module_getdwarf(module, &bias) : NULL;
+    if (debug) {
+        layout_find(debug, wishes->pairs, wishes->count);
+        find_in_debug(finder, debug);
+    }
+    if (session)
+        dwfl_end(session);
+}
+
+struct looks looks_find(const struct modules *modules, const struct facts *facts) {
+    struct looks looks = {0};
+    struct wishes wishes = find_wishes(facts);
+    struct finder finder = {.looks = &looks,
+                            .wishes = &wishes,
+                            .name_of = memory_alloc(wishes.count, sizeof(uint32_t))};
+    for (size_t i = 0; i < wishes.count; i++)
+        finder.name_of[i] = UINT32_MAX;
+    unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
+    for (size_t i = 0; wishes.count > 0 && i < modules->count; i++) {
+        finder.module = modules->items[i];
+        if (strlen(finder.module) < sizeof looks.items->module)
+            find_in_module(&finder, &wishes, i > 0);
+    }
+    free(finder.name_of);
+    free_wishes(&wishes);
+    return looks;
+}
+
+void looks_free(struct looks *looks) {
+    for (size_t i = 0; i < looks->names.count; i++)
+        free(looks->names.items[i].variable);
+    free(looks->names.items);
+    free(looks->items);
+    *looks = (struct looks){0};
+}
+
+/* ---- files ---- */
+
+int looks_save(const struct looks *looks, const char *directory, struct error *error) {
+    if (looks->count == 0)
+        return 0;
+    char *path = memory_format("%s/%s", directory, RAW_LOOKS);
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    size_t bytes = looks->count * sizeof *looks->items;
+    bool written = file >= 0 && write(file, looks->items, bytes) == (ssize_t)bytes;
+    int cause = errno;
+    if (file >= 0 && close(file) != 0 && written) {
+        written = false;
+        cause = errno;
+    }
+    if (!written)
+        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
+    free(path);
+    return written ? 0 : -1;
+}
+
+bool looks_read_value(const struct looks *looks, const struct raw_value *raw, const char **name,
+                      int64_t *value) {
+    if (raw->ticks == 0 || raw->look >= looks->count)
+        return false;
+    const struct look_name *look = &looks->names.items[looks->items[raw->look].name];
+    uint64_t bits = 0;
+    memcpy(&bits, raw->bytes, look->bytes);
+    unsigned unused = 64 - 8 * look->bytes;
+    *name = look->variable;
+    *value = look->is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    return true;
+}

@@ -1,0 +1,107 @@
+/* What variables hold under a mutex: a limit, a counter. Whoever comes to a call chain for the
+ * first time in which a mutex is taken that guards one looks at it, once he has the mutex.
+ *
+ * The distance between the two is the debug information's word. Should it be wrong (other source
+ * than that which was compiled), the kernel refuses to copy from where nothing is, and nobody
+ * crashes: the value is written to the file straight from its place. */
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+#include "tracer/probe/inside.h"
+
+static struct {
+    struct raw_look *items; /* at the addresses at which the modules are loaded */
+    size_t count;
+    uint64_t n_values;
+} looks;
+
+static int place_module(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    const char *other = NULL; /* the last path that is not this module's: they come in groups */
+    for (size_t i = 0; i < looks.count; i++) {
+        struct raw_look *look = &looks.items[i];
+        if (look->module[0] == '\0' || (other != NULL && strcmp(look->module, other) == 0))
+            continue;
+        other = look->module;
+        if (!module_is(info->dlpi_name, look->module))
+            continue;
+        other = NULL;
+        look->low += info->dlpi_addr;
+        look->high += info->dlpi_addr;
+        look->module[0] = '\0';
+    }
+    return 0;
+}
+
+/* What is in no loaded module must not be found. */
+static void drop_unplaced(void) {
+    for (size_t i = 0; i < looks.count; i++)
+        if (looks.items[i].module[0] != '\0')
+            looks.items[i].low = looks.items[i].high = 0;
+}
+
+void looks_read(const char *directory) {
+    char path[FILE_PATH_MAX];
+    if (!file_name(path, directory, "/" RAW_LOOKS, -1, ""))
+        return;
+    int file = file_open(path, O_RDONLY);
+    if (file < 0)
+        return;
+    off_t bytes = lseek64(file, 0, SEEK_END);
+    struct raw_look *items = bytes > 0 ? file_memory((size_t)bytes) : NULL;
+    bool whole = items != NULL && file_read_at(file, items, (size_t)bytes, 0);
+    file_close(file);
+    if (!whole)
+        return;
+    looks.items = items;
+    looks.count = (size_t)bytes / sizeof *items;
+    dl_iterate_phdr(place_module, NULL);
+    drop_unplaced();
+}
+
+static bool is_in(const struct raw_look *look, const struct raw_context *chain) {
+    for (uint32_t i = 0; i < chain->depth && i < RAW_LOOK_FRAMES; i++)
+        if (chain->addresses[i] > look->low && chain->addresses[i] <= look->high)
+            return true;
+    return false;
+}
+
+bool looks_concern(const struct raw_context *chain) {
+    for (size_t i = 0; i < looks.count; i++)
+        if (is_in(&looks.items[i], chain))
+            return true;
+    return false;
+}
+
+/* The entry counts once its first word is there. */
+static void write_value(int file, uint32_t look, uint64_t mutex) {
+    uint64_t number = __atomic_fetch_add(&looks.n_values, 1, __ATOMIC_RELAXED);
+    if (number >= RAW_MOST_VALUES)
+        return;
+    uint64_t at = number * sizeof(struct raw_value);
+    const void *variable = (const void *)(mutex + (uint64_t)looks.items[look].offset);
+    struct raw_value value = {
+        .ticks = clock_after(), .mutex = mutex, .look = look, .thread = probe_thread.index};
+    if (file_write_at(file, variable, looks.items[look].bytes,
+                      at + offsetof(struct raw_value, bytes)))
+        file_write_at(file, &value, offsetof(struct raw_value, bytes), at);
+}
+
+void probe_look(uint32_t context, uint64_t mutex) {
+    char path[FILE_PATH_MAX];
+    const struct raw_context *chain = context_chain(context);
+    probe_thread.look = 0;
+    if (chain == NULL || !file_name(path, probe_process.prefix, ".values", -1, ""))
+        return;
+    struct file_quiet quiet = quiet_enter();
+    int file = file_open(path, O_RDWR | O_CREAT);
+    if (file >= 0 && file_reserve(file, 0, RAW_MOST_VALUES * sizeof(struct raw_value)))
+        for (size_t i = 0; i < looks.count; i++)
+            if (is_in(&looks.items[i], chain))
+                write_value(file, (uint32_t)i, mutex);
+    if (file >= 0)
+        file_close(file);
+    quiet_leave(quiet);
+}
