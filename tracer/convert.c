@@ -389,6 +389,9 @@ static void tell_losses(struct converter *converter, const struct image *image) 
         loss = memory_strdup("the disk is full: make room");
     else if (process->failure == EMFILE || process->failure == ENFILE)
         loss = memory_strdup("it had no file descriptor left: raise its limit of open files");
+    else if (process->failure == EOPNOTSUPP)
+        loss = memory_strdup("the folder's file system cannot promise room for a file: choose one "
+                             "on another file system");
     else if (process->failure)
         loss = memory_format("it could not write them any more (%s): let it keep its user and its "
                              "root folder",
