@@ -411,9 +411,9 @@ static int prepare_raw(struct collection *collection, struct error *error) {
 }
 
 static void find_looks(struct collection *collection) {
-    struct modules modules = modules_find(collection->program.path);
+    struct loaded modules = loaded_find(collection->program.path);
     collection->looks = looks_find(&modules, collection->options->facts);
-    modules_free(&modules);
+    loaded_free(&modules);
 }
 
 /* What they shall do besides their own. */

@@ -82,6 +82,29 @@ static bool find_field(Dwarf_Die *record, const char *fields, int64_t *offset, D
     return false;
 }
 
+/* How far into a field or variable of this type the mutex itself lies that it is, or wraps. Adds to
+ * `*offset`; false: there is none, or it is only pointed at. glibc's are unions with a member of
+ * this name. */
+static bool find_mutex(Dwarf_Die *type, int64_t *offset) {
+    Dwarf_Die child, inner;
+    if (!is_record(type) || dwarf_child(type, &child) != 0)
+        return false;
+    do {
+        const char *name = dwarf_diename(&child);
+        int tag = dwarf_tag(&child);
+        if (dwarf_tag(type) == DW_TAG_union_type && name && strcmp(name, "__size") == 0)
+            return true;
+        int64_t at = place_in_record(&child);
+        if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !type_of(&child, &inner))
+            continue;
+        *offset += at;
+        if (find_mutex(&inner, offset))
+            return true;
+        *offset -= at;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
 /* Is what the field or variable holds a whole number? */
 static bool read_number_type(Dwarf_Die *die, struct layout_pair *pair) {
     Dwarf_Attribute attribute;
@@ -126,12 +149,13 @@ static void give(struct answer *answer, const struct layout_pair *pair) {
 }
 
 static void ask_record(struct question *question, Dwarf_Die *die) {
-    Dwarf_Die record = *die, mutex, variable;
+    Dwarf_Die record = *die, mutex, mutex_type, variable;
     int64_t mutex_at = 0, variable_at = 0;
     struct layout_pair pair = question->answer.pair;
     if (dwarf_tag(die) == DW_TAG_typedef && !type_of(die, &record))
         return;
     if (!find_field(&record, question->mutex.fields, &mutex_at, &mutex) ||
+        !type_of(&mutex, &mutex_type) || !find_mutex(&mutex_type, &mutex_at) ||
         !find_field(&record, question->variable.fields, &variable_at, &variable) ||
         !read_number_type(&variable, &pair))
         return;
@@ -153,15 +177,17 @@ static bool address_of(Dwarf_Die *die, int64_t *address) {
     return true;
 }
 
-/* Notes where the variable is, if this is its definition. */
-static bool note_global(const struct path *path, Dwarf_Die *die, int unit, struct global *global,
+/* If this is the variable's definition: where it or the field of it is. */
+static bool find_global(const struct path *path, Dwarf_Die *die, int64_t *address,
                         Dwarf_Die *field) {
     Dwarf_Die type;
-    int64_t address;
     *field = *die;
-    if (!address_of(die, &address) || !type_of(die, &type) ||
-        (*path->fields && !find_field(&type, path->fields, &address, field)))
-        return false;
+    return strcmp(dwarf_diename(die), path->owner) == 0 && address_of(die, address) &&
+           type_of(die, &type) &&
+           (!*path->fields || find_field(&type, path->fields, address, field));
+}
+
+static bool note(struct global *global, int64_t address, int unit) {
     global->differs |= global->known && global->address != address;
     global->known = true;
     global->address = address;
@@ -171,19 +197,17 @@ static bool note_global(const struct path *path, Dwarf_Die *die, int unit, struc
 
 static void ask_global(struct question *question, Dwarf_Die *die, int unit) {
     struct answer *answer = &question->answer;
-    const char *name = dwarf_diename(die);
-    Dwarf_Die field;
-    bool both = false;
-    if (strcmp(name, question->mutex.owner) == 0)
-        both |= note_global(&question->mutex, die, unit, &answer->mutex, &field) &&
-                answer->variable.known && answer->variable.unit == unit;
-    if (strcmp(name, question->variable.owner) == 0 &&
-        note_global(&question->variable, die, unit, &answer->variable, &field)) {
-        if (!read_number_type(&field, &answer->pair))
-            answer->variable.known = false;
-        both |= answer->variable.known && answer->mutex.known && answer->mutex.unit == unit;
-    }
-    if (!both)
+    Dwarf_Die field, type;
+    int64_t address;
+    bool is_part = false;
+    if (find_global(&question->mutex, die, &address, &field) && type_of(&field, &type) &&
+        find_mutex(&type, &address))
+        is_part |= note(&answer->mutex, address, unit);
+    if (find_global(&question->variable, die, &address, &field) &&
+        read_number_type(&field, &answer->pair))
+        is_part |= note(&answer->variable, address, unit);
+    if (!is_part || !answer->mutex.known || !answer->variable.known || answer->mutex.unit != unit ||
+        answer->variable.unit != unit)
         return;
     struct layout_pair pair = answer->pair;
     pair.offset = answer->variable.address - answer->mutex.address;

@@ -248,7 +248,7 @@ static void find_in_module(struct finder *finder, const struct wishes *wishes, b
         dwfl_end(session);
 }
 
-struct looks looks_find(const struct modules *modules, const struct facts *facts) {
+struct looks looks_find(const struct loaded *modules, const struct facts *facts) {
     struct looks looks = {0};
     struct wishes wishes = find_wishes(facts);
     struct finder finder = {.looks = &looks,

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "formats/facts.h"
-#include "tracer/modules.h"
+#include "tracer/loaded.h"
 #include "tracer/raw.h"
 
 struct look_name {
@@ -28,7 +28,7 @@ struct looks {
 
 /* Finds, with the debug information of the modules, what the facts (NULL: none) say is to be looked
  * at. looks_free() ends it. */
-struct looks looks_find(const struct modules *modules, const struct facts *facts);
+struct looks looks_find(const struct loaded *modules, const struct facts *facts);
 void looks_free(struct looks *looks);
 
 /* Writes DIRECTORY/looks for the probe library. */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "tracer/modules.h"
+#include "tracer/loaded.h"
 
 /* ---- symbols and code ---- */
 
@@ -127,7 +127,7 @@ static bool find_in_module(struct wrap_plan *plan, const char *module,
 
 /* ---- the plan ---- */
 
-static int find_function(struct wrap_plan *plan, const struct modules *modules,
+static int find_function(struct wrap_plan *plan, const struct loaded *modules,
                          const struct user_function *function, const struct user_catalog *catalog,
                          struct error *error) {
     if (strlen(function->name) >= sizeof plan->raw.name)
@@ -147,13 +147,13 @@ int wraps_find(struct wraps *wraps, const char *path, const struct user_catalog 
     *wraps = (struct wraps){0};
     if (!catalog || catalog->functions.count == 0)
         return 0;
-    struct modules modules = modules_find(path);
+    struct loaded modules = loaded_find(path);
     wraps->items = memory_alloc(catalog->functions.count, sizeof *wraps->items);
     int status = 0;
     for (size_t i = 0; i < catalog->functions.count && status == 0; i++)
         status = find_function(&wraps->items[wraps->count++], &modules,
                                &catalog->functions.items[i], catalog, error);
-    modules_free(&modules);
+    loaded_free(&modules);
     if (status != 0)
         wraps_free(wraps);
     return status;

@@ -117,8 +117,8 @@ static void *compute(void *unused) {
 #define GATE_LIMIT  (-3)
 #define GATE_PASSES 4
 
-/* One that its limit stands before, one whose variable would be where no memory is, and one of
- * globals. */
+/* One that its limit stands before, one whose variable would be where no memory is, one whose mutex
+ * lies elsewhere, and one of globals. */
 struct gate {
     struct {
         short limit;
@@ -130,6 +130,11 @@ struct gate {
 struct distant_gate {
     pthread_mutex_t mutex;
     char between[1 << 30];
+    long left;
+};
+
+struct pointing_gate {
+    pthread_mutex_t *mutex;
     long left;
 };
 
@@ -153,6 +158,12 @@ static void pass_distant(struct distant_gate *gate) {
 }
 enum { DISTANT_LINE = __LINE__ - 3 };
 
+static void pass_pointing(struct pointing_gate *gate) {
+    pthread_mutex_lock(gate->mutex);
+    pthread_mutex_unlock(gate->mutex);
+}
+enum { POINTING_LINE = __LINE__ - 3 };
+
 static void pass_open(void) {
     pthread_mutex_lock(&open_gate);
     open_left++;
@@ -167,9 +178,11 @@ static void pass_gates(void) {
     if (!gate || distant == MAP_FAILED || mprotect(distant, 1 << 12, PROT_READ | PROT_WRITE) != 0)
         abort();
     *gate = (struct gate){{GATE_LIMIT}, PTHREAD_MUTEX_INITIALIZER, GATE_LEFT};
+    struct pointing_gate pointing = {&mutex, GATE_LEFT};
     for (int i = 0; i < GATE_PASSES; i++) {
         pass_gate(gate);
         pass_distant(distant);
+        pass_pointing(&pointing);
         pass_open();
     }
     free(gate);
@@ -492,7 +505,8 @@ static void limits_and_counters_are_looked_at_once_under_their_mutex(void **stat
     (void)state;
     struct facts_section sections[] = {{.place = {__FILE__, "pass_gate", GATE_LINE, 5}},
                                        {.place = {__FILE__, "pass_distant", DISTANT_LINE, 5}},
-                                       {.place = {__FILE__, "pass_open", OPEN_LINE, 5}}};
+                                       {.place = {__FILE__, "pass_open", OPEN_LINE, 5}},
+                                       {.place = {__FILE__, "pass_pointing", POINTING_LINE, 5}}};
     struct facts_monitor monitors[] = {{.kind = MONITOR_SEMAPHORE,
                                         .mutex = "struct gate.mutex",
                                         .count = "struct gate.left",
@@ -508,13 +522,18 @@ static void limits_and_counters_are_looked_at_once_under_their_mutex(void **stat
                                         .mutex = "global:open_gate",
                                         .count = "global:open_left",
                                         .n_sections = 1,
-                                        .sections = &sections[2]}};
-    struct facts facts = {.n_monitors = 3, .monitors = monitors};
+                                        .sections = &sections[2]},
+                                       {.kind = MONITOR_SEMAPHORE,
+                                        .mutex = "struct pointing_gate.mutex",
+                                        .count = "struct pointing_gate.left",
+                                        .n_sections = 1,
+                                        .sections = &sections[3]}};
+    struct facts facts = {.n_monitors = 4, .monitors = monitors};
     known = &facts;
     struct trace *trace = trace_act("gates", NULL, 0);
     known = NULL;
     assert_true(trace->meta.complete && WEXITSTATUS(trace->meta.exit_status) == 0);
-    assert_int_equal(count_records(&trace->threads[0], API_pthread_mutex_lock), 3 * GATE_PASSES);
+    assert_int_equal(count_records(&trace->threads[0], API_pthread_mutex_lock), 4 * GATE_PASSES);
     const struct trace_value *left = value_of(trace, "struct gate.left");
     const struct trace_value *limit = value_of(trace, "struct gate.made_for.limit");
     const struct trace_value *open = value_of(trace, "global:open_left");
@@ -526,6 +545,7 @@ static void limits_and_counters_are_looked_at_once_under_their_mutex(void **stat
     assert_first_look(trace, limit, GATE_LINE);
     assert_first_look(trace, open, OPEN_LINE);
     assert_null(value_of(trace, "struct distant_gate.left"));
+    assert_null(value_of(trace, "struct pointing_gate.left"));
     trace_free(trace);
     trace = trace_act("gates", NULL, 0); /* nobody asks */
     assert_int_equal(trace->n_values, 0);

@@ -1,4 +1,4 @@
-#include "tracer/modules.h"
+#include "tracer/loaded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,14 +11,14 @@
 
 #include "base/memory.h"
 
-static void add_module(struct modules *modules, const char *path) {
+static void add_module(struct loaded *modules, const char *path) {
     char *resolved = realpath(path, NULL);
     if (resolved)
         *VECTOR_ADD(modules) = resolved;
 }
 
 /* "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007f...)", or without "... =>" */
-static void read_loaded(struct modules *modules, FILE *file) {
+static void read_loaded(struct loaded *modules, FILE *file) {
     char *line = NULL;
     size_t capacity = 0;
     while (getline(&line, &capacity, file) > 0) {
@@ -33,7 +33,7 @@ static void read_loaded(struct modules *modules, FILE *file) {
 }
 
 /* Asks the program's dynamic loader, which then does not start the program. */
-static void find_libraries(struct modules *modules, const char *path) {
+static void find_libraries(struct loaded *modules, const char *path) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
@@ -60,16 +60,16 @@ static void find_libraries(struct modules *modules, const char *path) {
     free(path_variable);
 }
 
-struct modules modules_find(const char *path) {
-    struct modules modules = {0};
+struct loaded loaded_find(const char *path) {
+    struct loaded modules = {0};
     add_module(&modules, path);
     find_libraries(&modules, path);
     return modules;
 }
 
-void modules_free(struct modules *modules) {
+void loaded_free(struct loaded *modules) {
     for (size_t i = 0; i < modules->count; i++)
         free(modules->items[i]);
     free(modules->items);
-    *modules = (struct modules){0};
+    *modules = (struct loaded){0};
 }
