@@ -34,6 +34,14 @@ static struct path parse_path(const char *text) {
     return path;
 }
 
+/* Debug information has a template's arguments behind its name. */
+static bool is_named(Dwarf_Die *die, const struct path *path) {
+    const char *name = dwarf_diename(die);
+    size_t length = strlen(path->owner);
+    return name && strncmp(name, path->owner, length) == 0 &&
+           (name[length] == '\0' || name[length] == '<');
+}
+
 /* ---- types ---- */
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type) {
@@ -182,7 +190,7 @@ static bool find_global(const struct path *path, Dwarf_Die *die, int64_t *addres
                         Dwarf_Die *field) {
     Dwarf_Die type;
     *field = *die;
-    return strcmp(dwarf_diename(die), path->owner) == 0 && address_of(die, address) &&
+    return is_named(die, path) && address_of(die, address) &&
            type_of(die, &type) &&
            (!*path->fields || find_field(&type, path->fields, address, field));
 }
@@ -233,15 +241,14 @@ struct search {
 };
 
 static void ask(struct search *search, Dwarf_Die *die) {
-    const char *name = dwarf_diename(die);
     bool is_variable = dwarf_tag(die) == DW_TAG_variable;
-    for (size_t q = 0; name && q < search->n_questions; q++) {
+    for (size_t q = 0; q < search->n_questions; q++) {
         struct question *question = &search->questions[q];
         if (question->mutex.is_global != is_variable)
             continue;
         if (is_variable)
             ask_global(question, die, search->unit);
-        else if (strcmp(name, question->mutex.owner) == 0)
+        else if (is_named(die, &question->mutex))
             ask_record(question, die);
     }
 }
