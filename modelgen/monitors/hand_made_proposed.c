@@ -12,6 +12,7 @@
 #include "modelgen/scaling/source.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
+#define ABOUT_AS_MANY     0.95 /* of the most waits that a guard tells: which tells most is chance */
 /* Confidence in what the source alone says: of what the trace could not confirm ... */
 #define UNCONFIRMED 0.3
 #define UNWAITED    0.5 /* ... or had no reason to */
@@ -86,8 +87,30 @@ static void write_verdict(const struct stream_input *input, const struct propose
     monitor->confidence = monitor->confidence > sure ? monitor->confidence : sure;
 }
 
-/* Of the guards, the one with the most evidence names the object; another one that feeds it and is
- * fed by it is its other side. */
+/* There is so much of it, and may be more or less of it in another configuration. */
+static bool is_limit(const struct guard *guard) {
+    return guard->kind == GUARD_TOKENS && guard->take == 1;
+}
+
+/* The one with the most evidence; of those that tell about as much, a limit. NULL: there is none.
+ */
+static const struct guard *naming_guard(const struct proposed *proposed) {
+    const struct guard **guards = proposed->guards.items, *found = NULL;
+    double most = 0;
+    for (size_t i = 0; i < proposed->guards.count; i++)
+        most = guards[i]->waited > most ? guards[i]->waited : most;
+    for (size_t i = 0; i < proposed->guards.count; i++) {
+        if (guards[i]->waited < ABOUT_AS_MANY * most)
+            continue;
+        bool differ = found && is_limit(guards[i]) != is_limit(found);
+        if (!found || (differ ? is_limit(guards[i]) : guards[i]->waited > found->waited))
+            found = guards[i];
+    }
+    return found;
+}
+
+/* One of the guards names the object; another one that feeds it and is fed by it is its other side.
+ */
 static struct group group_of(const struct stream_input *input, const struct proposed *proposed) {
     struct group group = {.rooms =
                               memory_alloc(proposed->guards.count + 1, sizeof(struct guard *))};
@@ -100,9 +123,8 @@ static struct group group_of(const struct stream_input *input, const struct prop
                 group.rooms[group.n_rooms++] = guards[swap ? a : b];
                 break;
             }
-    for (size_t i = 0; i < proposed->guards.count && group.n_rooms == 0; i++)
-        if (!group.items || guards[i]->waited > group.items->waited)
-            group.items = guards[i];
+    if (group.n_rooms == 0)
+        group.items = naming_guard(proposed);
     return group;
 }
 

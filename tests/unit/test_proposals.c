@@ -367,6 +367,62 @@ static void each_object_has_the_amount_it_was_made_with(void **state) {
     trace_free(trace);
 }
 
+/* ---- what names an object ---- */
+
+static void end(struct model *model, struct trace *trace) {
+    model_free(model);
+    trace_free(trace);
+}
+
+/* Workers wait for a permit in one place, and in another for what main gives them, `more` times
+ * more often. */
+static struct trace *permit_and_items(uint64_t more) {
+    enum { TIMES = 2 * ROUNDS };
+    struct trace *trace = new_trace();
+    for (uint64_t i = 1; i <= TIMES; i++) {
+        uint64_t at = 1000 * i;
+        section(trace, 1, "enter", 20, at, NOBODY, NOBODY, 0);
+        section(trace, 2, "enter", 20, at + 100, NOBODY, EMPTY, at + 305);
+        section(trace, 1, "leave", 30, at + 300, EMPTY, NOBODY, 0);
+        section(trace, 2, "leave", 30, at + 400, EMPTY, NOBODY, 0);
+    }
+    for (uint64_t i = 1; i <= TIMES + more; i++) {
+        uint64_t at = 1000 * (TIMES + i);
+        section(trace, 1, "get", 50, at, NOBODY, FULL, at + 105);
+        section(trace, 0, "put", 40, at + 100, FULL, NOBODY, 0);
+        section(trace, 0, "put", 40, at + 200, FULL, NOBODY, 0);
+        section(trace, 0, "put", 40, at + 300, FULL, NOBODY, 0);
+        section(trace, 1, "get", 50, at + 400, NOBODY, NOBODY, 0);
+        section(trace, 1, "get", 50, at + 500, NOBODY, NOBODY, 0);
+    }
+    return finished(trace, 1000 * (2 * TIMES + more + 1));
+}
+
+static void of_two_that_tell_as_many_waits_the_limit_names_the_object(void **state) {
+    (void)state;
+    static struct facts_operation operations[] = {
+        {FACTS_WAIT, {"t.c", "enter", 20, 1}},
+        {FACTS_ARRIVE, {"t.c", "leave", 30, 1}},
+        {FACTS_WAIT, {"t.c", "get", 50, 1}},
+        {FACTS_ARRIVE, {"t.c", "put", 40, 1}},
+    };
+    static struct facts_monitor both = {.kind = MONITOR_COMPLETION,
+                                        .name = "struct x",
+                                        .mutex = "struct x.mutex",
+                                        .n_operations = 4,
+                                        .operations = operations};
+    for (uint64_t more = 0; more <= 2; more++) {
+        struct trace *trace = permit_and_items(more);
+        struct model *model = model_of(trace, 1, &both);
+        assert_int_equal(model->n_monitors, 1);
+        const struct hand_made *monitor = &model->monitors[0];
+        assert_int_equal(monitor->n_made_of, 2);
+        assert_int_equal(monitor->kind, more < 2 ? HAND_MADE_SEMAPHORE : HAND_MADE_UNBOUNDED_QUEUE);
+        assert_true(more == 2 || monitor->amount.base == 1);
+        end(model, trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_source_tells_what_comes_before_a_wait_where_the_trace_does_not),
@@ -377,6 +433,7 @@ int main(void) {
         cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
         cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
         cmocka_unit_test(each_object_has_the_amount_it_was_made_with),
+        cmocka_unit_test(of_two_that_tell_as_many_waits_the_limit_names_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
