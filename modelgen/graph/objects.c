@@ -355,7 +355,7 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
         const struct thread_pool *pool = &pools->pools[p];
         double more = amount->factor * pool->size + amount->offset - observed;
-        bool unused = guard->waited == 0 && more > 0;
+        bool unused = guard->waited == 0 && !guard->seen && more > 0;
         if (!pools_follows(pools, p) ||
             !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
@@ -431,15 +431,25 @@ static int same_condition(const struct writer *writer, const struct guard *guard
     return MODEL_NONE;
 }
 
+static char *guard_evidence(const struct guard *guard) {
+    char *replayed = memory_format(
+        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
+        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    if (!guard->seen)
+        return replayed;
+    char *text = memory_format("%s; %s held %lld when first seen", replayed, guard->seen->name,
+                               (long long)guard->seen->value);
+    free(replayed);
+    return text;
+}
+
 int objects_guard(struct writer *writer, struct guard *guard) {
     if (guard->object != -1)
         return guard->object;
     enum object_kind kind = guard->kind == GUARD_QUEUE ? OBJECT_QUEUE : OBJECT_TOKENS;
     int result = draft_object(writer->model, kind, guard_name(writer, guard));
     struct object *object = &writer->model->objects[result];
-    object->evidence = memory_format(
-        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
-        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    object->evidence = guard_evidence(guard);
     if (guard->kind == GUARD_TOKENS && guard->take == 1 &&
         amount_of_source(writer, guard, &object->amount)) {
         /* told */

@@ -94,6 +94,10 @@ static void write_evidence(const struct stream_input *input, const struct guard 
     hand_made_add_evidence(monitor,
                            "%s: %g at the start; whoever needs %g waits until they are there", what,
                            guard->initial, guard->take);
+    if (guard->seen)
+        hand_made_add_evidence(monitor, "%s: %s%s held %lld when first seen", what,
+                               guard->waited > 0 ? "" : "nobody had to wait for it; ",
+                               guard->seen->name, (long long)guard->seen->value);
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
         if (class->mutex != guard->mutex || (guard->weight[c] == 0 && !guard->waits[c]))

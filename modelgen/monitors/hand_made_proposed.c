@@ -9,7 +9,7 @@
 #include "modelgen/monitors/hand_made_guards.h"
 #include "modelgen/monitors/hand_made_patterns.h"
 #include "modelgen/monitors/hypotheses.h"
-#include "modelgen/scaling/source.h"
+#include "modelgen/monitors/proposals.h"
 
 #define UNEXPLAINED_SHARE 0.05 /* of an object's waiting may stay unexplained */
 #define ABOUT_AS_MANY     0.95 /* of the most waits that a guard tells: which tells most is chance */
@@ -160,18 +160,6 @@ static void write_proposed_operations(const struct stream_input *input,
         group_write_operations(input->monitors, group->items, monitor);
 }
 
-/* Of objects that are made by different calls, each with an amount of its own, this one's. */
-static const struct facts_amount *own_amount(const struct stream_input *input,
-                                             const struct proposed *proposed) {
-    const struct facts_amount *amount = &proposed->proposal->amount;
-    uint32_t made = input->sections->objects[proposed->mutex].context;
-    for (size_t c = 0; c < amount->n_choices; c++)
-        if (amount->choices[c].place.file &&
-            source_passes(input->trace, made, &amount->choices[c].place))
-            return &amount->choices[c].amount;
-    return amount;
-}
-
 /* Unless the pattern had one. */
 static void write_proposed_amount(const struct stream_input *input, const struct proposed *proposed,
                                   const struct group *group, const struct model *model,
@@ -184,7 +172,9 @@ static void write_proposed_amount(const struct stream_input *input, const struct
              (monitor->kind == HAND_MADE_SEMAPHORE || monitor->kind == HAND_MADE_TOKEN_POOL))
         group_write_amount(group->items, model, monitor);
     else if (is_what_the_source_says(monitor, proposed->proposal))
-        monitor->amount = draft_said(own_amount(input, proposed), input->pools);
+        monitor->amount = draft_said(
+            proposals_amount(input->trace, input->sections, proposed->proposal, proposed->mutex),
+            input->pools);
 }
 
 /* How well it is modelled, why, and how sure that is. */

@@ -11,7 +11,8 @@
  * The modules, in the order of the work:
  * - classes, proposals: sections that do the same, and what the source says of the mutex;
  * - history, hypotheses, candidates, search: a counter that tells who waited;
- * - guards, waiting, together, attempts, proposed_guards: what is made of such counters;
+ * - guards, waiting, together, attempts: what is made of such counters;
+ * - proposed_guards, values: what nobody met, as the source or the program's variables say;
  * - patterns, groups, rounds, progress, results: what no counter tells;
  * - commands, statements: the source's own words, where nothing else explains the waits;
  * - findings, hand_made: what a person would call it all;
@@ -73,7 +74,8 @@ struct guard {
     bool together;   /* with another guard that must let them go on as well */
     bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
-    double initial;  /* tokens at the start */
+    double initial;  /* tokens at the start ... */
+    const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
     int *weight;     /* per class (index into monitors.classes): what a section adds */
     bool *early;     /* per class: it does so before it waits for something else itself */
     bool *waits;     /* per class: evaluates the guard */

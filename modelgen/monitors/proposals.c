@@ -119,3 +119,44 @@ void proposals_find(const struct trace *trace, const struct sections *sections,
     free(matches);
     free(best);
 }
+
+bool proposals_act(const struct facts_monitor *proposal, enum facts_role role,
+                   const struct section_class *class) {
+    bool found = false;
+    for (size_t i = 0; i < proposal->n_operations; i++) {
+        const struct facts_operation *operation = &proposal->operations[i];
+        if (operation->role != role || strcmp(operation->place.function, class->function) != 0)
+            continue;
+        if (operation->place.line == class->line)
+            return true;
+        found = true;
+    }
+    for (size_t i = 0; i < proposal->n_operations && found; i++)
+        if (proposal->operations[i].place.line == class->line)
+            return false; /* another one is meant */
+    return found;
+}
+
+/* NULL: it is made by none of the calls that are known. */
+static const struct facts_amount *amount_made_with(const struct trace *trace,
+                                                   const struct facts_amount *amount,
+                                                   const struct sync_object *mutex) {
+    for (size_t c = 0; c < amount->n_choices; c++)
+        if (amount->choices[c].place.file &&
+            source_passes(trace, mutex->context, &amount->choices[c].place))
+            return &amount->choices[c].amount;
+    return NULL;
+}
+
+const struct facts_amount *proposals_amount(const struct trace *trace,
+                                            const struct sections *sections,
+                                            const struct facts_monitor *proposal, int mutex) {
+    const struct facts_amount *amount = &proposal->amount;
+    const struct sync_object *objects = sections->objects;
+    const struct facts_amount *own = amount_made_with(trace, amount, &objects[mutex]);
+    for (size_t o = 0; own && o < sections->n_objects; o++)
+        if (objects[o].class_id == objects[mutex].class_id &&
+            amount_made_with(trace, amount, &objects[o]) != own)
+            own = NULL;
+    return own ? own : amount;
+}

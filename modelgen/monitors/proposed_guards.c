@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "modelgen/monitors/commands.h"
 #include "modelgen/monitors/patterns.h"
+#include "modelgen/monitors/proposals.h"
+#include "modelgen/monitors/values.h"
 
 static bool acts_as_put(const struct facts_monitor *proposal, const char *function) {
     return facts_monitor_acts(proposal, FACTS_PUT, function) ||
@@ -15,25 +17,6 @@ static bool acts_as_put(const struct facts_monitor *proposal, const char *functi
 static bool acts_as_get(const struct facts_monitor *proposal, const char *function) {
     return facts_monitor_acts(proposal, FACTS_GET, function) ||
            facts_monitor_acts(proposal, FACTS_RUN, function);
-}
-
-/* Does the proposal say that this class' section acts so? One function may have several sections.
- */
-static bool acts_at(const struct facts_monitor *proposal, enum facts_role role,
-                    const struct section_class *class) {
-    bool found = false;
-    for (size_t i = 0; i < proposal->n_operations; i++) {
-        const struct facts_operation *operation = &proposal->operations[i];
-        if (operation->role != role || strcmp(operation->place.function, class->function) != 0)
-            continue;
-        if (operation->place.line == class->line)
-            return true;
-        found = true;
-    }
-    for (size_t i = 0; i < proposal->n_operations && found; i++)
-        if (proposal->operations[i].place.line == class->line)
-            return false; /* another one is meant */
-    return found;
 }
 
 /* Does the source say that who takes waits until something is there? */
@@ -90,35 +73,56 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
     return holds;
 }
 
-/* Tokens: as many as the source says, and never fewer than were out at one time. The same. */
-static bool try_proposed_tokens(const struct facts_monitor *proposal, const struct history *history,
+/* The most that were out at one time, but one at least. */
+static double most_out(const struct guard *guard, const struct history *history) {
+    double out = 0, most = 1;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct event *event = &history->items[i];
+        out -= event->kind == EVENT_EFFECT ? guard->weight[event->class_index] : 0;
+        most = fmax(most, out);
+    }
+    return most;
+}
+
+/* As many as the source says, or else a variable held. Where the source tells what it depends on
+ * alone, those that were out show the rest. False: nothing tells. */
+static bool tell_tokens(const struct trace *trace, const struct sections *sections,
+                        const struct monitors *monitors, double most, struct guard *guard) {
+    const struct facts_amount *said = &guard->proposal->amount;
+    const struct facts_amount *own =
+        proposals_amount(trace, sections, guard->proposal, guard->mutex);
+    struct seen_amount seen = {0};
+    if (!own->constant && !own->follows_threads)
+        seen = values_amount(trace, sections, monitors, guard);
+    guard->seen = seen.value;
+    guard->initial = own->constant ? own->offset : seen.value ? seen.number : most;
+    return own->constant || seen.value || said->follows_threads || said->n_choices > 0;
+}
+
+/* Tokens, never fewer than were out at one time. The same. */
+static bool try_proposed_tokens(const struct trace *trace, const struct sections *sections,
+                                const struct facts_monitor *proposal, const struct history *history,
                                 const struct monitors *monitors, struct guard *result) {
     struct guard guard = *result;
-    int mutex = guard.mutex;
     bool takes_some = false, gives = false;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
-        if (class->mutex != mutex)
+        if (class->mutex != guard.mutex)
             continue;
-        if (acts_at(proposal, FACTS_ACQUIRE, class) || acts_at(proposal, FACTS_GET, class)) {
+        if (proposals_act(proposal, FACTS_ACQUIRE, class) ||
+            proposals_act(proposal, FACTS_GET, class)) {
             guard.weight[c] = -1;
             guard.waits[c] = takes_some = true;
-        } else if (acts_at(proposal, FACTS_RELEASE, class) || acts_at(proposal, FACTS_PUT, class)) {
+        } else if (proposals_act(proposal, FACTS_RELEASE, class) ||
+                   proposals_act(proposal, FACTS_PUT, class)) {
             guard.weight[c] = 1;
             gives = true;
         }
     }
-    double out = 0, most = 1;
-    for (size_t i = 0; i < history->count; i++) {
-        out -= history->items[i].kind == EVENT_EFFECT ? guard.weight[history->items[i].class_index]
-                                                      : 0;
-        most = fmax(most, out);
-    }
-    const struct facts_amount *amount = &proposal->amount;
     guard.kind = GUARD_TOKENS;
     guard.proposal = proposal;
-    guard.initial = amount->constant ? amount->offset : most;
-    bool is_known = amount->constant || amount->follows_threads || amount->n_choices > 0;
+    double most = most_out(&guard, history);
+    bool is_known = tell_tokens(trace, sections, monitors, most, &guard);
     guard_fill_outcomes(monitors, &guard, history);
     for (size_t i = 0; i < history->count; i++)
         guard.evaluations +=
@@ -203,7 +207,7 @@ void proposed_guards_find(const struct trace *trace, const struct sections *sect
         break;
     case MONITOR_SEMAPHORE:
     case MONITOR_TOKEN_POOL:
-        holds = try_proposed_tokens(proposal, history, monitors, &guard);
+        holds = try_proposed_tokens(trace, sections, proposal, history, monitors, &guard);
         break;
     default:
         break;

@@ -367,12 +367,234 @@ static void each_object_has_the_amount_it_was_made_with(void **state) {
     trace_free(trace);
 }
 
-/* ---- what names an object ---- */
+/* ---- limits that nobody met ---- */
+
+/* A variable held `value` when a thread had just taken the mutex. */
+static void see_under(struct trace *trace, uint64_t mutex, const char *name, uint64_t time_ns,
+                      int64_t value) {
+    trace->values = memory_resize(trace->values, trace->n_values + 1, sizeof *trace->values);
+    trace->values[trace->n_values++] =
+        (struct trace_value){memory_strdup(name), mutex, 1, time_ns, value};
+}
+
+static void see(struct trace *trace, const char *name, uint64_t time_ns, int64_t value) {
+    see_under(trace, MUTEX, name, time_ns, value);
+}
+
+/* The model's only object of that kind; NULL: it has none. */
+static const struct object *find_tokens(const struct model *model) {
+    const struct object *found = NULL;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_TOKENS) {
+            assert_null(found);
+            found = &model->objects[o];
+        }
+    return found;
+}
+
+/* How many there are at the start; -1: the model has none. */
+static double tokens_of(const struct model *model) {
+    const struct object *tokens = find_tokens(model);
+    assert_true(!tokens || tokens->amount.n_terms == 0);
+    return tokens ? tokens->amount.base : -1;
+}
+
+static bool any_contains(char **lines, size_t n, const char *text) {
+    for (size_t i = 0; i < n; i++)
+        if (strstr(lines[i], text))
+            return true;
+    return false;
+}
+
+static bool evidence_says(const struct model *model, const char *text) {
+    assert_int_equal(model->n_monitors, 1);
+    return any_contains(model->monitors[0].evidence, model->monitors[0].n_evidence, text);
+}
+
+static bool is_noted(const struct model *model) {
+    return any_contains(model->notes, model->n_notes, "nobody had to wait for");
+}
 
 static void end(struct model *model, struct trace *trace) {
     model_free(model);
     trace_free(trace);
 }
+
+enum { ENTERS_FIRST = 1000, ENTERS_SECOND = 1100, OTHER_MUTEX = 0x1100 };
+
+/* Two workers are inside at once, and nobody ever has to wait. */
+static void pass_gate(struct trace *trace, uint64_t mutex, uint64_t at) {
+    builder_section(trace, 1, "enter", 20, mutex, at, NULL, 0, 0, 0);
+    builder_section(trace, 2, "enter", 20, mutex, at + 100, NULL, 0, 0, 0);
+    builder_section(trace, 1, "leave", 30, mutex, at + 200, "pthread_cond_signal", EMPTY, 0, 0);
+    builder_section(trace, 2, "leave", 30, mutex, at + 300, "pthread_cond_signal", EMPTY, 0, 0);
+}
+
+static struct trace *gate_trace(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        pass_gate(trace, MUTEX, ENTERS_FIRST + 1000 * i);
+    return finished(trace, 20000);
+}
+
+static struct facts_operation gate_acts[] = {
+    {FACTS_ACQUIRE, {"t.c", "enter", 20, 1}},
+    {FACTS_RELEASE, {"t.c", "leave", 30, 1}},
+};
+static struct facts_variable gate_variables[] = {{.name = "struct gate.left"},
+                                                 {.name = "struct gate.limit"}};
+
+/* Counts down how many may still enter. */
+static struct facts_step enter_steps[] = {
+    {.kind = STEP_WAIT, .value = {"left == 0", "$0 0 =="}, .condition = "struct gate.free"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = -1},
+};
+static struct facts_step leave_steps[] = {
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_SIGNAL, .condition = "struct gate.free"},
+};
+static struct facts_section down_sections[] = {{{"t.c", "enter", 20, 1}, 2, enter_steps},
+                                               {{"t.c", "leave", 30, 1}, 2, leave_steps}};
+/* Counts up how many are inside. */
+static struct facts_step enter_up_steps[] = {
+    {.kind = STEP_WAIT, .value = {"left >= limit", "$0 $1 >="}, .condition = "struct gate.free"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = 1},
+};
+static struct facts_step leave_up_steps[] = {
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = -1},
+    {.kind = STEP_SIGNAL, .condition = "struct gate.free"},
+};
+static struct facts_section up_sections[] = {{{"t.c", "enter", 20, 1}, 2, enter_up_steps},
+                                             {{"t.c", "leave", 30, 1}, 2, leave_up_steps}};
+
+static struct facts_monitor gate_of(struct facts_section *sections) {
+    return (struct facts_monitor){.kind = MONITOR_SEMAPHORE,
+                                  .name = "struct gate",
+                                  .mutex = "struct gate.mutex",
+                                  .n_operations = 2,
+                                  .operations = gate_acts,
+                                  .n_variables = 2,
+                                  .variables = gate_variables,
+                                  .n_sections = 2,
+                                  .sections = sections,
+                                  .count = "struct gate.left",
+                                  .amount = {.text = "struct gate.limit + 1"}};
+}
+
+/* How many permits the model has of a gate that was seen so. */
+static double permits(struct trace *trace, struct facts_section *sections) {
+    struct facts_monitor gate = gate_of(sections);
+    struct model *model = model_of(trace, 1, &gate);
+    double amount = tokens_of(model);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_SEMAPHORE);
+    assert_int_equal(model->monitors[0].how, amount < 0 ? MODELLED_NOT : MODELLED_EXACTLY);
+    assert_true(amount < 0 || model->monitors[0].amount.base == amount);
+    assert_true(is_noted(model) == (amount < 0));
+    assert_true(evidence_says(model, " when first seen") == (amount >= 0));
+    end(model, trace);
+    return amount;
+}
+
+static void permits_that_nobody_waited_for_are_those_that_the_counter_held(void **state) {
+    (void)state;
+    assert_true(permits(gate_trace(), down_sections) == -1);
+    struct trace *trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 3);
+    assert_true(permits(trace, down_sections) == 3);
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_SECOND, 2); /* one has gone in */
+    assert_true(permits(trace, down_sections) == 3);
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST + 1000, 3); /* both have gone, and come back */
+    assert_true(permits(trace, down_sections) == 3);
+}
+
+static void the_user_is_told_what_the_variable_held(void **state) {
+    (void)state;
+    struct facts_monitor gate = gate_of(down_sections);
+    struct trace *trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_SECOND, 2);
+    struct model *model = model_of(trace, 1, &gate);
+    assert_true(
+        evidence_says(model, "nobody had to wait for it; struct gate.left held 2 when first seen"));
+    assert_true(strstr(find_tokens(model)->evidence, "struct gate.left held 2 when first seen"));
+    end(model, trace);
+}
+
+static void where_a_counter_counts_up_the_limit_tells(void **state) {
+    (void)state;
+    struct trace *trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 0);
+    assert_true(permits(trace, up_sections) == -1);
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 0);
+    see(trace, "struct gate.limit", ENTERS_FIRST, 4);
+    assert_true(permits(trace, up_sections) == 5);
+}
+
+static void what_was_seen_does_not_tell_where_something_speaks_against_it(void **state) {
+    (void)state;
+    struct trace *trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 1); /* but two went in */
+    assert_true(permits(trace, down_sections) == -1);
+    trace = gate_trace();
+    see_under(trace, OTHER_MUTEX, "struct gate.left", ENTERS_FIRST, 3);
+    assert_true(permits(trace, down_sections) == -1);
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_SECOND, 2);
+    enter_steps[1].guard.text = "left > 1"; /* the first may have taken one or not */
+    assert_true(permits(trace, down_sections) == -1);
+    enter_steps[1].guard.text = NULL;
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 6);
+    enter_steps[0].value.postfix = "$0 2 <"; /* one more must be left */
+    assert_true(permits(trace, down_sections) == -1);
+    enter_steps[0].value.postfix = "$0 0 ==";
+    trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 6);
+    enter_steps[1].by = -2; /* who goes in takes two */
+    assert_true(permits(trace, down_sections) == -1);
+    enter_steps[1].by = -1;
+}
+
+/* Two gates of one type, which the same workers pass one after the other. */
+static void gates_that_are_alike_must_have_begun_alike(void **state) {
+    (void)state;
+    for (int more = 0; more <= 1; more++) {
+        struct trace *trace = new_trace();
+        for (uint64_t i = 0; i < ROUNDS; i++) {
+            pass_gate(trace, MUTEX, ENTERS_FIRST + 2000 * i);
+            pass_gate(trace, OTHER_MUTEX, ENTERS_FIRST + 2000 * i + 1000);
+        }
+        finished(trace, 40000);
+        see(trace, "struct gate.left", ENTERS_FIRST, 3);
+        see_under(trace, OTHER_MUTEX, "struct gate.left", ENTERS_SECOND + 1000, 2 + more);
+        struct facts_monitor gate = gate_of(down_sections);
+        struct model *model = model_of(trace, 1, &gate);
+        assert_true(tokens_of(model) == (more ? -1 : 3));
+        end(model, trace);
+    }
+}
+
+/* Of several amounts that the source knows the one that was seen. */
+static void what_was_seen_chooses_among_what_the_source_says(void **state) {
+    (void)state;
+    static struct facts_choice choices[] = {
+        {.amount = {.text = "4", .offset = 4, .constant = true}},
+        {.amount = {.text = "6 * n_threads", .factor = 6, .follows_threads = true}},
+    };
+    struct facts_monitor gate = gate_of(down_sections);
+    gate.amount.n_choices = 2;
+    gate.amount.choices = choices;
+    struct trace *trace = gate_trace();
+    see(trace, "struct gate.left", ENTERS_FIRST, 4);
+    struct model *model = model_of(trace, 1, &gate);
+    assert_true(tokens_of(model) == 4);
+    end(model, trace);
+}
+
+/* ---- what names an object ---- */
 
 /* Workers wait for a permit in one place, and in another for what main gives them, `more` times
  * more often. */
@@ -433,6 +655,12 @@ int main(void) {
         cmocka_unit_test(where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it),
         cmocka_unit_test(what_the_source_decides_is_no_surer_than_the_source),
         cmocka_unit_test(each_object_has_the_amount_it_was_made_with),
+        cmocka_unit_test(permits_that_nobody_waited_for_are_those_that_the_counter_held),
+        cmocka_unit_test(the_user_is_told_what_the_variable_held),
+        cmocka_unit_test(where_a_counter_counts_up_the_limit_tells),
+        cmocka_unit_test(what_was_seen_does_not_tell_where_something_speaks_against_it),
+        cmocka_unit_test(gates_that_are_alike_must_have_begun_alike),
+        cmocka_unit_test(what_was_seen_chooses_among_what_the_source_says),
         cmocka_unit_test(of_two_that_tell_as_many_waits_the_limit_names_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
