@@ -14,6 +14,7 @@
 #include "modelgen/monitors/doubts.h"
 #include "modelgen/monitors/groups.h"
 #include "modelgen/monitors/hand_made.h"
+#include "modelgen/monitors/rooms.h"
 #include "modelgen/monitors/statements.h"
 #include "modelgen/pools/countdowns.h"
 #include "modelgen/pools/crews.h"
@@ -266,6 +267,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     refills_write(recorded, refills, trace, &pools, cpu_ns, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
+    rooms_find(trace, &sections, &pools, &monitors);
     doubts_suspect(doubts, &monitors, &sections);
     leave_out(groups_losses(trace, &sections, &monitors), trace, timelines);
     statements_find(trace, &sections, facts, &pools, &monitors, model);

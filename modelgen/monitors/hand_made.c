@@ -73,18 +73,33 @@ static void write_slots(const struct stream_input *input, struct model *model) {
     }
 }
 
+static bool has_part(const struct model *model, const struct hand_made *monitor,
+                     enum object_kind kind) {
+    for (size_t i = 0; i < monitor->n_made_of; i++)
+        if (model->objects[monitor->made_of[i].object].kind == kind)
+            return true;
+    return false;
+}
+
 /* A limit that nobody met in this run may be met with other numbers. */
 static void tell_unmet_limits(struct model *model) {
     for (size_t i = 0; i < model->n_monitors; i++) {
         const struct hand_made *monitor = &model->monitors[i];
-        bool limits = monitor->kind == HAND_MADE_BOUNDED_QUEUE ||
-                      monitor->kind == HAND_MADE_SEMAPHORE || monitor->kind == HAND_MADE_TOKEN_POOL;
+        bool is_queue = monitor->kind == HAND_MADE_BOUNDED_QUEUE;
+        bool limits = is_queue || monitor->kind == HAND_MADE_SEMAPHORE ||
+                      monitor->kind == HAND_MADE_TOKEN_POOL;
         if (limits && monitor->how == MODELLED_NOT && monitor->replayed > 0)
             draft_note(
                 model,
                 "%s: nobody had to wait for it, so nothing tells how much of it there is, and "
                 "the model has no limit there: profile where it is short if it may get so",
                 monitor->name);
+        if (is_queue && monitor->how == MODELLED_EXACTLY &&
+            has_part(model, monitor, OBJECT_QUEUE) && !has_part(model, monitor, OBJECT_TOKENS))
+            draft_note(model,
+                       "%s: nobody had to wait for room in it, and the model has no limit there: "
+                       "profile where it is short if it may get so",
+                       monitor->name);
     }
 }
 

@@ -12,7 +12,7 @@
  * - classes, proposals: sections that do the same, and what the source says of the mutex;
  * - history, hypotheses, candidates, search: a counter that tells who waited;
  * - guards, waiting, together, attempts: what is made of such counters;
- * - proposed_guards, values: what nobody met, as the source or the program's variables say;
+ * - proposed_guards, rooms, values: what nobody met, as the source or the program's variables say;
  * - patterns, groups, rounds, progress, results: what no counter tells;
  * - commands, statements: the source's own words, where nothing else explains the waits;
  * - findings, hand_made: what a person would call it all;

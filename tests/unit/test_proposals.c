@@ -594,6 +594,152 @@ static void what_was_seen_chooses_among_what_the_source_says(void **state) {
     end(model, trace);
 }
 
+/* The worker takes what main puts; at the end two items are in the queue at once. */
+static struct trace *queue_trace(void) {
+    struct trace *trace = new_trace();
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        section(trace, 1, "get", 20, 1000 * i + 100, NOBODY, EMPTY, 1000 * i + 205);
+        section(trace, 0, "put", 10, 1000 * i + 200, EMPTY, NOBODY, 0);
+    }
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        uint64_t at = 20000 + 1000 * i;
+        section(trace, 0, "put", 10, at, EMPTY, NOBODY, 0);
+        section(trace, 0, "put", 10, at + 100, EMPTY, NOBODY, 0);
+        section(trace, 1, "get", 20, at + 200, NOBODY, NOBODY, 0);
+        section(trace, 1, "get", 20, at + 300, NOBODY, NOBODY, 0);
+    }
+    return finished(trace, 40000);
+}
+
+static struct facts_step put_steps[] = {
+    {.kind = STEP_WAIT, .value = {"count == size", "$0 $1 =="}, .condition = "struct q.not_full"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = 1},
+    {.kind = STEP_SIGNAL, .condition = "struct q.not_empty"},
+};
+static struct facts_step get_steps[] = {
+    {.kind = STEP_WAIT, .value = {"count == 0", "$0 0 =="}, .condition = "struct q.not_empty"},
+    {.kind = STEP_UPDATE, .change = CHANGE_ADD, .by = -1},
+};
+static struct facts_section queue_sections[] = {{{"t.c", "put", 10, 1}, 3, put_steps},
+                                                {{"t.c", "get", 20, 1}, 2, get_steps}};
+static struct facts_operation queue_acts[] = {{FACTS_PUT, {"t.c", "put", 10, 1}},
+                                              {FACTS_GET, {"t.c", "get", 20, 1}}};
+static struct facts_variable queue_variables[] = {
+    {.name = "struct q.count", .initial = {.text = "0", .constant = true}},
+    {.name = "struct q.size"}};
+
+static struct facts_monitor queue_of(struct facts_amount amount) {
+    return (struct facts_monitor){.kind = MONITOR_BOUNDED_QUEUE,
+                                  .name = "struct q",
+                                  .mutex = "struct q.mutex",
+                                  .n_operations = 2,
+                                  .operations = queue_acts,
+                                  .n_variables = 2,
+                                  .variables = queue_variables,
+                                  .n_sections = 2,
+                                  .sections = queue_sections,
+                                  .count = "struct q.count",
+                                  .amount = amount};
+}
+
+static struct facts_amount constant_amount(double amount) {
+    return (struct facts_amount){.text = "SIZE", .offset = amount, .constant = true};
+}
+
+/* How much room the model has in a queue of which this is said; -1: without limit. */
+static double room(struct trace *trace, struct facts_amount amount) {
+    struct facts_monitor queue = queue_of(amount);
+    struct model *model = model_of(trace, 1, &queue);
+    double found = tokens_of(model);
+    assert_int_equal(model->n_monitors, 1);
+    const struct hand_made *monitor = &model->monitors[0];
+    assert_int_equal(monitor->kind, HAND_MADE_BOUNDED_QUEUE);
+    assert_int_equal(monitor->how, MODELLED_EXACTLY);
+    assert_int_equal(monitor->n_made_of, found < 0 ? 1 : 2);
+    assert_true(found < 0 || monitor->amount.base == found);
+    assert_true(is_noted(model) == (found < 0));
+    end(model, trace);
+    return found;
+}
+
+static void a_queue_that_was_never_full_has_the_room_that_the_source_says(void **state) {
+    (void)state;
+    assert_true(room(queue_trace(), constant_amount(4)) == 4);
+    assert_true(room(queue_trace(), constant_amount(2)) == 2); /* full, but nobody waited */
+}
+
+static void it_has_the_room_that_the_limit_held(void **state) {
+    (void)state;
+    struct facts_amount amount = {.text = "struct q.size - 1"};
+    assert_true(room(queue_trace(), amount) == -1);
+    struct trace *trace = queue_trace();
+    see(trace, "struct q.size", 1100, 6);
+    see(trace, "struct q.size", 1200, 6);
+    assert_true(room(trace, amount) == 5);
+    trace = queue_trace();
+    see(trace, "struct q.size", 1100, 6);
+    struct facts_monitor queue = queue_of(amount);
+    struct model *model = model_of(trace, 1, &queue);
+    assert_true(evidence_says(
+        model, "room: nobody had to wait for it; struct q.size held 6 when first seen"));
+    end(model, trace);
+}
+
+static void a_limit_that_was_seen_with_two_values_tells_nothing(void **state) {
+    (void)state;
+    struct trace *trace = queue_trace();
+    see(trace, "struct q.size", 1100, 6);
+    see(trace, "struct q.size", 1200, 7);
+    assert_true(room(trace, (struct facts_amount){.text = "struct q.size"}) == -1);
+}
+
+static void a_queue_has_no_less_room_than_was_taken(void **state) {
+    (void)state;
+    assert_true(room(queue_trace(), constant_amount(1)) == -1);
+    struct trace *trace = queue_trace();
+    see(trace, "struct q.size", 1100, 1);
+    assert_true(room(trace, (struct facts_amount){.text = "struct q.size"}) == -1);
+}
+
+static void who_gives_up_when_a_queue_is_full_does_not_wait_for_room(void **state) {
+    (void)state;
+    put_steps[0].timed = true;
+    assert_true(room(queue_trace(), constant_amount(4)) == -1);
+    put_steps[0].timed = false;
+    struct facts_section try_put = {{"t.c", "put", 10, 1}, 2, put_steps + 1};
+    struct facts_section with_wait = queue_sections[0];
+    queue_sections[0] = try_put;
+    assert_true(room(queue_trace(), constant_amount(4)) == -1);
+    queue_sections[0] = with_wait;
+}
+
+static void by_the_users_word_who_puts_waits_for_room(void **state) {
+    (void)state;
+    for (int says = 0; says <= 1; says++) {
+        struct facts_monitor queue = queue_of(constant_amount(4));
+        queue.n_sections = 0;
+        queue.users_word = says;
+        struct trace *trace = queue_trace();
+        struct model *model = model_of(trace, 1, &queue);
+        assert_true(tokens_of(model) == (says ? 4 : -1));
+        end(model, trace);
+    }
+}
+
+static void room_that_follows_the_threads_does_so_before_it_is_short(void **state) {
+    (void)state;
+    struct facts_monitor queue = queue_of(
+        (struct facts_amount){.text = "2 * n_threads", .factor = 2, .follows_threads = true});
+    struct trace *trace = queue_trace();
+    struct model *model = model_of(trace, 1, &queue);
+    assert_int_equal(model->n_monitors, 1);
+    assert_int_equal(model->monitors[0].kind, HAND_MADE_BOUNDED_QUEUE);
+    const struct linear *amount = &model->monitors[0].amount;
+    assert_int_equal(amount->n_terms, 1);
+    assert_true(amount->base == 0 && amount->terms[0].factor == 2);
+    end(model, trace);
+}
+
 /* ---- what names an object ---- */
 
 /* Workers wait for a permit in one place, and in another for what main gives them, `more` times
@@ -661,6 +807,13 @@ int main(void) {
         cmocka_unit_test(what_was_seen_does_not_tell_where_something_speaks_against_it),
         cmocka_unit_test(gates_that_are_alike_must_have_begun_alike),
         cmocka_unit_test(what_was_seen_chooses_among_what_the_source_says),
+        cmocka_unit_test(a_queue_that_was_never_full_has_the_room_that_the_source_says),
+        cmocka_unit_test(it_has_the_room_that_the_limit_held),
+        cmocka_unit_test(a_limit_that_was_seen_with_two_values_tells_nothing),
+        cmocka_unit_test(a_queue_has_no_less_room_than_was_taken),
+        cmocka_unit_test(who_gives_up_when_a_queue_is_full_does_not_wait_for_room),
+        cmocka_unit_test(by_the_users_word_who_puts_waits_for_room),
+        cmocka_unit_test(room_that_follows_the_threads_does_so_before_it_is_short),
         cmocka_unit_test(of_two_that_tell_as_many_waits_the_limit_names_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
