@@ -86,16 +86,58 @@ static bool may_be_slot(const struct trace *trace, const struct visitors *visito
     return waits && creator_comes;
 }
 
-/* Does the source say that whoever locks there comes to a barrier? */
-static bool comes_to_barrier(const struct trace *trace, const struct facts *facts,
-                             const struct section *section) {
+/* Does the source say that whoever locks there comes to a barrier, or puts into a queue? */
+static bool comes_to(const struct trace *trace, const struct facts *facts,
+                     const struct section *section,
+                     bool (*is_it)(const struct facts_monitor *, enum facts_role)) {
     uint32_t context = trace->threads[section->thread].records[section->lock_record].context;
     for (size_t m = 0; facts && m < facts->n_monitors; m++)
         for (size_t i = 0; i < facts->monitors[m].n_operations; i++)
-            if (facts->monitors[m].kind == MONITOR_BARRIER &&
+            if (is_it(&facts->monitors[m], facts->monitors[m].operations[i].role) &&
                 source_passes(trace, context, &facts->monitors[m].operations[i].place))
                 return true;
     return false;
+}
+
+static bool is_barrier(const struct facts_monitor *monitor, enum facts_role role) {
+    (void)role;
+    return monitor->kind == MONITOR_BARRIER;
+}
+
+static bool feeds_queue(const struct facts_monitor *monitor, enum facts_role role) {
+    return (monitor->kind == MONITOR_BOUNDED_QUEUE || monitor->kind == MONITOR_UNBOUNDED_QUEUE) &&
+           (role == FACTS_PUT || role == FACTS_CLOSE);
+}
+
+static bool creates_one_of(const struct trace *trace, int thread, const struct visitors *visitors) {
+    for (size_t v = 0; v < visitors->count; v++)
+        if (trace->threads[visitors->items[v].thread].creator == thread)
+            return true;
+    return false;
+}
+
+/* Per mutex, whether by the source's word its other users' creator does nothing under it but put
+ * something into a queue: it does not wait there until that is done. */
+static bool *find_fed_queues(const struct trace *trace, const struct facts *facts,
+                             const struct sections *sections, const struct visitors *visitors) {
+    bool *is_fed = memory_alloc(sections->n_objects, sizeof *is_fed);
+    for (size_t o = 0; o < sections->n_objects; o++)
+        is_fed[o] = facts != NULL;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (is_fed[section->mutex] &&
+            creates_one_of(trace, section->thread, &visitors[section->mutex]))
+            is_fed[section->mutex] = comes_to(trace, facts, section, feeds_queue);
+    }
+    return is_fed;
+}
+
+/* Where several are created alike, each has a mutex of its own, or that is no slot. */
+static bool is_alone(const struct trace *trace, int thread) {
+    size_t alike = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        alike += trace_threads_alike(&trace->threads[t], &trace->threads[thread]);
+    return alike == 1;
 }
 
 /* Per thread, the first mutex that may be its slot, as until it has a command it does nothing else;
@@ -104,6 +146,7 @@ static int *find_slots(const struct trace *trace, const struct facts *facts,
                        const struct sections *sections, const struct visitors *visitors) {
     int *slots = memory_alloc(trace->n_threads, sizeof *slots);
     uint64_t *first_ns = memory_alloc(trace->n_threads, sizeof *first_ns);
+    bool *is_fed = find_fed_queues(trace, facts, sections, visitors);
     for (size_t t = 0; t < trace->n_threads; t++)
         slots[t] = NO_SLOT;
     for (size_t s = 0; s < sections->n_sections; s++) {
@@ -112,12 +155,14 @@ static int *find_slots(const struct trace *trace, const struct facts *facts,
         if (trace->threads[thread].creator < 0 ||
             (slots[thread] != NO_SLOT && section->acquire_ns >= first_ns[thread]) ||
             !may_be_slot(trace, &visitors[section->mutex], thread) ||
-            comes_to_barrier(trace, facts, section))
+            comes_to(trace, facts, section, is_barrier) ||
+            (is_fed[section->mutex] && is_alone(trace, thread)))
             continue;
         slots[thread] = section->mutex;
         first_ns[thread] = section->acquire_ns;
     }
     free(first_ns);
+    free(is_fed);
     return slots;
 }
 

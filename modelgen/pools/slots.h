@@ -18,8 +18,9 @@
 /* Shows the sections of slots, where that explains each of them, as puts to, gets from and the
  * closing of a queue, and at the same address as releases of a semaphore when a command is done and
  * acquisitions of it by the creator: one with the value 1 waits until all is done, those with 0 are
- * part of that. What the source (`facts`, may be NULL) takes for a barrier is no slot: a creator
- * that meets one thread may come and go as if it gave it commands. Must be the last to change the
+ * part of that. What the source (`facts`, may be NULL) takes for a barrier is no slot, nor for a
+ * queue into which the creator of one worker puts, and does no more: who meets one thread, or feeds
+ * it, may come and go as if he gave it commands. Must be the last to change the
  * view. */
 void slots_as_commands(struct view *view, const struct facts *facts);
 
