@@ -18,12 +18,14 @@ static bool adds(const struct writer *writer, const struct guard *guard, size_t 
     return guard->weight[writer->in->monitors->class_of[section]] > 0;
 }
 
+/* On which condition one waits for it is not known where nobody did: then any that they tell. */
 bool broadcasts_adding(const struct writer *writer, const struct guard *guard) {
     const struct sections *sections = writer->in->sections;
     struct told told = {0};
-    for (size_t s = 0; s < sections->n_sections && guard->condition >= 0; s++)
+    for (size_t s = 0; s < sections->n_sections; s++)
         if (adds(writer, guard, s))
-            told_count(sections, &sections->sections[s], guard->condition, &told);
+            told_count(sections, &sections->sections[s],
+                       guard->condition >= 0 ? guard->condition : MODEL_NONE, &told);
     return told.broadcasts > told.signals;
 }
 

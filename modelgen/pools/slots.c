@@ -104,9 +104,12 @@ static bool is_barrier(const struct facts_monitor *monitor, enum facts_role role
     return monitor->kind == MONITOR_BARRIER;
 }
 
+/* A queue with room for one is a slot, too. */
 static bool feeds_queue(const struct facts_monitor *monitor, enum facts_role role) {
-    return (monitor->kind == MONITOR_BOUNDED_QUEUE || monitor->kind == MONITOR_UNBOUNDED_QUEUE) &&
-           (role == FACTS_PUT || role == FACTS_CLOSE);
+    bool is_slot = monitor->amount.constant && monitor->amount.offset <= 1;
+    bool is_queue = (monitor->kind == MONITOR_BOUNDED_QUEUE && !is_slot) ||
+                    monitor->kind == MONITOR_UNBOUNDED_QUEUE;
+    return is_queue && (role == FACTS_PUT || role == FACTS_CLOSE);
 }
 
 static bool creates_one_of(const struct trace *trace, int thread, const struct visitors *visitors) {

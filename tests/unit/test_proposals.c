@@ -668,6 +668,33 @@ static void a_queue_that_was_never_full_has_the_room_that_the_source_says(void *
     assert_true(room(queue_trace(), constant_amount(2)) == 2); /* full, but nobody waited */
 }
 
+/* Does who puts wake all who may wait, where none ever had to? */
+static bool wakes_all(const char *tells) {
+    struct trace *trace = new_trace();
+    for (uint64_t i = 1; i <= 2 * ROUNDS; i++) {
+        uint64_t at = 1000 * i;
+        builder_section(trace, 0, "put", 10, MUTEX, at, tells, EMPTY, NOBODY, 0);
+        section(trace, 1 + (int)(i % 2), "get", 20, at + 200, NOBODY, NOBODY, 0);
+    }
+    struct facts_monitor queue = queue_of(constant_amount(4));
+    struct model *model = model_of(finished(trace, 40000), 1, &queue);
+    bool found = false, all = false;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (model->objects[o].kind == OBJECT_QUEUE) {
+            found = true;
+            all = model->objects[o].wakes_all;
+        }
+    assert_true(found);
+    end(model, trace);
+    return all;
+}
+
+static void whom_a_put_wakes_shows_where_nobody_waited(void **state) {
+    (void)state;
+    assert_true(wakes_all("pthread_cond_broadcast"));
+    assert_false(wakes_all("pthread_cond_signal"));
+}
+
 static void it_has_the_room_that_the_limit_held(void **state) {
     (void)state;
     struct facts_amount amount = {.text = "struct q.size - 1"};
@@ -808,6 +835,7 @@ int main(void) {
         cmocka_unit_test(gates_that_are_alike_must_have_begun_alike),
         cmocka_unit_test(what_was_seen_chooses_among_what_the_source_says),
         cmocka_unit_test(a_queue_that_was_never_full_has_the_room_that_the_source_says),
+        cmocka_unit_test(whom_a_put_wakes_shows_where_nobody_waited),
         cmocka_unit_test(it_has_the_room_that_the_limit_held),
         cmocka_unit_test(a_limit_that_was_seen_with_two_values_tells_nothing),
         cmocka_unit_test(a_queue_has_no_less_room_than_was_taken),
