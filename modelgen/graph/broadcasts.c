@@ -18,14 +18,31 @@ static bool adds(const struct writer *writer, const struct guard *guard, size_t 
     return guard->weight[writer->in->monitors->class_of[section]] > 0;
 }
 
-/* On which condition one waits for it is not known where nobody did: then any that they tell. */
+/* Where nobody waited it is not known on which condition one would, nor whether who added in
+ * silence had somebody to tell: then all must tell, any condition. */
+static bool all_broadcast(const struct writer *writer, const struct guard *guard) {
+    const struct sections *sections = writer->in->sections;
+    bool any = false;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        struct told told = {0};
+        if (!adds(writer, guard, s))
+            continue;
+        told_count(sections, &sections->sections[s], MODEL_NONE, &told);
+        if (told.broadcasts == 0)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 bool broadcasts_adding(const struct writer *writer, const struct guard *guard) {
     const struct sections *sections = writer->in->sections;
     struct told told = {0};
+    if (guard->condition < 0)
+        return all_broadcast(writer, guard);
     for (size_t s = 0; s < sections->n_sections; s++)
         if (adds(writer, guard, s))
-            told_count(sections, &sections->sections[s],
-                       guard->condition >= 0 ? guard->condition : MODEL_NONE, &told);
+            told_count(sections, &sections->sections[s], guard->condition, &told);
     return told.broadcasts > told.signals;
 }
 

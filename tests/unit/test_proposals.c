@@ -668,12 +668,14 @@ static void a_queue_that_was_never_full_has_the_room_that_the_source_says(void *
     assert_true(room(queue_trace(), constant_amount(2)) == 2); /* full, but nobody waited */
 }
 
-/* Does who puts wake all who may wait, where none ever had to? */
-static bool wakes_all(const char *tells) {
+/* Does who puts wake all who may wait, where none ever had to? `silent`: of so many puts one tells
+ * nobody; 0: all tell. */
+static bool wakes_all(const char *tells, uint64_t silent) {
     struct trace *trace = new_trace();
     for (uint64_t i = 1; i <= 2 * ROUNDS; i++) {
         uint64_t at = 1000 * i;
-        builder_section(trace, 0, "put", 10, MUTEX, at, tells, EMPTY, NOBODY, 0);
+        uint64_t told = silent > 0 && i % silent == 0 ? NOBODY : EMPTY;
+        builder_section(trace, 0, "put", 10, MUTEX, at, tells, told, NOBODY, 0);
         section(trace, 1 + (int)(i % 2), "get", 20, at + 200, NOBODY, NOBODY, 0);
     }
     struct facts_monitor queue = queue_of(constant_amount(4));
@@ -691,8 +693,9 @@ static bool wakes_all(const char *tells) {
 
 static void whom_a_put_wakes_shows_where_nobody_waited(void **state) {
     (void)state;
-    assert_true(wakes_all("pthread_cond_broadcast"));
-    assert_false(wakes_all("pthread_cond_signal"));
+    assert_true(wakes_all("pthread_cond_broadcast", 0));
+    assert_false(wakes_all("pthread_cond_broadcast", 5));
+    assert_false(wakes_all("pthread_cond_signal", 0));
 }
 
 static void it_has_the_room_that_the_limit_held(void **state) {
