@@ -235,6 +235,9 @@ struct facts_section {
  * on the trace. */
 struct facts_monitor {
     enum facts_monitor_kind kind;
+    /* Not in the file (formats/user_word.h): what it is is the user's word; is to be nothing; its
+     * statements are to be simulated whatever it is. */
+    bool users_word, ignored, statements;
     char *name;  /* type or variable: "struct queue" */
     char *mutex; /* access path */
     size_t n_conditions, n_operations, n_variables, n_sections;
@@ -245,9 +248,6 @@ struct facts_monitor {
     struct facts_variable *variables;
     struct facts_section *sections;
     char *why; /* predicates read, for the reader */
-    /* Not in the file (formats/user_word.h): what it is is the user's word; is to be nothing; its
-     * statements are to be simulated whatever it is. */
-    bool users_word, ignored, statements;
 };
 
 struct facts {

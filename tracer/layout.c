@@ -190,8 +190,7 @@ static bool find_global(const struct path *path, Dwarf_Die *die, int64_t *addres
                         Dwarf_Die *field) {
     Dwarf_Die type;
     *field = *die;
-    return is_named(die, path) && address_of(die, address) &&
-           type_of(die, &type) &&
+    return is_named(die, path) && address_of(die, address) && type_of(die, &type) &&
            (!*path->fields || find_field(&type, path->fields, address, field));
 }
 
