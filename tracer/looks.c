@@ -98,8 +98,11 @@ struct finder {
     uint32_t *name_of; /* of each wish; UINT32_MAX: none yet */
 };
 
+#define ANY_LINE (-1)
+
+/* Folders are not compared: compilers do not always agree on how a header's is written. */
 static bool is_at(const struct facts_place *place, const char *file, int line) {
-    return place->line == line && place->file &&
+    return (line == ANY_LINE || place->line == line) && place->file &&
            strcmp(path_name(place->file), path_name(file)) == 0;
 }
 
@@ -194,11 +197,8 @@ static bool concerns(const struct wishes *wishes, Dwarf_Files *files, size_t n_f
     for (size_t f = 0; f < n_files; f++) {
         const char *name = dwarf_filesrc(files, f, NULL, NULL);
         for (size_t i = 0; name && i < wishes->count; i++)
-            for (size_t s = 0; s < wishes->items[i].monitor->n_sections; s++) {
-                const char *file = wishes->items[i].monitor->sections[s].place.file;
-                if (file && strcmp(path_name(file), path_name(name)) == 0)
-                    return true;
-            }
+            if (is_taken_at(wishes->items[i].monitor, name, ANY_LINE))
+                return true;
     }
     return false;
 }
