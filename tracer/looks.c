@@ -2,15 +2,13 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/path.h"
 #include "tracer/layout.h"
+#include "tracer/orders.h"
 
 #define MOST_LOOKS 4096 /* each new call chain is held against all */
 
@@ -278,21 +276,8 @@ void looks_free(struct looks *looks) {
 /* ---- files ---- */
 
 int looks_save(const struct looks *looks, const char *directory, struct error *error) {
-    if (looks->count == 0)
-        return 0;
-    char *path = memory_format("%s/%s", directory, RAW_LOOKS);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    size_t bytes = looks->count * sizeof *looks->items;
-    bool written = file >= 0 && write(file, looks->items, bytes) == (ssize_t)bytes;
-    int cause = errno;
-    if (file >= 0 && close(file) != 0 && written) {
-        written = false;
-        cause = errno;
-    }
-    if (!written)
-        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
-    free(path);
-    return written ? 0 : -1;
+    return orders_save(directory, RAW_LOOKS, looks->items, looks->count * sizeof *looks->items,
+                       error);
 }
 
 bool looks_read_value(const struct looks *looks, const struct raw_value *raw, const char **name,

@@ -1,6 +1,5 @@
 #include "tracer/wraps.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
@@ -11,6 +10,7 @@
 
 #include "base/memory.h"
 #include "tracer/loaded.h"
+#include "tracer/orders.h"
 
 /* ---- symbols and code ---- */
 
@@ -166,28 +166,13 @@ void wraps_free(struct wraps *wraps) {
 
 /* ---- the file ---- */
 
-static char *wraps_path(const char *directory) {
-    return memory_format("%s/%s", directory, RAW_WRAPS);
-}
-
 int wraps_save(const struct wraps *wraps, const char *directory, struct error *error) {
-    if (wraps->count == 0)
-        return 0;
-    char *path = wraps_path(directory);
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool written = file >= 0;
-    for (size_t i = 0; written && i < wraps->count; i++)
-        written = write(file, &wraps->items[i].raw, sizeof wraps->items[i].raw) ==
-                  (ssize_t)sizeof wraps->items[i].raw;
-    int cause = errno;
-    if (file >= 0 && close(file) != 0 && written) {
-        written = false;
-        cause = errno;
-    }
-    if (!written)
-        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
-    free(path);
-    return written ? 0 : -1;
+    struct raw_wrap *items = memory_alloc(wraps->count, sizeof *items);
+    for (size_t i = 0; i < wraps->count; i++)
+        items[i] = wraps->items[i].raw;
+    int status = orders_save(directory, RAW_WRAPS, items, wraps->count * sizeof *items, error);
+    free(items);
+    return status;
 }
 
 static const char *describe_state(uint32_t state) {
@@ -201,7 +186,7 @@ static const char *describe_state(uint32_t state) {
 }
 
 void wraps_tell(const char *directory, struct lacks *lacks) {
-    char *path = wraps_path(directory);
+    char *path = memory_format("%s/%s", directory, RAW_WRAPS);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct raw_wrap raw;
     while (file >= 0 && read(file, &raw, sizeof raw) == (ssize_t)sizeof raw) {
