@@ -632,6 +632,36 @@ void facts_forget_amount(struct facts_amount *amount) {
     *amount = (struct facts_amount){0};
 }
 
+/* Cuts " + 1" or " - 1" off its end. False: it does not end so. */
+static bool cut_number(char *text, double *number) {
+    char *sign = NULL, *end;
+    for (char *at = text; *at; at++)
+        if (strncmp(at, " + ", 3) == 0 || strncmp(at, " - ", 3) == 0)
+            sign = at;
+    if (!sign || sign[3] == '\0')
+        return false;
+    *number = strtod(sign + 3, &end) * (sign[1] == '-' ? -1 : 1);
+    if (*end != '\0')
+        return false;
+    *sign = '\0';
+    return true;
+}
+
+char *facts_amount_variable(const struct facts_amount *amount, double *more) {
+    double number;
+    *more = 0;
+    if (!amount->text)
+        return NULL;
+    char *path = memory_strdup(amount->text);
+    while (cut_number(path, &number))
+        *more += number;
+    if (!strpbrk(path, "()[]?*+-/<>&|!=,\"") && strncmp(path, "local:", 6) != 0 &&
+        strpbrk(path, ".:"))
+        return path;
+    free(path);
+    return NULL;
+}
+
 static void free_monitor(struct facts_monitor *monitor) {
     free(monitor->name);
     free(monitor->mutex);

@@ -269,6 +269,10 @@ struct facts {
 
 void facts_forget_amount(struct facts_amount *amount);
 
+/* The access path of the one variable that the amount is made of, and what is added to it: 1 of
+ * "struct queue.size + 1". NULL: it is made of something else. free() it. */
+char *facts_amount_variable(const struct facts_amount *amount, double *more);
+
 struct facts *facts_load(const char *path, struct error *error);
 void facts_free(struct facts *facts);
 

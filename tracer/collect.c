@@ -410,12 +410,6 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     return 0;
 }
 
-static void find_looks(struct collection *collection) {
-    struct loaded modules = loaded_find(collection->program.path);
-    collection->looks = looks_find(&modules, collection->options->facts);
-    loaded_free(&modules);
-}
-
 /* What they shall do besides their own. */
 static int tell_probes(const struct collection *collection, struct error *error) {
     if (wraps_save(&collection->wraps, collection->raw, error) != 0)
@@ -430,7 +424,7 @@ static int prepare(struct collection *collection, struct error *error) {
         prepare_raw(collection, error) != 0)
         return -1;
     if (!collection->evicts) /* these say nothing but what losing caches costs */
-        find_looks(collection);
+        collection->looks = looks_find(collection->program.path, collection->options->facts);
     return tell_probes(collection, error);
 }
 

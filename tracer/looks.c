@@ -7,7 +7,9 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "tracer/die.h"
 #include "tracer/layout.h"
+#include "tracer/loaded.h"
 #include "tracer/orders.h"
 
 #define MOST_LOOKS 4096 /* each new call chain is held against all */
@@ -36,25 +38,6 @@ static void add_wish(struct wishes *wishes, const struct facts_monitor *monitor,
     *VECTOR_ADD(wishes) = (struct wish){monitor, variable};
 }
 
-/* "struct queue.size", or with a number added: the path. NULL: it is made of something else. */
-static char *variable_in(const char *amount) {
-    static const char *const before_number[] = {" + ", " - "};
-    size_t length = strlen(amount);
-    for (size_t i = 0; i < 2; i++) {
-        const char *sign = strstr(amount, before_number[i]);
-        if (sign && strspn(sign + 3, "0123456789") == strlen(sign + 3))
-            length = (size_t)(sign - amount);
-    }
-    char *path = memory_strdup(amount);
-    path[length] = '\0';
-    if (strpbrk(path, "()[]?*+-/<>&|!=,\"") || strncmp(path, "local:", 6) == 0 ||
-        !strpbrk(path, ".:")) {
-        free(path);
-        return NULL;
-    }
-    return path;
-}
-
 /* A counter that is waited for tells how much there is at the start. */
 static bool counts_down(const struct facts_monitor *monitor) {
     return monitor->kind == MONITOR_SEMAPHORE || monitor->kind == MONITOR_TOKEN_POOL;
@@ -67,7 +50,8 @@ static struct wishes find_wishes(const struct facts *facts) {
         const struct facts_amount *amount = &monitor->amount;
         if (!monitor->mutex || amount->constant || amount->follows_threads)
             continue;
-        char *limit = amount->text ? variable_in(amount->text) : NULL;
+        double more;
+        char *limit = facts_amount_variable(amount, &more);
         if (limit)
             add_wish(&wishes, monitor, limit);
         if (monitor->count && counts_down(monitor))
@@ -159,13 +143,6 @@ static void find_lines(struct finder *finder, Dwarf_Die *unit) {
     }
 }
 
-static int number_of(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value = 0;
-    dwarf_formudata(dwarf_attr(die, name, &attribute), &value);
-    return (int)value;
-}
-
 /* A wrapper around the lock that was inlined has lines of its own: the place is where it was
  * called.
  */
@@ -177,11 +154,11 @@ static void find_inlined(struct finder *finder, Dwarf_Die *parent, Dwarf_Files *
     do {
         int tag = dwarf_tag(&child);
         if (tag == DW_TAG_inlined_subroutine) {
-            size_t file = (size_t)number_of(&child, DW_AT_call_file);
+            size_t file = (size_t)die_number(&child, DW_AT_call_file);
             const char *name = file < n_files ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
             Dwarf_Addr base = 0, low = 0, high = 0;
             for (ptrdiff_t at = 0; name && (at = dwarf_ranges(&child, at, &base, &low, &high)) > 0;)
-                add_code(finder, name, number_of(&child, DW_AT_call_line), low, high);
+                add_code(finder, name, die_number(&child, DW_AT_call_line), low, high);
         }
         if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||
             tag == DW_TAG_lexical_block || tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
@@ -246,22 +223,24 @@ static void find_in_module(struct finder *finder, const struct wishes *wishes, b
         dwfl_end(session);
 }
 
-struct looks looks_find(const struct loaded *modules, const struct facts *facts) {
+struct looks looks_find(const char *path, const struct facts *facts) {
     struct looks looks = {0};
     struct wishes wishes = find_wishes(facts);
+    struct loaded modules = wishes.count > 0 ? loaded_find(path) : (struct loaded){0};
     struct finder finder = {.looks = &looks,
                             .wishes = &wishes,
                             .name_of = memory_alloc(wishes.count, sizeof(uint32_t))};
     for (size_t i = 0; i < wishes.count; i++)
         finder.name_of[i] = UINT32_MAX;
     unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
-    for (size_t i = 0; wishes.count > 0 && i < modules->count; i++) {
-        finder.module = modules->items[i];
+    for (size_t i = 0; i < modules.count; i++) {
+        finder.module = modules.items[i];
         if (strlen(finder.module) < sizeof looks.items->module)
             find_in_module(&finder, &wishes, i > 0);
     }
     free(finder.name_of);
     free_wishes(&wishes);
+    loaded_free(&modules);
     return looks;
 }
 

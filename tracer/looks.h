@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "formats/facts.h"
-#include "tracer/loaded.h"
 #include "tracer/raw.h"
 
 struct look_name {
@@ -26,9 +25,9 @@ struct looks {
     } names; /* by raw_look.name */
 };
 
-/* Finds, with the debug information of the modules, what the facts (NULL: none) say is to be looked
- * at. looks_free() ends it. */
-struct looks looks_find(const struct loaded *modules, const struct facts *facts);
+/* Finds what the facts (NULL: none) say is to be looked at, with the debug information of the
+ * executable file at `path` and of what it loads at its start. looks_free() ends it. */
+struct looks looks_find(const char *path, const struct facts *facts);
 void looks_free(struct looks *looks);
 
 /* Writes DIRECTORY/looks for the probe library. */

@@ -8,9 +8,9 @@
  *   PREFIX.process        struct raw_process
  *   PREFIX.contexts       struct raw_contexts, then its entries
  *   PREFIX.t<N>.records   struct raw_thread, then the window, then earlier windows (see below)
- *   PREFIX.values         an array of struct raw_value: what variables held that were to be looked
- * at PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in
- * a context, its lines are appended. Nothing is removed on dlclose.
+ *   PREFIX.values         what was looked at: an array of struct raw_value
+ *   PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in a
+ *                         context, its lines are appended. Nothing is removed on dlclose.
  *
  * The program writes them through shared mappings, so everything stored survives a crash or
  * SIGKILL, and the reader must expect to find any of them cut off in the middle of an update.
@@ -137,8 +137,8 @@ _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
 
 struct raw_look {
     char module[512];
-    uint64_t low,
-        high;       /* a call returns to an address > low and <= high, in the file's numbering */
+    /* A call returns to an address above `low`, `high` at most, in the file's numbering. */
+    uint64_t low, high;
     int64_t offset; /* of the variable, from the mutex */
     uint32_t bytes; /* of it: up to 8 */
     uint32_t name;  /* whose it is: the collector's business */

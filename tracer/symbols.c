@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "sampler/scopes.h"
+#include "tracer/die.h"
 
 struct place {
     size_t n_frames;
@@ -147,14 +148,6 @@ static char *absolute(const char *file, const char *directory) {
 static const char *die_text(Dwarf_Die *die, unsigned name) {
     Dwarf_Attribute attribute;
     return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-}
-
-static int die_number(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value = 0;
-    if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) != 0)
-        return 0;
-    return (int)value;
 }
 
 static struct trace_frame *add_frame(struct place *place, const char *module, uint64_t offset) {

@@ -197,32 +197,13 @@ static struct seen_amount at_start(const struct inquiry *inquiry, const char *na
     return limit(inquiry, name);
 }
 
-/* Cuts " + 1" or " - 1" off its end. False: it does not end so. */
-static bool cut_number(char *text, double *number) {
-    char *sign = NULL, *end;
-    for (char *at = text; *at; at++)
-        if (strncmp(at, " + ", 3) == 0 || strncmp(at, " - ", 3) == 0)
-            sign = at;
-    if (!sign || sign[3] == '\0')
-        return false;
-    *number = strtod(sign + 3, &end) * (sign[1] == '-' ? -1 : 1);
-    if (*end != '\0')
-        return false;
-    *sign = '\0';
-    return true;
-}
-
 /* Of a variable, or of one and a number. */
-static struct seen_amount of_text(const struct inquiry *inquiry, const char *text) {
-    char *name = memory_strdup(text);
-    double more = 0, number;
-    struct seen_amount seen = at_start(inquiry, name);
-    while (!seen.value && cut_number(name, &number)) {
-        more += number;
-        seen = at_start(inquiry, name);
-    }
+static struct seen_amount of_variable(const struct inquiry *inquiry) {
+    double more;
+    char *name = facts_amount_variable(&inquiry->guard->proposal->amount, &more);
+    struct seen_amount seen = name ? at_start(inquiry, name) : unseen;
     free(name);
-    seen.number += more;
+    seen.number += seen.value ? more : 0;
     return seen;
 }
 
@@ -235,5 +216,5 @@ struct seen_amount values_amount(const struct trace *trace, const struct section
         if (strcmp(proposal->variables[v].name, proposal->count) == 0 &&
             counts_what_is_left(&inquiry, v))
             seen = counter(&inquiry, proposal->count, v);
-    return seen.value || !proposal->amount.text ? seen : of_text(&inquiry, proposal->amount.text);
+    return seen.value ? seen : of_variable(&inquiry);
 }

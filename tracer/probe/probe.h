@@ -9,7 +9,7 @@
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
- *   looks.c      what variables hold under a mutex
+ *   looks.c      what variables hold under a mutex;  module.c  which module is which file
  *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
  *   file.c       system calls for files, without cancellation points
  *
