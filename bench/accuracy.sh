@@ -19,6 +19,8 @@
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=rounds.sh
+. "$(dirname "$0")/rounds.sh"
 
 cores=1,2
 bases=(2 4)
@@ -56,33 +58,6 @@ waiting_cell() {
     local all exact alike none
     read -r all exact alike none <<<"$(waiting_of "$1")"
     if [ -z "$all" ]; then echo -; else echo "$exact / $alike / $none %"; fi
-}
-
-# Is the file there, and newer than the program?
-is_kept() { [ -s "$1" ] && [ "$1" -nt "${command[0]}" ]; }
-
-record() {
-    local base=$1 build=$2 data=$folder/base$1-$2 try
-    is_kept "$data/model.json" && return
-    for try in 1 2 3; do
-        say "$name: recording $build of ${#builds[@]} with $base threads"
-        profile_and_model "$base" "$data" >"$data.log" 2>&1 || {
-            say "$name: no model from $base threads: see ${data#"$root"/}.log"
-            return 1
-        }
-        is_undisturbed "$data" && return
-        say "$name: disturbed by something else (try $try of 3)"
-    done
-}
-
-run_round() {
-    local round=$folder/round$1.csv
-    is_kept "$round" && return
-    say "$name: round $1 of $runs: every configuration once"
-    "$persik" validate -i "$folder/base${bases[0]}-1" --measurements "$round.part" \
-        --threads "$(threads_of "$name")" --cores "$cores" --runs 1 --format csv \
-        -- "${command[@]}" >/dev/null || return 1
-    mv "$round.part" "$round"
 }
 
 # How many replications a prediction needs depends on the seed.
@@ -130,7 +105,7 @@ commit() {
 }
 
 measure_program() {
-    local name=$1 folder=$kept/$1 base build round runs=$runs
+    local name=$1 folder=$kept/$1 base build round rounds=() runs=$runs
     mkdir -p "$folder"
     if [ -n "$models_only" ]; then
         runs=$(find "$folder" -name 'round*.csv' | wc -l)
@@ -141,17 +116,14 @@ measure_program() {
     fi
     for ((round = 1; round <= runs; round++)); do
         for base in "${bases[@]}"; do
-            [ -n "$models_only" ] || [ "$round" -gt "${#builds[@]}" ] || record "$base" "$round" ||
-                return 1
+            [ -n "$models_only" ] || [ "$round" -gt "${#builds[@]}" ] ||
+                record "$base" "$folder/base$base-$round" || return 1
         done
-        [ -n "$models_only" ] || run_round "$round" || return 1
+        rounds+=("$folder/round$round.csv")
+        [ -n "$models_only" ] ||
+            run_round "${rounds[-1]}" "$folder/base${bases[0]}-1" "$(threads_of "$name")" || return 1
     done
-    {
-        head -n 1 "$folder/round1.csv"
-        for ((round = 1; round <= runs; round++)); do
-            tail -n +2 "$folder/round$round.csv"
-        done
-    } >"$folder/measured.csv" || return 1
+    join_rounds "${rounds[@]}" >"$folder/measured.csv" || return 1
     : >"$folder/result.part"
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do

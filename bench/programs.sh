@@ -157,12 +157,13 @@ set_command() {
 # Sets `concrete`: `command` with the given number of threads.
 with_threads() { concrete=("${command[@]//'{threads}'/$1}"); }
 
-# Profiles `command` at a number of threads and builds the model, all in one folder. What the
-# program prints is thrown away, as `persik validate` does.
+# Profiles `command` at a number of threads and builds the model, all in one folder, with
+# `profile_options`. What the program prints is thrown away, as `persik validate` does.
+profile_options=()
 profile_and_model() {
     local threads=$1 folder=$2
     with_threads "$threads"
-    "$persik" profile -o "$folder" -- "${concrete[@]}" >/dev/null &&
+    "$persik" profile "${profile_options[@]}" -o "$folder" -- "${concrete[@]}" >/dev/null &&
         "$persik" build-model -i "$folder"
 }
 

@@ -3,90 +3,85 @@
 # program with 2 threads, builds its model and holds the model's `monitors` against the labels.
 #
 # usage: bench/recognition.sh [--write] [--accuracy] [PROGRAM...]     (default: the whole corpus)
-#        bench/recognition.sh --kept [--write]                    (only the table, from what is kept)
+#        bench/recognition.sh --kept [--write]                    (only the tables, from what is kept)
 #
 #   --write     renew docs/recognition.md
 #   --accuracy  measure also how well the models predict 1, 4, 8 threads on 1 and 2 cores
-#   --profile   profile again though the program has not changed
+#   --profile   record and measure again though the program has not changed
 #
+# Without --accuracy a program is recorded once. With it $RUNS times (default 3), and after each
+# recording every configuration is run once (rounds.sh): each of the models is held against the labels
+# and, with the median of each configuration's runs, against reality.
 # Results are kept per program in bench/scratch/recognition/NAME/, so that they can be renewed in parts;
-# the table always shows all that is kept. A kept profile is used again while it is newer than its
-# program: source analysis and model are always made anew. One during which something else took the
-# machine is made again, at most twice.
-# $RUNS (default 3): runs of the real program per configuration, interleaved; the median counts.
+# the tables always show all that is kept. A kept recording is used again while it is newer than its
+# program: source analysis and models are always made anew.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=rounds.sh
+. "$(dirname "$0")/rounds.sh"
 
 profiled_threads=2
 threads=1,4,8
 cores=1,2
 runs=${RUNS:-3}
-limit_s=60 # for one program and stage: all but a hanging one take seconds
+profile_options=(--no-evictions) # these programs hardly use memory
 kept=$work/recognition
 labels=$root/tests/monitors/labels.csv
 document=$root/docs/recognition.md
 
 # ---- one program ----
 
-build_model() {
-    local name=$1 folder=$kept/$1 data=$kept/$1/data program=$built/monitors/$1 try
-    local build=(timeout "$limit_s" "$persik" build-model -i "$data")
-    mkdir -p "$folder"
-    if [ -z "$profile_again" ] && [ "$data/trace.persik" -nt "$program" ]; then
-        timeout "$limit_s" "$persik" analyze -o "$data" "$program" >"$folder/log" 2>&1 &&
-            "${build[@]}" >>"$folder/log" 2>&1 && is_undisturbed "$data" && return
-    fi
-    for try in 1 2 3; do
-        [ "$try" = 1 ] || say "$name: profiled again: disturbed by something else"
-        timeout "$limit_s" "$persik" profile --no-evictions -o "$data" -- \
-            "$program" --threads $profiled_threads \
-            >"$folder/log" 2>&1 && "${build[@]}" >>"$folder/log" 2>&1 || return 1
-        is_undisturbed "$data" && return
-    done
-    say "$name: disturbed all three times: its model is that of the last"
-}
-
-predict() {
-    local name=$1 folder=$kept/$1 program=$built/monitors/$1 measured=$kept/$1/measured.csv
-    local options=(-i "$folder/data" --format csv)
-    if [ "$measured" -nt "$program" ]; then
-        options+=(--reuse "$measured")
-    else
-        options+=(--measurements "$measured.part" --threads "$threads" --cores "$cores"
-            --runs "$runs" -- "$program" --threads '{threads}')
-    fi
-    "$persik" validate "${options[@]}" >"$folder/accuracy.part" 2>>"$folder/log" || return 1
-    [ ! -e "$measured.part" ] || mv "$measured.part" "$measured"
-    mv "$folder/accuracy.part" "$folder/accuracy.csv"
-}
-
 is_timed() { awk -F , -v name="$1" '$1 == name { exit $8 != "yes" }' "$labels"; }
 
-score() {
-    local name=$1
-    rm -f "$kept/$name/data/model.json" "$kept/$name/accuracy.csv"
-    build_model "$name" || {
-        say "$name: no model: see ${kept#"$root"/}/$name/log"
-        return 1
-    }
-    if [ -n "$with_accuracy" ] && is_timed "$name"; then
-        predict "$name" || {
-            say "$name: no prediction: see ${kept#"$root"/}/$name/log"
-            return 1
-        }
+# Recording number $1 with its model, both made anew or the model alone.
+renew() {
+    local data=$folder/recording$1
+    if is_kept "$data/model.json"; then
+        "$persik" analyze -o "$data" "${command[0]}" >"$data.log" 2>&1 &&
+            "$persik" build-model -i "$data" >>"$data.log" 2>&1
+    else
+        record $profiled_threads "$data"
     fi
+}
+
+measure() {
+    local name=$1 folder=$kept/$1 round rounds=()
+    command=("$built/monitors/$name" --threads '{threads}')
+    [ -z "$measure_again" ] || rm -rf "$folder"
+    mkdir -p "$folder"
+    rm -f "$folder"/accuracy*.csv
+    if [ -z "$with_accuracy" ] || ! is_timed "$name"; then
+        renew 1
+        return
+    fi
+    for ((round = 1; round <= runs; round++)); do
+        rounds+=("$folder/round$round.csv")
+        renew "$round" && run_round "${rounds[-1]}" "$folder/recording1" "$threads" || return 1
+    done
+    join_rounds "${rounds[@]}" >"$folder/measured.csv"
+    for ((round = 1; round <= runs; round++)); do
+        "$persik" validate -i "$folder/recording$round" --reuse "$folder/measured.csv" --format csv \
+            >"$folder/accuracy$round.csv" 2>>"$folder/recording$round.log" || return 1
+    done
 }
 
 # ---- the tables ----
 
-# Holds the kept models against the labels, in the labels' order.
+# Holds the kept models against the labels, in the labels' order; of a program's models the one that is
+# most wrong counts.
 judge() {
     local name model
     while read -r name; do
-        model=$kept/$name/data/model.json
-        [ ! -s "$model" ] || jq -r --rawfile labels "$labels" --arg program "$name" \
-            -f "$root/tests/monitors/verdict.jq" "$model"
+        for model in "$kept/$name"/recording*/model.json; do
+            [ ! -s "$model" ] || jq -r --rawfile labels "$labels" --arg program "$name" \
+                -f "$root/tests/monitors/verdict.jq" "$model"
+        done | awk -F '\t' '
+            {
+                wrong = 8 * ($4 == "no") + 4 * ($5 == "no") + 2 * ($6 == "no") + ($7 != "")
+                if (NR == 1 || wrong > most) { most = wrong; line = $0 }
+            }
+            END { if (NR) print line }'
     done < <(corpus)
 }
 
@@ -124,10 +119,10 @@ write_totals() {
         }' "$verdicts"
 }
 
-# Mean and worst |predicted - measured| / measured of the kept accuracy of a program, then both without
-# what others had of the cores meanwhile, both at equal speed, and how much others had.
+# Mean and worst |predicted - measured| / measured of a program's models, then both without what others
+# had of the cores meanwhile, both at equal speed, and how much others had: errors_of FILE...
 errors_of() {
-    csv_columns "$1" error own_error equal_speed_error foreign_share | awk '
+    join_rounds "$@" | csv_columns - error own_error equal_speed_error foreign_share | awk '
         {
             n++
             for (i = 1; i <= 3; i++) {
@@ -146,24 +141,23 @@ errors_of() {
 
 # "program", and its errors, per line.
 accuracies() {
-    local name errors
+    local name
     while read -r name; do
-        [ -s "$kept/$name/accuracy.csv" ] || continue
-        errors=$(errors_of "$kept/$name/accuracy.csv") ||
-            fail "delete ${kept#"$root"/}/$name: it was measured before the speed of the cores was"
-        echo "$name $errors"
+        [ ! -s "$kept/$name/accuracy1.csv" ] || echo "$name $(errors_of "$kept/$name"/accuracy*.csv)"
     done < <(corpus)
 }
 
 write_accuracy() {
     [ -n "$(accuracies)" ] || return 0
     printf '\n## How well the models predict\n\n'
-    echo "Running time of the real program without probes (median of $runs interleaved runs) with {$threads}"
-    echo "threads on {$cores} cores, against the prediction of the model from the run with"
-    echo "$profiled_threads threads: |predicted - measured| / measured. Without others: against the time"
-    echo "estimated for cores of the program's own, which is what persik predicts, where other processes"
-    echo "and the other guests of a virtual machine's host had some of them meanwhile. At equal speed: against"
-    echo "the runs' times converted to the speed that the cores had in the recording (docs/accuracy.md)."
+    echo "Running time of the real program without probes (median of $runs runs) with {$threads} threads"
+    echo "on {$cores} cores, against the predictions of $runs models, each from one run with $profiled_threads threads:"
+    echo "|predicted - measured| / measured, mean and worst over models and configurations. The real program"
+    echo "ran in rounds, each configuration once, and was recorded before each round. Without others: against"
+    echo "the time estimated for cores of the program's own, which is what persik predicts, where other"
+    echo "processes and the other guests of a virtual machine's host had some of them meanwhile. At equal"
+    echo "speed: against the runs' times converted to the speed that the cores had in the recording"
+    echo "(docs/accuracy.md)."
     echo
     echo "| program | mean error | worst | others had | without others | worst | at equal speed | worst |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|"
@@ -196,8 +190,9 @@ write_document() {
         "$(git -C "$root" describe --always --dirty --exclude '*'): $(machine)."
     echo
     echo "The corpus is \`tests/monitors/\`: small programs of one hand-made object each, and programs that"
-    echo "look like one and are not, with labels that persik never reads. Every program is profiled once with"
-    echo "$profiled_threads threads. *amount*: capacity, initial count or parties right, also in how it follows"
+    echo "look like one and are not, with labels that persik never reads. Every program is recorded with"
+    echo "$profiled_threads threads, those with a running time $runs times: of their models the one counts that is most"
+    echo "wrong. *amount*: capacity, initial count or parties right, also in how it follows"
     echo "the thread count; *operations*: the right functions in the right roles; *besides*: what"
     echo "was named in the program and is not there."
     echo
@@ -209,12 +204,12 @@ write_document() {
 
 # ----
 
-write='' with_accuracy='' profile_again='' only_kept='' names=()
+write='' with_accuracy='' measure_again='' only_kept='' names=()
 for argument; do
     case $argument in
     --write) write=yes ;;
     --accuracy) with_accuracy=yes ;;
-    --profile) profile_again=yes ;;
+    --profile) measure_again=yes ;;
     --kept) only_kept=yes ;;
     -*) fail "no option $argument: see the head of this script" ;;
     *) names+=("$argument") ;;
@@ -229,7 +224,7 @@ if [ -z "$only_kept" ]; then
     for name in "${names[@]}"; do
         corpus | grep -qxF -e "$name" || fail "no program '$name' in $(basename "$labels")"
         # Not worth losing the others: what fails is named at the end, with status 1.
-        score "$name" || failed+=("$name")
+        measure "$name" || failed+=("$name")
     done
 fi
 verdicts=$(mktemp)
@@ -244,4 +239,4 @@ write_verdicts
 write_accuracy
 echo
 write_totals
-[ "${#failed[@]}" = 0 ] || fail "not scored: ${failed[*]} (the reasons are above)"
+[ "${#failed[@]}" = 0 ] || fail "not measured: ${failed[*]} (the reasons are above)"
