@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "formats/json_place.h"
+#include "formats/postfix.h"
 
 static const char *const bound_names[] = {
     [BOUND_FIXED] = "fixed",     [BOUND_SHARE] = "share",     [BOUND_SHARED] = "shared",
@@ -103,6 +104,25 @@ bool facts_monitor_acts(const struct facts_monitor *monitor, enum facts_role rol
         if (monitor->operations[i].role == role &&
             strcmp(monitor->operations[i].place.function, function) == 0)
             return true;
+    return false;
+}
+
+static bool adds_units(const struct facts_monitor *monitor, const struct facts_step *step) {
+    if (step->kind != STEP_UPDATE || step->change != CHANGE_OTHER ||
+        strcmp(monitor->variables[step->variable].name, monitor->count) != 0)
+        return false;
+    struct postfix value;
+    postfix_parse(step->value.postfix, monitor->n_variables, NULL, &value);
+    bool adds = postfix_adds_to(&value, step->variable);
+    postfix_free(&value);
+    return adds;
+}
+
+bool facts_monitor_in_units(const struct facts_monitor *monitor) {
+    for (size_t s = 0; monitor->count && s < monitor->n_sections; s++)
+        for (size_t i = 0; i < monitor->sections[s].n_steps; i++)
+            if (adds_units(monitor, &monitor->sections[s].steps[i]))
+                return true;
     return false;
 }
 

@@ -205,6 +205,7 @@ void model_forget_course(struct node *node) {
 void model_free_node(struct node *node) {
     free(node->name);
     free(node->course);
+    free(node->counts.values);
     free(node->stays.values);
     free(node->cpu_ns.values);
     free(node->wait_ns.values);

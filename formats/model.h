@@ -153,6 +153,7 @@ struct object {
     bool wakes_all; /* order, tokens, queue: all who wait are woken at each pass, release or put, to
                      * look for themselves */
     bool when_enough; /* tokens, queue with `wakes_all`: ... if who waits longest could go on */
+    bool when_empty;  /* queue with `wakes_all`: ... if nothing was there before */
     bool handed;      /* queue: what a thread that waited is woken for is kept for it */
     int condition_of; /* tokens, queue: another such object, which has none itself: it is on that
                        * one's condition variable that one waits here; all who do are woken where
@@ -341,7 +342,9 @@ struct node {
     double count;    /* ACQUIRE, RELEASE: how many; PUT: how many items, more than one only where
                       * there is no bound; SIGNAL: how many waiters; 0 is 1 */
     struct scaling count_scaling;
-    double timeout_ns; /* negative: wait for ever; 0: try; else limit */
+    struct dist counts; /* ACQUIRE: how many, each time anew; DIST_NONE: `count` */
+    bool gives_back;    /* RELEASE: as many as this thread took last where it takes by `counts` */
+    double timeout_ns;  /* negative: wait for ever; 0: try; else limit */
     /* The edges that each of its threads takes from the first time on, over and over: edge, how
      * often in a row, edge, ... Then none depends on the outcome or the thread. None: each thread
      * decides by what the edges say. */

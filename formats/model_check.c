@@ -637,12 +637,17 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
     if (node->kind == NODE_PUT && node->count > 1 && model->objects[node->object].bounded)
         return violation(PLACE_KEY(place, "count"), error,
                          "more than one item at once into a bounded queue");
+    if (node->counts.kind != DIST_NONE && node->kind != NODE_ACQUIRE)
+        return violation(PLACE_KEY(place, "counts"), error, "only an acquire node has them");
+    if (node->gives_back && node->kind != NODE_RELEASE)
+        return violation(PLACE_KEY(place, "gives_back"), error, "only a release node does");
     if (node->item_kind < 0 ||
         (node->item_kind > 0 && node->kind != NODE_PUT && node->kind != NODE_STEP))
         return violation(PLACE_KEY(place, "item_kind"), error,
                          "not a positive number of a put or a step");
     if ((!may_subtract && check_amount(node->count, "count", place, error)) ||
         check_scaling(model, &node->count_scaling, "count_scaling", place, error) ||
+        check_dist(&node->counts, "counts", place, error) ||
         check_dist(&node->stays, "stays", place, error) ||
         check_scaling(model, &node->stays_scaling, "stays_scaling", place, error) ||
         check_dist(&node->cpu_ns, "cpu_ns", place, error) ||

@@ -260,10 +260,35 @@ bool postfix_has_unknown(const struct postfix *program) {
     return program->n_words == 0;
 }
 
+static bool is_variable(const struct postfix_word *word, size_t variable) {
+    return (word->kind == WORD_SHARED || word->kind == WORD_OWN) && word->variable == variable;
+}
+
 bool postfix_reads(const struct postfix *program, size_t variable) {
     for (size_t i = 0; i < program->n_words; i++)
-        if ((program->words[i].kind == WORD_SHARED || program->words[i].kind == WORD_OWN) &&
-            program->words[i].variable == variable)
+        if (is_variable(&program->words[i], variable))
             return true;
     return false;
+}
+
+/* Where the right operand of the last word, which has two, begins. */
+static size_t right_operand(const struct postfix *program) {
+    size_t at = program->n_words - 1;
+    for (size_t wanted = 1; wanted > 0;) {
+        at--;
+        wanted = wanted + operands_of(program->words[at].kind) - 1;
+    }
+    return at;
+}
+
+bool postfix_adds_to(const struct postfix *program, size_t variable) {
+    enum word_kind last =
+        program->n_words > 2 ? program->words[program->n_words - 1].kind : WORD_UNKNOWN;
+    if (last != WORD_PLUS && last != WORD_MINUS)
+        return false;
+    size_t right = right_operand(program);
+    bool is_left = right == 1 && is_variable(&program->words[0], variable);
+    bool is_right = last == WORD_PLUS && right == program->n_words - 2 &&
+                    is_variable(&program->words[right], variable);
+    return is_left != is_right;
 }

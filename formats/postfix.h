@@ -60,4 +60,7 @@ bool postfix_has_unknown(const struct postfix *program);
 /* Does the program read the variable? */
 bool postfix_reads(const struct postfix *program, size_t variable);
 
+/* Is its value that of the variable and something else that is added or subtracted? */
+bool postfix_adds_to(const struct postfix *program, size_t variable);
+
 #endif

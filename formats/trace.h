@@ -48,6 +48,8 @@ enum trace_flag {
     TRACE_SPINS = 1 << 4,      /* waiting in this call burns CPU */
     TRACE_ENTERS = 1 << 5,     /* a member of a team begins its part of the work */
     TRACE_LEAVES = 1 << 6,     /* a member has done it; lasts until it goes on elsewhere */
+    TRACE_LOOKED = 1 << 7,     /* of an unlock: `value` is the low half of what the variable held,
+                                * just before, that counts what is there under this mutex */
 };
 
 static inline bool trace_is_call(const struct trace_record *record, enum api_object object,
@@ -177,6 +179,8 @@ struct trace_meta {
     double tick_ns;     /* period of the kernel's timer tick; 0: not known */
     double wake_cpu_ns; /* CPU that waking a thread on another core costs more than on one's own */
     double preempt_ns;  /* and how much longer a busy core takes to turn to it; 0: not known */
+    double idle_wake_ns; /* from a wake-up until an idle core runs the thread; 0: not known */
+    double sleep_cpu_ns; /* CPU of going to sleep and coming back on an idle core; 0: not known */
     int exit_status;    /* as wait(2) gives it */
     bool complete;      /* false: killed, crashed or cut off */
     uint64_t start_mono_ns;

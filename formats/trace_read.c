@@ -91,7 +91,7 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             json,
             "{s:o, s:o, s:o, s:o, s:o, s:i, s?F, s:i, s:b, s:I, s:I, s:I, s:I, s:F, s:F, s:I, "
             "s:I, s:I, s:I, s:b, s:b, s:b, s?I, s?o, s?o, s:o, s?o, s?F, s?F, s?o, s?o, s?o, s?o, "
-            "s?I}",
+            "s?I, s?F, s?F}",
             "args", &args, "directory", &directory, "build_id", &build_id, "host", &host, "date",
             &date, "cores", &meta->cores, "tick_ns", &meta->tick_ns, "exit_status",
             &meta->exit_status, "complete", &complete, "start_mono_ns", &start, "run_ns", &run,
@@ -102,7 +102,8 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
             "untraced_cpu_ns", &untraced_cpu, "libc", &libc, "lacks", &lacks, "loss", &loss,
             "wake_cpu_ns", &meta->wake_cpu_ns, "preempt_ns", &meta->preempt_ns, "pieces_ns",
             &pieces, "fastest_pieces_ns", &fastest_pieces, "untraced_runs_ns", &untraced_run,
-            "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real) != 0)
+            "untraced_pieces_ns", &untraced_pieces, "start_real_ns", &start_real, "idle_wake_ns",
+            &meta->idle_wake_ns, "sleep_cpu_ns", &meta->sleep_cpu_ns) != 0)
         return -1;
     meta->version = TRACE_VERSION;
     meta->directory = read_text(directory);

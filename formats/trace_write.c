@@ -59,7 +59,7 @@ static json_t *write_meta(const struct trace_meta *meta) {
     json_t *json = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
         "s:I, s:I, s:I, "
-        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o*, s:f, s:f}",
+        "s:I, s:b, s:b, s:b, s:I, s:o, s:o, s:o*, s:f, s:f, s:f, s:f}",
         "args", write_texts(meta->args, (size_t)meta->n_args), "directory",
         write_text(meta->directory), "build_id", write_text(meta->build_id), "host",
         write_text(meta->host), "date", write_text(meta->date), "cores", meta->cores, "tick_ns",
@@ -73,7 +73,8 @@ static json_t *write_meta(const struct trace_meta *meta) {
         "has_blocks", meta->has_blocks, "cpu_ns", (json_int_t)meta->cpu_ns, "libc",
         write_text(meta->libc), "lacks", write_texts(meta->lacks, meta->n_lacks), "loss",
         meta->loss ? write_text(meta->loss) : NULL, "wake_cpu_ns", meta->wake_cpu_ns, "preempt_ns",
-        meta->preempt_ns);
+        meta->preempt_ns, "idle_wake_ns", meta->idle_wake_ns, "sleep_cpu_ns",
+        meta->sleep_cpu_ns);
     json_object_set_new(json, "start_real_ns", json_integer((json_int_t)meta->start_real_ns));
     json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
     json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));

@@ -111,6 +111,7 @@ struct thread {
     double waits_since_ns;           /* first wait of the present operation; negative: none */
     double locks_since_ns; /* the same for taking a mutex, which may be part of an operation */
     double wanted;         /* tokens or requests of the present operation */
+    double taken;          /* tokens, the last time that it drew how many */
     double claim;          /* what was announced to this thread when it was woken, not yet taken */
     double birth_ns;       /* of the task it works on; NaN: none */
     int item_kind;         /* of the item that it took last; 0: no particular */

@@ -94,6 +94,8 @@ struct plan_node {
     int section; /* of the plan's */
     int item_kind;
     double count;              /* may be fractional; 0: for nobody */
+    int counts;                /* draw; PLAN_NONE: `count` */
+    bool gives_back;           /* what the thread took by `counts` last */
     double timeout_ns;         /* negative: for ever */
     int cpu, wait, operations; /* draws */
     int stays;
@@ -127,6 +129,7 @@ struct plan_object {
                           */
     bool wakes_all;      /* order, tokens, queue: whoever waits to take ... */
     bool when_enough;    /* ... if there is enough for who waits longest */
+    bool when_empty;     /* ... if nothing was there before */
     bool handed;         /* queue: an item is kept for whom it has woken */
     int order;           /* which of a thread's numbers is for this order */
     int service, interarrival; /* draws */

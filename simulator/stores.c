@@ -27,10 +27,19 @@ static void count_in_vain(const struct engine *engine, struct shared *tokens) {
     tokens->amount = planned->amount;
 }
 
+/* How many tokens it is to take. */
+static void decide_amount(struct engine *engine, struct thread *thread) {
+    const struct plan_node *node = node_of(engine, thread);
+    if (node->counts == PLAN_NONE)
+        thread->wanted = random_round(&thread->random, node->count);
+    else
+        thread->wanted = thread->taken = draws_one(engine, node->counts, &thread->random);
+}
+
 enum progress tokens_acquire(struct engine *engine, struct thread *thread, struct shared *object) {
     wait_open(engine, thread, object);
     if (thread->phase != PHASE_RETRY)
-        thread->wanted = random_round(&thread->random, node_of(engine, thread)->count);
+        decide_amount(engine, thread);
     wait_drop_claim(thread, object, SIDE_TAKERS);
     if (object->amount < thread->wanted) {
         enum progress progress = lack(engine, thread, object, SIDE_TAKERS);
@@ -46,7 +55,9 @@ enum progress tokens_acquire(struct engine *engine, struct thread *thread, struc
 enum progress tokens_release(struct engine *engine, struct thread *thread, struct shared *object) {
     if (thread->phase != PHASE_SIGNAL) {
         shared_touch(engine, object);
-        object->amount += random_round(&thread->random, node_of(engine, thread)->count);
+        const struct plan_node *node = node_of(engine, thread);
+        object->amount +=
+            node->gives_back ? thread->taken : random_round(&thread->random, node->count);
     }
     return wait_announce(engine, thread, object, SIDE_TAKERS, object->amount);
 }
@@ -98,11 +109,12 @@ enum progress queue_put(struct engine *engine, struct thread *thread, struct sha
     thread->wanted = 1;
     if ((double)object->n_items >= object->amount)
         return lack(engine, thread, object, SIDE_PUTTERS);
+    bool is_silent = engine_planned(engine, object)->when_empty && object->n_items > 0;
     long count = lround(random_round(&thread->random, node_of(engine, thread)->count));
     double birth_ns = isnan(thread->birth_ns) ? engine->now_ns : thread->birth_ns;
     for (long i = 0; i < count; i++)
         add_item(engine, object, (struct item){birth_ns, node_of(engine, thread)->item_kind});
-    return announce_items(engine, thread, object);
+    return is_silent ? PROGRESS_YES : announce_items(engine, thread, object);
 }
 
 /* Those that the model gives no way to go on stay. */

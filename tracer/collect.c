@@ -307,6 +307,8 @@ static void describe_run(struct trace_meta *meta, struct collection *collection)
     meta->tick_ns = host_tick_ns();
     meta->wake_cpu_ns = collection->wakeups.waker_ns;
     meta->preempt_ns = collection->wakeups.preempt_ns;
+    meta->idle_wake_ns = collection->wakeups.idle_ns;
+    meta->sleep_cpu_ns = collection->wakeups.sleep_ns;
     meta->exit_status = launch->status;
     meta->complete = WIFEXITED(launch->status);
     meta->start_mono_ns = launch->start_mono_ns;

@@ -20,6 +20,7 @@
 struct wish {
     const struct facts_monitor *monitor;
     char *variable;
+    bool watched; /* it changes by what the source does not tell */
 };
 
 struct wishes {
@@ -28,14 +29,15 @@ struct wishes {
     struct layout_pair *pairs; /* one each */
 };
 
-static void add_wish(struct wishes *wishes, const struct facts_monitor *monitor, char *variable) {
+static void add_wish(struct wishes *wishes, const struct facts_monitor *monitor, char *variable,
+                     bool watched) {
     for (size_t i = 0; i < wishes->count; i++)
         if (wishes->items[i].monitor == monitor &&
             strcmp(wishes->items[i].variable, variable) == 0) {
             free(variable);
             return;
         }
-    *VECTOR_ADD(wishes) = (struct wish){monitor, variable};
+    *VECTOR_ADD(wishes) = (struct wish){monitor, variable, watched};
 }
 
 /* A counter that is waited for tells how much there is at the start. */
@@ -48,14 +50,17 @@ static struct wishes find_wishes(const struct facts *facts) {
     for (size_t m = 0; facts && m < facts->n_monitors; m++) {
         const struct facts_monitor *monitor = &facts->monitors[m];
         const struct facts_amount *amount = &monitor->amount;
-        if (!monitor->mutex || amount->constant || amount->follows_threads)
+        if (!monitor->mutex)
             continue;
+        bool counts = monitor->count && counts_down(monitor);
+        bool in_units = counts && facts_monitor_in_units(monitor);
+        bool is_told = amount->constant || amount->follows_threads;
         double more;
-        char *limit = facts_amount_variable(amount, &more);
+        char *limit = is_told ? NULL : facts_amount_variable(amount, &more);
         if (limit)
-            add_wish(&wishes, monitor, limit);
-        if (monitor->count && counts_down(monitor))
-            add_wish(&wishes, monitor, memory_strdup(monitor->count));
+            add_wish(&wishes, monitor, limit, false);
+        if (in_units || (counts && !is_told))
+            add_wish(&wishes, monitor, memory_strdup(monitor->count), in_units);
     }
     wishes.pairs = memory_alloc(wishes.count, sizeof *wishes.pairs);
     for (size_t i = 0; i < wishes.count; i++)
@@ -122,6 +127,7 @@ static void add_code(struct finder *finder, const char *file, int line, uint64_t
         look->offset = wishes->pairs[i].offset;
         look->bytes = wishes->pairs[i].bytes;
         look->name = name_of_wish(finder, i);
+        look->watched = wishes->items[i].watched;
     }
 }
 

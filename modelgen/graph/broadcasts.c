@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/monitors/history.h"
 
 void told_count(const struct sections *sections, const struct section *section, int condition,
                 struct told *told) {
@@ -44,6 +45,47 @@ bool broadcasts_adding(const struct writer *writer, const struct guard *guard) {
         if (adds(writer, guard, s))
             told_count(sections, &sections->sections[s], guard->condition, &told);
     return told.broadcasts > told.signals;
+}
+
+/* ---- into what is empty ---- */
+
+#define ENOUGH_SILENT 3 /* puts that told nobody, to show that this depends on something */
+
+/* Puts into an empty queue, and into others: those that were told by broadcast, and the rest. */
+struct puts {
+    double told, silent;
+};
+
+static void count_put(const struct writer *writer, const struct guard *guard,
+                      const struct event *event, struct puts *puts) {
+    const struct sections *sections = writer->in->sections;
+    struct told told = {0};
+    told_count(sections, &sections->sections[event->section],
+               guard->condition < 0 ? MODEL_NONE : guard->condition, &told);
+    puts->told += told.broadcasts > 0;
+    puts->silent += told.broadcasts + told.signals == 0;
+}
+
+bool broadcasts_when_empty(const struct writer *writer, const struct guard *guard) {
+    const struct monitors *monitors = writer->in->monitors;
+    struct history history = history_of(writer->in->sections, monitors, guard->mutex);
+    double *items = memory_alloc(history.n_instances, sizeof *items);
+    struct puts into_empty = {0}, into_others = {0};
+    for (size_t i = 0; i < history.count; i++) {
+        const struct event *event = &history.items[i];
+        int weight = guard->weight[event->class_index];
+        double *there = &items[event->instance];
+        if (!event_changes(event, guard->early[event->class_index]) ||
+            (guard->waits[event->class_index] && guard->outcome[event->section] == OUTCOME_NO))
+            continue;
+        if (weight > 0)
+            count_put(writer, guard, event, *there < 0.5 ? &into_empty : &into_others);
+        *there += weight;
+    }
+    free(items);
+    free(history.items);
+    return into_empty.told > 0 && into_empty.silent == 0 && into_others.told == 0 &&
+           into_others.silent >= ENOUGH_SILENT;
 }
 
 /* ---- who waits when ---- */

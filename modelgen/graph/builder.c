@@ -13,7 +13,8 @@ static uint64_t step_key(int pool, const struct step *step) {
         return key;
     key = map_mix(map_mix(key, (uint64_t)step->object), (uint64_t)step->mutex);
     key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
-    key = map_mix(map_mix(key, (uint64_t)(long)step->count), step->timeout_ns == 0);
+    double count = step->in_units ? 0 : step->count;
+    key = map_mix(map_mix(key, (uint64_t)(long)count), step->timeout_ns == 0);
     key = map_mix(key, (uint64_t)step->section);
     if (step->held)
         key = map_mix(key, step->held);
@@ -48,7 +49,8 @@ int builder_new_node(struct builder *builder, const struct step *step, int pool)
     node->target_pool = step->target_pool;
     node->section = step->section;
     node->item_kind = step->item_kind;
-    node->count = step->count;
+    node->count = step->in_units ? 0 : step->count;
+    node->gives_back = step->in_units && step->kind == NODE_RELEASE;
     node->timeout_ns = step->timeout_ns;
     if (step->count_per_thread) {
         node->count_scaling.growth = 1;

@@ -35,7 +35,7 @@ struct draft_node_values {
     int pool;
     uint32_t context;
     uint64_t phase; /* see struct step */
-    struct values cpu_ns, wait_ns, operations;
+    struct values cpu_ns, wait_ns, operations, units;
     struct values stays;  /* decisions to stay before each one to leave */
     struct passes passes; /* one per stays */
     bool has_taker;       /* see takers_find_nodes() */

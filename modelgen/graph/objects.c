@@ -303,6 +303,7 @@ void objects_find_meetings(struct writer *writer) {
     const struct sections *sections = writer->in->sections;
     struct {
         double wait_ns;
+        bool may_wait;
         struct told told;
     } *seen = memory_alloc(sections->n_objects, sizeof *seen);
     for (size_t s = 0; s < sections->n_sections; s++) {
@@ -311,12 +312,21 @@ void objects_find_meetings(struct writer *writer) {
             seen[section->mutex].wait_ns += ns(sections->waits[section->first_wait + w].end_ns -
                                                sections->waits[section->first_wait + w].start_ns);
         told_count(sections, section, MODEL_NONE, &seen[section->mutex].told);
+        seen[section->mutex].may_wait |=
+            section->n_waits > 0 ||
+            monitors_guard(writer->in->monitors, (size_t)writer->in->monitors->class_of[s]);
     }
-    for (size_t o = 0; o < sections->n_objects; o++)
-        writer->is_met_at[o] = seen[o].wait_ns > FLAG_SHARE * writer->life_ns &&
-                               seen[o].told.broadcasts >= BROADCASTS &&
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        bool waits = seen[o].wait_ns > FLAG_SHARE * writer->life_ns ||
+                     (writer->is_multiplied[o] && seen[o].may_wait);
+        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= BROADCASTS &&
                                seen[o].told.broadcasts > seen[o].told.signals;
+    }
     free(seen);
+    for (size_t g = 0; g < writer->in->monitors->n_guards; g++) {
+        const struct guard *guard = &writer->in->monitors->guards[g];
+        writer->is_met_at[guard->mutex] |= broadcasts_when_empty(writer, guard);
+    }
 }
 
 int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
@@ -480,7 +490,10 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = broadcasts_adding(writer, guard);
-    object->when_enough = object->wakes_all && broadcasts_enough(writer, guard);
+    object->when_empty = kind == OBJECT_QUEUE && broadcasts_when_empty(writer, guard);
+    object->wakes_all |= object->when_empty;
+    object->when_enough =
+        object->wakes_all && !object->when_empty && broadcasts_enough(writer, guard);
     object->condition_of = same_condition(writer, guard);
     guard->object = result;
     return result;

@@ -114,6 +114,8 @@ static void read_thread(struct builder *builder, size_t t) {
             *VECTOR_ADD(&values->cpu_ns) = step->cpu_ns;
             *VECTOR_ADD(&values->operations) = step->operations;
         }
+        if (step->kind == NODE_ACQUIRE && step->in_units)
+            *VECTOR_ADD(&values->units) = step->count;
         if (s + 1 == stream->n_steps)
             break;
         int edge = builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
@@ -393,6 +395,7 @@ static void write_nodes(struct builder *builder) {
         node->cpu_ns = take_dist(&values->cpu_ns);
         node->wait_ns = take_dist(&values->wait_ns);
         node->operations = take_dist(&values->operations);
+        node->counts = take_dist(&values->units);
     }
 }
 

@@ -118,7 +118,8 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         step->mutex = mutex;
         step->outcome = outcome;
         step->timeout_ns = guard->tries ? 0 : -1;
-        step->count = guard->take > 1 ? guard->take : 0;
+        step->count = guard->units ? guard->units[section_index] : guard->take > 1 ? guard->take : 0;
+        step->in_units = guard->units;
         step->count_per_thread =
             guard->take > 1 && objects_pool_of_amount(writer, guard, guard->take) != MODEL_NONE;
         if (guard->tries && guard->kind != GUARD_FIRST) {
@@ -172,6 +173,7 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         struct step *step = writer_add_step(writer, kind, record, time, time);
         step->object = object;
         step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
+        step->in_units = guard->units;
         step->count_per_thread =
             (kind == NODE_PUT && writer->lots[g]) || takes_all_back(writer, guard, weight);
         step->for_others = kind == NODE_PUT && writer->lots[g] == LOTS_FOR_OTHERS;

@@ -24,6 +24,7 @@ struct step {
     int target_pool;
     int section; /* STATEMENTS: of its monitor */
     double count, timeout_ns;
+    bool in_units;         /* of tokens: `count` differs each time; a RELEASE gives back as many */
     bool count_per_thread; /* count is one part per thread of the pools' threads ... */
     bool for_others;       /* ... but the one that makes the step */
     uint32_t context;

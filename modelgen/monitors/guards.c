@@ -22,6 +22,7 @@ struct guard guard_empty(const struct monitors *monitors, const struct sections 
 }
 
 void guard_free(struct guard *guard) {
+    free(guard->units);
     free(guard->weight);
     free(guard->early);
     free(guard->waits);
@@ -40,6 +41,18 @@ static void note_contradiction(struct guard *guard, const struct event *event, d
     if (guard->n_contradictions < CONTRADICTIONS_SHOWN)
         guard->contradictions[guard->n_contradictions++] = (struct contradiction){
             event->time_ns, event->section, event->kind == EVENT_WAITS, counter};
+}
+
+/* How many the section changes the counter by ... */
+static double added_by(const struct guard *guard, const struct event *event) {
+    double units = guard->units ? guard->units[event->section] : 1;
+    return guard->weight[event->class_index] * units;
+}
+
+/* ... and are there enough for it? */
+static bool is_enough(const struct guard *guard, const struct event *event, double counter) {
+    double wanted = guard->units ? guard->units[event->section] : guard->take;
+    return counter > wanted - 0.5;
 }
 
 /* One for each instance. The caller frees. */
@@ -69,18 +82,18 @@ void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
         double counter = counters[event->instance];
         if (event_changes(event, guard->early[event->class_index])) {
             if (!waiter || *outcome == OUTCOME_YES)
-                counters[event->instance] += weight;
+                counters[event->instance] += added_by(guard, event);
             guard->most = fmax(guard->most, counters[event->instance]);
         } else if (waiter && event->kind == EVENT_PASSES) {
             bool failed_try = guard->tries && weight == 0;
-            bool closed =
-                counter < guard->take - 0.5 && (event->time_ns >= end_ns || guard->condition < 0);
+            bool is_short = !is_enough(guard, event, counter);
+            bool closed = is_short && (event->time_ns >= end_ns || guard->condition < 0);
             *outcome = failed_try || closed ? OUTCOME_NO : OUTCOME_YES;
-            if (*outcome == OUTCOME_YES && counter < guard->take - 0.5)
+            if (*outcome == OUTCOME_YES && is_short)
                 note_contradiction(guard, event, counter);
         } else if (waiter && event->kind == EVENT_WAITS) {
             *outcome = OUTCOME_NO; /* unless it goes on */
-            if (counter >= guard->take - 0.5 && event->time_ns < end_ns && !guard->together)
+            if (is_enough(guard, event, counter) && event->time_ns < end_ns && !guard->together)
                 note_contradiction(guard, event, counter);
         }
     }
@@ -101,7 +114,7 @@ bool guard_walk_next(struct guard_walk *walk) {
          walk->next++) {
         const struct event *event = &walk->history->items[walk->next];
         if (event_changes(event, guard->early[event->class_index]))
-            walk->counters[event->instance] += guard->weight[event->class_index];
+            walk->counters[event->instance] += added_by(guard, event);
         else if (event_decides(event))
             walk->decision = event;
     }
@@ -109,7 +122,7 @@ bool guard_walk_next(struct guard_walk *walk) {
 }
 
 bool guard_walk_lets_go_on(const struct guard_walk *walk) {
-    return walk->counters[walk->decision->instance] > walk->guard->take - 0.5 ||
+    return is_enough(walk->guard, walk->decision, walk->counters[walk->decision->instance]) ||
            walk->decision->time_ns >= walk->closed_ns;
 }
 

@@ -91,9 +91,18 @@ static double confidence_in(const struct guard *guard) {
 static void write_evidence(const struct stream_input *input, const struct guard *guard,
                            const char *what, struct hand_made *monitor) {
     const struct monitors *monitors = input->monitors;
-    hand_made_add_evidence(monitor,
-                           "%s: %g at the start; whoever needs %g waits until they are there", what,
-                           guard->initial, guard->take);
+    if (guard->units)
+        hand_made_add_evidence(monitor,
+                               "%s: %g at the start; how many each takes and gives back, by what "
+                               "%s held at every unlock",
+                               what, guard->initial, guard->proposal->count);
+    else
+        hand_made_add_evidence(monitor,
+                               "%s: %g at the start; whoever needs %g waits until they are there",
+                               what, guard->initial, guard->take);
+    if (guard->unknown_units)
+        hand_made_add_evidence(monitor, "%s: how many each takes differs, and was not seen: one",
+                               what);
     if (guard->seen)
         hand_made_add_evidence(monitor, "%s: %s%s held %lld when first seen", what,
                                guard->waited > 0 ? "" : "nobody had to wait for it; ",
@@ -103,8 +112,9 @@ static void write_evidence(const struct stream_input *input, const struct guard 
         if (class->mutex != guard->mutex || (guard->weight[c] == 0 && !guard->waits[c]))
             continue;
         hand_made_add_evidence(monitor,
-                               "%s: %+d by each of %.0f critical sections of %s (line %d)%s", what,
-                               guard->weight[c], class->count, class->function, class->line,
+                               "%s: %+d%s by each of %.0f critical sections of %s (line %d)%s",
+                               what, guard->weight[c], guard->units ? " times its amount" : "",
+                               class->count, class->function, class->line,
                                guard->waits[c] ? ", which wait for it" : "");
     }
     hand_made_add_evidence(monitor,

@@ -197,7 +197,9 @@ static void write_trust(const struct stream_input *input, const struct proposed 
             ? "no counter or pattern that the model knows: its statements are simulated"
         : unexplained ? "proposed by the source; its waits follow no counter and no pattern that "
                         "the model knows"
-        : doubtful    ? "proposed by the source; a counter tells most of its waits, not all"
+        : group->items && group->items->unknown_units
+            ? "proposed by the source; how many each takes differs, and is not known"
+        : doubtful ? "proposed by the source; a counter tells most of its waits, not all"
         : found || is_confirmed(verdict)
             ? "proposed by the source, confirmed by the trace"
             : "proposed by the source; nobody waited for it in the traced run");

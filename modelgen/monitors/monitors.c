@@ -82,7 +82,8 @@ bool monitors_doubt(double against, double decisions) {
 }
 
 bool guard_is_doubtful(const struct guard *guard) {
-    return guard->condition >= 0 && monitors_doubt(guard->violations, guard->evaluations);
+    return guard->unknown_units ||
+           (guard->condition >= 0 && monitors_doubt(guard->violations, guard->evaluations));
 }
 
 /* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */

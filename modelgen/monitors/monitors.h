@@ -12,7 +12,8 @@
  * - classes, proposals: sections that do the same, and what the source says of the mutex;
  * - history, hypotheses, candidates, search: a counter that tells who waited;
  * - guards, waiting, together, attempts: what is made of such counters;
- * - proposed_guards, rooms, values: what nobody met, as the source or the program's variables say;
+ * - proposed_guards, rooms, values, units: what nobody met, as the source or the program's
+ *   variables say;
  * - patterns, groups, rounds, progress, results: what no counter tells;
  * - commands, statements: the source's own words, where nothing else explains the waits;
  * - findings, hand_made: what a person would call it all;
@@ -74,6 +75,9 @@ struct guard {
     bool together;   /* with another guard that must let them go on as well */
     bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
     double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double *units;   /* per section (index into sections): how many it takes or gives of what the
+                      * weights count as one; NULL: one */
+    bool unknown_units; /* they differ, and are taken for one */
     double initial;  /* tokens at the start ... */
     const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
     int *weight;     /* per class (index into monitors.classes): what a section adds */

@@ -7,6 +7,7 @@
 #include "modelgen/monitors/commands.h"
 #include "modelgen/monitors/patterns.h"
 #include "modelgen/monitors/proposals.h"
+#include "modelgen/monitors/units.h"
 #include "modelgen/monitors/values.h"
 
 static bool acts_as_put(const struct facts_monitor *proposal, const char *function) {
@@ -78,7 +79,8 @@ static double most_out(const struct guard *guard, const struct history *history)
     double out = 0, most = 1;
     for (size_t i = 0; i < history->count; i++) {
         const struct event *event = &history->items[i];
-        out -= event->kind == EVENT_EFFECT ? guard->weight[event->class_index] : 0;
+        double units = guard->units ? guard->units[event->section] : 1;
+        out -= event->kind == EVENT_EFFECT ? guard->weight[event->class_index] * units : 0;
         most = fmax(most, out);
     }
     return most;
@@ -113,6 +115,7 @@ static bool try_proposed_tokens(const struct trace *trace, const struct sections
             proposals_act(proposal, FACTS_GET, class)) {
             guard.weight[c] = -1;
             guard.waits[c] = takes_some = true;
+            guard.condition = class->waits_on >= 0 ? class->waits_on : guard.condition;
         } else if (proposals_act(proposal, FACTS_RELEASE, class) ||
                    proposals_act(proposal, FACTS_PUT, class)) {
             guard.weight[c] = 1;
@@ -121,14 +124,15 @@ static bool try_proposed_tokens(const struct trace *trace, const struct sections
     }
     guard.kind = GUARD_TOKENS;
     guard.proposal = proposal;
+    if (facts_monitor_in_units(proposal))
+        guard.units = units_find(trace, sections, monitors, &guard);
+    guard.unknown_units = facts_monitor_in_units(proposal) && !guard.units;
     double most = most_out(&guard, history);
     bool is_known = tell_tokens(trace, sections, monitors, most, &guard);
     guard_fill_outcomes(monitors, &guard, history);
-    for (size_t i = 0; i < history->count; i++)
-        guard.evaluations +=
-            history->items[i].kind == EVENT_PASSES && guard.waits[history->items[i].class_index];
+    bool explains = guard_judge(monitors, history, &guard);
     *result = guard;
-    return takes_some && gives && is_known && most <= guard.initial;
+    return takes_some && gives && is_known && most <= guard.initial && explains;
 }
 
 static bool share_waiters(const struct monitors *monitors, const struct guard *a,

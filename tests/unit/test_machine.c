@@ -123,6 +123,18 @@ static void the_c_library_tells_whether_signals_wait(void **state) {
     assert_false(signals_wait(NULL));
 }
 
+static void where_few_slept_it_was_tried_out_before(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    double usual_ns = measure(trace).wake_latency_ns.mean;
+    trace = new_trace();
+    trace->meta.idle_wake_ns = usual_ns + 13 * US;
+    trace->meta.sleep_cpu_ns = 4 * US;
+    struct machine machine = measure(trace);
+    assert_true(machine.wake_latency_ns.mean == usual_ns + 13 * US);
+    assert_true(machine.block_cpu_ns == 4 * US);
+}
+
 /* Else the wakers would pay twice: in what they compute and for each interrupt. */
 static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
     (void)state;
@@ -140,6 +152,7 @@ static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interrupts_cost_where_the_trace_shows_wake_ups),
+        cmocka_unit_test(where_few_slept_it_was_tried_out_before),
         cmocka_unit_test(only_wake_ups_on_idle_cores_show_the_latency),
         cmocka_unit_test(cores_that_have_just_become_idle_have_a_latency_of_their_own),
         cmocka_unit_test(what_idle_cores_take_is_counted),

@@ -702,6 +702,27 @@ static void test_a_semaphore_admits_as_many_as_it_has_permits(void **state) {
     assert_close(run_ns(model, (struct sim_config){0}), 30 * MS, 1e-9);
 }
 
+/* Of ten, those who take 5 at a time go two at once, and those who take 6 or 7 alone: what each has
+ * taken it gives back. */
+static void test_who_takes_by_amounts_gives_back_what_it_took(void **state) {
+    (void)state;
+    static double fives[] = {5, 5}, more[] = {6, 7};
+    for (int i = 0; i <= 1; i++) {
+        struct model *model = build_model(8);
+        int budget = build_object(model, OBJECT_TOKENS, 10);
+        int pool = build_pool(model, 6, true);
+        int take = build_next(model, model->pools[pool].entry, constant(0), NODE_ACQUIRE, budget);
+        model->nodes[take].counts =
+            (struct dist){.kind = DIST_EMPIRICAL, .n_values = 2, .mean = i ? 6.5 : 5};
+        model->nodes[take].counts.values = memory_alloc(2, sizeof(double));
+        memcpy(model->nodes[take].counts.values, i ? more : fives, 2 * sizeof(double));
+        int give = build_next(model, take, constant(10 * MS), NODE_RELEASE, budget);
+        model->nodes[give].gives_back = true;
+        end_after(model, give, constant(0));
+        assert_close(run_ns(model, (struct sim_config){0}), (i ? 60 : 30) * MS, 1e-9);
+    }
+}
+
 static void test_fractional_token_counts_are_rounded_without_bias(void **state) {
     (void)state;
     struct model *model = build_shared_work(1, 1, 100000);
@@ -2058,6 +2079,7 @@ int main(void) {
         cmocka_unit_test(test_who_needs_more_is_woken_when_there_is_enough),
         cmocka_unit_test(test_a_broadcast_wakes_all_who_share_the_condition),
         cmocka_unit_test(test_a_semaphore_admits_as_many_as_it_has_permits),
+        cmocka_unit_test(test_who_takes_by_amounts_gives_back_what_it_took),
         cmocka_unit_test(test_fractional_token_counts_are_rounded_without_bias),
         cmocka_unit_test(test_every_item_is_consumed_before_a_closed_queue_says_no),
         cmocka_unit_test(test_several_items_are_put_at_once),

@@ -85,6 +85,8 @@ static struct trace *make_trace(size_t n_records) {
                                 .timed_probe_ns = 30.25,
                                 .wake_cpu_ns = 11000.5,
                                 .preempt_ns = 17000.25,
+                                .idle_wake_ns = 31000.75,
+                                .sleep_cpu_ns = 4500.5,
                                 .lost_records = 1,
                                 .lost_events = 2,
                                 .records = n_records + 1,
@@ -207,6 +209,7 @@ static void saved_trace_loads_with_every_field(void **state) {
                 meta->pace.fastest_ns[PACE_COMPUTING] == 24000.5);
     assert_true(meta->probe_ns == 18.5 && meta->timed_probe_ns == 30.25);
     assert_true(meta->wake_cpu_ns == 11000.5 && meta->preempt_ns == 17000.25);
+    assert_true(meta->idle_wake_ns == 31000.75 && meta->sleep_cpu_ns == 4500.5);
     assert_int_equal(meta->lost_records, 1);
     assert_int_equal(meta->lost_events, 2);
     assert_int_equal(meta->records, 6);

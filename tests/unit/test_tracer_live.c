@@ -138,6 +138,18 @@ struct pointing_gate {
     long left;
 };
 
+/* Of which each takes as many as it likes; its count is on the mutex's page, or behind it. */
+struct budget {
+    pthread_mutex_t mutex;
+    long left;
+};
+
+struct long_budget {
+    pthread_mutex_t mutex;
+    char between[1 << 12];
+    long left;
+};
+
 static pthread_mutex_t open_gate = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char open_left = 200;
 
@@ -171,6 +183,35 @@ static void pass_open(void) {
 }
 enum { OPEN_LINE = __LINE__ - 4 };
 
+static void pass_budget(struct budget *budget, long units) {
+    pthread_mutex_lock(&budget->mutex);
+    budget->left -= units;
+    pthread_mutex_unlock(&budget->mutex);
+}
+enum { BUDGET_LINE = __LINE__ - 4 };
+
+static void pass_long_budget(struct long_budget *budget, long units) {
+    pthread_mutex_lock(&budget->mutex);
+    budget->left -= units;
+    pthread_mutex_unlock(&budget->mutex);
+}
+enum { LONG_BUDGET_LINE = __LINE__ - 4 };
+
+#define BUDGET 1000000000000l
+
+static void pass_budgets(void) {
+    struct budget *budget = aligned_alloc(64, 128); /* on one page */
+    static struct long_budget apart = {PTHREAD_MUTEX_INITIALIZER, {0}, BUDGET};
+    if (!budget)
+        abort();
+    *budget = (struct budget){PTHREAD_MUTEX_INITIALIZER, BUDGET};
+    for (int i = 1; i <= GATE_PASSES; i++) {
+        pass_budget(budget, 7 * i);
+        pass_long_budget(&apart, 7 * i);
+    }
+    free(budget);
+}
+
 static void pass_gates(void) {
     struct gate *gate = malloc(sizeof *gate);
     struct distant_gate *distant =
@@ -201,6 +242,8 @@ static int act(const char *name, const char *argument) {
         lock_until_killed();
     else if (strcmp(name, "gates") == 0)
         pass_gates();
+    else if (strcmp(name, "budgets") == 0)
+        pass_budgets();
     else if (strcmp(name, "exec") == 0)
         execl("/proc/self/exe", "other", "locks", (char *)NULL);
     return 0;
@@ -394,6 +437,8 @@ static void another_core_is_not_reached_for_nothing(void **state) {
     bool has_others = trace->meta.cores > 1;
     assert_true(has_others == (trace->meta.preempt_ns > 0));
     assert_true(has_others == (trace->meta.wake_cpu_ns > 0));
+    assert_true(has_others == (trace->meta.idle_wake_ns > 0));
+    assert_true(has_others == (trace->meta.sleep_cpu_ns > 0));
     trace_free(trace);
 }
 
@@ -552,6 +597,65 @@ static void limits_and_counters_are_looked_at_once_under_their_mutex(void **stat
     trace_free(trace);
 }
 
+/* The mutex's unlocks tell what the counter held, if that was `looked` at. */
+static void assert_unlocks(const struct trace *trace, uint64_t mutex, bool looked) {
+    const struct trace_thread *thread = &trace->threads[0];
+    int64_t left = BUDGET;
+    int n = 0;
+    for (size_t r = 0; r < thread->n_records; r++) {
+        const struct trace_record *record = &thread->records[r];
+        if (record->api != API_pthread_mutex_unlock || record->object != mutex)
+            continue;
+        left -= 7 * ++n;
+        assert_true(((record->flags & TRACE_LOOKED) != 0) == looked);
+        assert_int_equal(record->value, looked ? (int32_t)(uint32_t)left : 0);
+    }
+    assert_int_equal(n, GATE_PASSES);
+}
+
+static void a_counter_that_changes_by_amounts_is_looked_at_each_time(void **state) {
+    (void)state;
+    struct facts_step takes = {.kind = STEP_UPDATE,
+                               .change = CHANGE_OTHER,
+                               .value = {"left - units", "$0 $1 -"}};
+    struct facts_section sections[] = {
+        {.place = {__FILE__, "pass_budget", BUDGET_LINE, 5}, .n_steps = 1, .steps = &takes},
+        {.place = {__FILE__, "pass_long_budget", LONG_BUDGET_LINE, 5},
+         .n_steps = 1,
+         .steps = &takes}};
+    struct facts_variable variables[][2] = {
+        {{.name = "struct budget.left"}, {.name = "local:units", .local = true}},
+        {{.name = "struct long_budget.left"}, {.name = "local:units", .local = true}}};
+    struct facts_monitor monitors[2];
+    for (int i = 0; i < 2; i++)
+        monitors[i] = (struct facts_monitor){.kind = MONITOR_SEMAPHORE,
+                                             .mutex = i ? "struct long_budget.mutex"
+                                                        : "struct budget.mutex",
+                                             .count = variables[i][0].name,
+                                             .n_variables = 2,
+                                             .variables = variables[i],
+                                             .n_sections = 1,
+                                             .sections = &sections[i]};
+    struct facts facts = {.n_monitors = 2, .monitors = monitors};
+    known = &facts;
+    struct trace *trace = trace_act("budgets", NULL, 0);
+    known = NULL;
+    assert_true(trace->meta.complete && WEXITSTATUS(trace->meta.exit_status) == 0);
+    for (int i = 0; i < 2; i++) {
+        const struct trace_value *left = value_of(trace, variables[i][0].name);
+        assert_non_null(left);
+        assert_true(left->value == BUDGET);
+        assert_unlocks(trace, left->mutex, i == 0);
+    }
+    takes.change = CHANGE_ADD; /* by a number that the source tells */
+    known = &facts;
+    trace_free(trace);
+    trace = trace_act("budgets", NULL, 0);
+    known = NULL;
+    assert_unlocks(trace, value_of(trace, variables[0][0].name)->mutex, false);
+    trace_free(trace);
+}
+
 static void killed_program_leaves_an_incomplete_trace(void **state) {
     (void)state;
     struct trace *trace = trace_act("killed", NULL, 0);
@@ -642,6 +746,7 @@ int main(int n_args, char **args) {
         cmocka_unit_test(a_run_more_has_its_caches_emptied),
         cmocka_unit_test(direct_disk_accesses_are_requests_of_their_thread),
         cmocka_unit_test(limits_and_counters_are_looked_at_once_under_their_mutex),
+        cmocka_unit_test(a_counter_that_changes_by_amounts_is_looked_at_each_time),
         cmocka_unit_test(killed_program_leaves_an_incomplete_trace),
         cmocka_unit_test(what_a_program_becomes_is_said_to_be_missing),
         cmocka_unit_test(plain_runs_are_measured_and_raw_files_deleted),

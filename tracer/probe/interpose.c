@@ -173,12 +173,19 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
         if (!probe_recording())                                                                    \
             return real.name args;                                                                 \
         uint64_t ticks = is_attempt(OP_##op) ? 0 : clock_before();                                 \
+        int32_t seen = 0;                                                                          \
+        bool has_seen = OP_##op == OP_UNLOCK && ON_##object_ == ON_MUTEX &&                        \
+                        UNLIKELY(probe_watching) && probe_watched(OBJECT(o, args), &seen);         \
         ret result = real.name args;                                                               \
         if (is_attempt(OP_##op))                                                                   \
             ticks = clock_after();                                                                 \
         int32_t value = (int32_t)(value_);                                                         \
-        probe_stamp(PROBE_CONTEXT, ticks, API_##name, OBJECT(o, args),                             \
-                    OUTCOME_##object_(result, value), value);                                      \
+        unsigned marks = OUTCOME_##object_(result, value);                                         \
+        if (has_seen && marks == 0) {                                                              \
+            marks = TRACE_LOOKED;                                                                  \
+            value = seen;                                                                          \
+        }                                                                                          \
+        probe_stamp(PROBE_CONTEXT, ticks, API_##name, OBJECT(o, args), marks, value);              \
         return result;                                                                             \
     }
 

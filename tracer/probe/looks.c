@@ -3,7 +3,9 @@
  *
  * The distance between the two is the debug information's word. Should it be wrong (other source
  * than that which was compiled), the kernel refuses to copy from where nothing is, and nobody
- * crashes: the value is written to the file straight from its place. */
+ * crashes: the value is written to the file straight from its place. Where a counter changes by
+ * what only the program knows, each unlock from then on says what it holds: it is read as it lies
+ * if that is on the mutex's own page, which is there. */
 #include <fcntl.h>
 #include <link.h>
 #include <unistd.h>
@@ -15,6 +17,61 @@ static struct {
     size_t count;
     uint64_t n_values;
 } looks;
+
+#define PAGE_BYTES 4096u /* of the smallest page that there is */
+#define WATCHED    1024u /* slots; a power of 2 */
+#define PROBES     8u    /* slots that a mutex may be in */
+
+/* Of each: the mutex's address, where the variable lies from it and how long it is, in one word,
+ * which is stored once and never changes. 0: free. */
+static uint64_t watched[WATCHED];
+bool probe_watching;
+
+#define OFFSET_BITS 14 /* offsets of -4095 to 4095, from -4096 on, and two bits for the length */
+#define PLACE_BITS  (OFFSET_BITS + 2)
+
+static uint64_t *watched_slot(uint64_t mutex, unsigned probe) {
+    uint64_t hash = (mutex >> 3) * 0x9e3779b97f4a7c15ull;
+    return &watched[((hash >> 54) + probe) % WATCHED];
+}
+
+static uint64_t page_of(uint64_t address) {
+    return address / PAGE_BYTES;
+}
+
+/* Has each unlock of the mutex say what the variable holds, if that can be read without a fear. */
+static void watch(const struct raw_look *look, uint64_t mutex) {
+    uint64_t first = mutex + (uint64_t)look->offset, last = first + look->bytes - 1;
+    bool is_power = look->bytes == 1 || look->bytes == 2 || look->bytes == 4 || look->bytes == 8;
+    if (!is_power || page_of(first) != page_of(mutex) || page_of(last) != page_of(mutex))
+        return;
+    uint64_t place = (uint64_t)(look->offset + (int64_t)PAGE_BYTES) << 2;
+    uint64_t word = mutex << PLACE_BITS | place | (uint64_t)__builtin_ctz(look->bytes);
+    for (unsigned probe = 0; probe < PROBES; probe++) {
+        uint64_t free = 0;
+        if (__atomic_compare_exchange_n(watched_slot(mutex, probe), &free, word, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+            free >> PLACE_BITS == mutex)
+            break;
+    }
+    __atomic_store_n(&probe_watching, true, __ATOMIC_RELAXED);
+}
+
+bool probe_watched(uint64_t mutex, int32_t *value) {
+    for (unsigned probe = 0; probe < PROBES; probe++) {
+        uint64_t word = __atomic_load_n(watched_slot(mutex, probe), __ATOMIC_RELAXED);
+        if (word == 0)
+            return false;
+        if (word >> PLACE_BITS != mutex)
+            continue;
+        int64_t offset = (int64_t)(word >> 2 & ((1u << OFFSET_BITS) - 1)) - (int64_t)PAGE_BYTES;
+        uint64_t bits = 0; /* little-endian, as the whole library is */
+        memcpy(&bits, (const void *)(mutex + (uint64_t)offset), (size_t)1 << (word & 3));
+        *value = (int32_t)(uint32_t)bits;
+        return true;
+    }
+    return false;
+}
 
 static int place_module(struct dl_phdr_info *info, size_t size, void *unused) {
     (void)size;
@@ -75,18 +132,18 @@ bool looks_concern(const struct raw_context *chain) {
     return false;
 }
 
-/* The entry counts once its first word is there. */
-static void write_value(int file, uint32_t look, uint64_t mutex) {
+/* The entry counts once its first word is there. False: nothing can be copied from there. */
+static bool write_value(int file, uint32_t look, uint64_t mutex) {
     uint64_t number = __atomic_fetch_add(&looks.n_values, 1, __ATOMIC_RELAXED);
     if (number >= RAW_MOST_VALUES)
-        return;
+        return false;
     uint64_t at = number * sizeof(struct raw_value);
     const void *variable = (const void *)(mutex + (uint64_t)looks.items[look].offset);
     struct raw_value value = {
         .ticks = clock_after(), .mutex = mutex, .look = look, .thread = probe_thread.index};
-    if (file_write_at(file, variable, looks.items[look].bytes,
-                      at + offsetof(struct raw_value, bytes)))
-        file_write_at(file, &value, offsetof(struct raw_value, bytes), at);
+    return file_write_at(file, variable, looks.items[look].bytes,
+                         at + offsetof(struct raw_value, bytes)) &&
+           file_write_at(file, &value, offsetof(struct raw_value, bytes), at);
 }
 
 void probe_look(uint32_t context, uint64_t mutex) {
@@ -99,8 +156,9 @@ void probe_look(uint32_t context, uint64_t mutex) {
     int file = file_open(path, O_RDWR | O_CREAT);
     if (file >= 0 && file_reserve(file, 0, RAW_MOST_VALUES * sizeof(struct raw_value)))
         for (size_t i = 0; i < looks.count; i++)
-            if (is_in(&looks.items[i], chain))
-                write_value(file, (uint32_t)i, mutex);
+            if (is_in(&looks.items[i], chain) && write_value(file, (uint32_t)i, mutex) &&
+                looks.items[i].watched)
+                watch(&looks.items[i], mutex);
     if (file >= 0)
         file_close(file);
     quiet_leave(quiet);

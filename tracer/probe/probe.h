@@ -90,6 +90,12 @@ uint32_t probe_context_slow(struct probe_site site);
 /* Looks what is to be looked at in this context, of whose mutex the thread is the owner now. */
 void probe_look(uint32_t context, uint64_t mutex);
 
+/* Is there a mutex under which a variable is looked at each time that it is given back? */
+extern bool probe_watching __attribute__((visibility("hidden")));
+/* What that variable holds, in low half, where the calling thread has this mutex. False: there is
+ * none. */
+bool probe_watched(uint64_t mutex, int32_t *value);
+
 static inline bool probe_recording(void) {
     return LIKELY(probe_thread.end != 0) || probe_attach();
 }
