@@ -20,6 +20,9 @@
 #define USUAL_PULL_SHARE 0.4
 #define BASE_SLICE_NS    7e5
 #define ENOUGH           20
+/* Where it was tried out what sleeping costs, fewer calls that blocked do not tell better: the first
+ * ones of each thread cost more. */
+#define MANY_BLOCKS 100
 #define DIST_LIMIT       64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
  * woken less than this before was still on its way. */
@@ -298,9 +301,10 @@ void machine_measure(const struct trace *trace, struct model *model) {
     machine->signals_wait = signals_wait(trace->meta.libc);
     machine->quantum_ns = base_slice_ns(machine->cores);
     machine->switch_cpu_ns = median_or(&switches, USUAL_SWITCH_NS);
-    /* else it stays part of what they compute */
-    machine->block_cpu_ns =
-        trace->meta.has_slices ? median_or(&blocks, trace->meta.sleep_cpu_ns) : 0;
+    bool tells = trace->meta.sleep_cpu_ns <= 0 || blocks.count >= MANY_BLOCKS;
+    machine->block_cpu_ns = !trace->meta.has_slices ? 0 /* it is part of what they compute */
+                            : tells                 ? median_or(&blocks, 0)
+                                                    : trace->meta.sleep_cpu_ns;
     /* without wake-ups in the trace what they cost stays part of the wakers' computation */
     machine->wake_cpu_ns = trace->meta.has_wakes ? trace->meta.wake_cpu_ns : 0;
     machine->preempt_ns = trace->meta.preempt_ns;
