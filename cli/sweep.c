@@ -223,8 +223,8 @@ static int apply_names(const struct thread_choice *choice, const struct model *m
     return 0;
 }
 
-static int rounded_size(const struct linear *threads, const int *sizes) {
-    double value = round(linear_value(threads, sizes));
+static int whole_threads(double threads) {
+    double value = round(threads);
     return value < 1 ? 1 : value > SWEEP_MAX_THREADS ? SWEEP_MAX_THREADS : (int)value;
 }
 
@@ -234,16 +234,20 @@ static void apply_formulas(const struct model *model, const bool *given, int *si
     memcpy(before, sizes, model->n_pools * sizeof *before);
     for (size_t i = 0; i < model->n_pools; i++)
         if (!given[i] && model->pools[i].threads.n_terms > 0)
-            sizes[i] = rounded_size(&model->pools[i].threads, before);
+            sizes[i] = whole_threads(linear_value(&model->pools[i].threads, before));
     free(before);
 }
 
 static int apply_all(const struct model *model, int threads, int *sizes, struct error *error) {
     bool any = false;
     for (size_t i = 0; i < model->n_pools; i++) {
-        if (model->pools[i].scales) {
+        const struct pool *pool = &model->pools[i];
+        if (pool->scales) {
+            double wanted = pool->asked_factor > 0
+                                ? pool->asked_factor * threads + pool->asked_offset
+                                : threads;
             sizes[i] =
-                model_bounded(threads, model->pools[i].least_threads, model->pools[i].most_threads);
+                model_bounded(whole_threads(wanted), pool->least_threads, pool->most_threads);
             any = true;
         }
     }
@@ -264,7 +268,7 @@ int *thread_choice_resolve(const struct thread_choice *choice, const struct mode
     for (size_t i = 0; i < model->n_pools; i++)
         sizes[i] = model->pools[i].profiled_threads > 0
                        ? model->pools[i].profiled_threads
-                       : rounded_size(&model->pools[i].threads, sizes);
+                       : whole_threads(linear_value(&model->pools[i].threads, sizes));
     int status = choice->all ? apply_all(model, choice->all, sizes, error)
                              : apply_names(choice, model, sizes, given, error);
     if (status == 0 && (choice->all || choice->n_named))

@@ -368,6 +368,8 @@ struct pool {
     bool at_start;         /* runs from time 0 (the main thread); others wait for NODE_CREATE */
     bool with_creator;     /* its first thread is the one that creates them, at work */
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
+    double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
+                                        * to N */
     int most_threads, least_threads; /* bounds of what --threads changes; 0: none */
     double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */
     int entry;           /* its NODE_START */

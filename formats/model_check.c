@@ -368,6 +368,11 @@ static int check_pool_size(const struct model *model, size_t i, const struct pla
 }
 
 static int check_bounds(const struct pool *pool, const struct place *place, struct error *error) {
+    if (!(pool->asked_factor >= 0) || isinf(pool->asked_factor))
+        return violation(PLACE_KEY(place, "asked_factor"), error, "not a positive number");
+    if (!isfinite(pool->asked_offset) || (pool->asked_factor == 0 && pool->asked_offset != 0))
+        return violation(PLACE_KEY(place, "asked_offset"), error,
+                         "not a finite number that goes with asked_factor");
     if (pool->most_threads < 0)
         return violation(PLACE_KEY(place, "most_threads"), error, "%d threads", pool->most_threads);
     if (pool->least_threads < 0 ||

@@ -198,6 +198,8 @@ static const struct field pool_fields[] = {
     NEEDED(pool, threads, FIELD_LINEAR),
     NEEDED(pool, profiled_threads, FIELD_INT),
     FLAG(pool, scales),
+    NUMBER(pool, asked_factor, 0),
+    NUMBER(pool, asked_offset, 0),
     COUNT(pool, most_threads),
     COUNT(pool, least_threads),
     FLAG(pool, at_start),

@@ -136,10 +136,17 @@ struct linear draft_constant(double value) {
     return (struct linear){.base = value};
 }
 
+struct linear draft_asked(const struct thread_pools *pools, size_t p, double offset,
+                          double factor) {
+    const struct thread_pool *pool = &pools->pools[p];
+    double each = pool->factor > 0 ? factor / pool->factor : factor;
+    return draft_per_thread(offset - each * pool->offset, (int)p, each);
+}
+
 struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools) {
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
         if (pools_follows(pools, p))
-            return draft_per_thread(amount->offset, (int)p, amount->factor);
+            return draft_asked(pools, p, amount->offset, amount->factor);
     return amount->constant ? draft_constant(amount->offset) : LINEAR_UNKNOWN;
 }
 

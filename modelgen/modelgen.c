@@ -111,6 +111,9 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
         pool->threads = draft_constant(from->size);
         pool->profiled_threads = from->size;
         pool->scales = from->scales;
+        bool is_plain = from->factor == 1 && from->offset == 0;
+        pool->asked_factor = is_plain ? 0 : from->factor;
+        pool->asked_offset = from->offset;
         pool->most_threads = from->most;
         pool->least_threads = from->least;
         pool->at_start = from->creator < 0;

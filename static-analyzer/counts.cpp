@@ -56,7 +56,8 @@ bool is_sane(const Extent &extent) {
 
 /* Does it say more than that there is one for each thread? */
 bool tells(const Extent &extent) {
-    return extent.kind == Extent::Fixed || (extent.kind == Extent::Follows && is_bounded(extent));
+    return extent.kind == Extent::Fixed ||
+           (extent.kind == Extent::Follows && (is_bounded(extent) || !is_thread_count(extent)));
 }
 
 /* What cannot be told of one of the two can be told of neither. */

@@ -99,6 +99,28 @@ const Expr *copied(const Expr &value) {
     return nullptr;
 }
 
+/* 2 * n - 1: n, in `key`, and how much of it. False: it is no formula of one variable. */
+bool linear_of(const Expr &expr, std::string &key, Linear &linear) {
+    bool wraps = expr.children.size() == 1 &&
+                 (expr.kind == ExprKind::Other ||
+                  (expr.kind == ExprKind::Operator && (expr.text.empty() || expr.text == "(cast)")));
+    if (wraps)
+        return linear_of(expr.children[0], key, linear);
+    if (expr.kind == ExprKind::Constant) {
+        linear = {0, expr.value};
+        return true;
+    }
+    if (expr.kind == ExprKind::Variable && (key.empty() || key == expr.text)) {
+        key = expr.text;
+        linear = {1, 0};
+        return true;
+    }
+    Linear left, right;
+    return expr.kind == ExprKind::Operator && expr.children.size() == 2 &&
+           linear_of(expr.children[0], key, left) && linear_of(expr.children[1], key, right) &&
+           linear_combine(expr.text, left, right, linear);
+}
+
 std::string return_key(const std::string &function) {
     return "return:" + function;
 }
@@ -237,9 +259,11 @@ void Taint::find_team_loops() {
 /* Rather a variable than a constant. */
 std::string Taint::thread_count_key() const {
     std::vector<std::string> bounds;
-    for (const CreationLoop &creation : creations)
+    for (const CreationLoop &creation : creations) {
+        auto origin = origins.find(creation.count);
         if (!creation.count.empty())
-            bounds.push_back(creation.count);
+            bounds.push_back(origin == origins.end() ? creation.count : origin->second);
+    }
     for (const Spawn &spawn : spawns)
         bounds.push_back(key_of(*spawn.count));
     auto variable = std::find_if_not(bounds.begin(), bounds.end(), is_constant);
@@ -321,6 +345,54 @@ void Taint::collect_copies() {
     }
 }
 
+/* What the variable is ever set to; null: nothing, or several things. */
+const Expr *Taint::only_value(const std::string &key) const {
+    const Expr *value = nullptr;
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments) {
+            if (!flow.reached || !is_variable(*a.target, key))
+                continue;
+            if (value || a.op != "=")
+                return nullptr;
+            value = a.value;
+        }
+    return value;
+}
+
+/* Is it a number that was text: on the command line, in a file? */
+bool Taint::is_read_in(const std::string &key) const {
+    static const std::set<std::string> readers = {"atoi",    "atol",    "atoll",   "strtol",
+                                                  "strtoul", "strtoll", "strtoull"};
+    for (const Flow &flow : program.flows)
+        for (const Assignment &a : flow.assignments) {
+            bool reads = false;
+            if (flow.reached && is_variable(*a.target, key))
+                expr_walk(*a.value, [&](const Expr &e) {
+                    reads = reads || (e.kind == ExprKind::Call && readers.count(e.text) > 0);
+                });
+            if (reads)
+                return true;
+        }
+    return false;
+}
+
+/* Is the bound of a creation always the same formula of another variable, which the user sets? The
+ * thread count is what the user says then. */
+bool Taint::is_formula_of(const std::string &bound, std::string &key) const {
+    const Expr *value = bound.empty() ? nullptr : only_value(bound);
+    std::string of;
+    Linear linear;
+    if (!value || !linear_of(*value, of, linear) || of.empty() || of == bound ||
+        linear.factor <= 0 || linear == Linear{1, 0})
+        return false;
+    bool is_asked = is_read_in(of) || std::any_of(copies.begin(), copies.end(), [&](const Copy &c) {
+                        return c.target == of && is_read_in(c.source);
+                    });
+    if (is_asked)
+        key = of;
+    return is_asked;
+}
+
 /* From the bound of each creation loop back along plain copies. Not through a variable that is
  * copied to several fields: it is somebody's general-purpose "value". */
 void Taint::seed_counts() {
@@ -329,9 +401,13 @@ void Taint::seed_counts() {
         if (!key_is_local(copy.target))
             fields_fed[copy.source].insert(copy.target);
     std::deque<std::string> queue;
-    for (const CreationLoop &creation : creations)
+    for (const CreationLoop &creation : creations) {
+        std::string origin;
+        if (is_formula_of(creation.count, origin))
+            origins[creation.count] = origin;
         if (!creation.count.empty())
-            queue.push_back(creation.count);
+            queue.push_back(origin.empty() ? creation.count : origin);
+    }
     for (const Spawn &spawn : spawns)
         queue.push_back(key_of(*spawn.count));
     while (!queue.empty()) {

@@ -111,6 +111,8 @@ class Taint {
     std::vector<Spawn> spawns;
     std::unordered_set<std::string>
         counts; /* of threads: the bounds of creations and their sources */
+    /* Bounds of creations that are formulas of a count, as 2 * threads - 1, and that count. */
+    std::unordered_map<std::string, std::string> origins;
     std::unordered_map<std::string, Value> values;
     std::unordered_map<std::string, Value> steps; /* of moving variables */
     std::unordered_map<std::string, Constant> constants;
@@ -134,6 +136,9 @@ class Taint {
 
     void find_creation_loops();
     std::string thread_count_key() const;
+    bool is_read_in(const std::string &key) const;
+    const Expr *only_value(const std::string &key) const;
+    bool is_formula_of(const std::string &bound, std::string &key) const;
     void forget_constant_counts();
     void add_creation_loop(int f, const CallSite &site);
     void collect_copies();

@@ -364,12 +364,12 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
     double observed = guard->initial;
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
         const struct thread_pool *pool = &pools->pools[p];
-        double more = amount->factor * pool->size + amount->offset - observed;
+        double more = amount->factor * pools_asked(pool) + amount->offset - observed;
         bool unused = guard->waited == 0 && !guard->seen && more > 0;
         if (!pools_follows(pools, p) ||
             !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
-        *result = draft_per_thread(amount->offset - (unused ? 0 : more), (int)p, amount->factor);
+        *result = draft_asked(pools, p, amount->offset - (unused ? 0 : more), amount->factor);
         return true;
     }
     if (amount->constant && fabs(amount->offset - observed) < 0.5) {
@@ -390,21 +390,33 @@ static bool is_made_at(const struct writer *writer, const struct guard *guard,
             source_passes(trace, objects[guard->condition].context, place));
 }
 
+/* Those choices that are said of this very object (`placed`), or of any; that follow the threads,
+ * or do not. */
+static bool choice_of_kind_fits(const struct writer *writer, const struct guard *guard,
+                                const struct facts_amount *amount, bool placed, bool follows,
+                                double missing, struct linear *result) {
+    for (size_t c = 0; c < amount->n_choices; c++) {
+        const struct facts_choice *choice = &amount->choices[c];
+        if ((choice->place.file != NULL) == placed && choice->amount.follows_threads == follows &&
+            (!placed || is_made_at(writer, guard, &choice->place)) &&
+            amount_fits(writer, guard, &choice->amount, missing, result))
+            return true;
+    }
+    return false;
+}
+
 /* The choices that are said of this very object, then those of any; of what fits, that which
- * follows the threads: another number of them shows a limit that does not. */
+ * follows the threads: another number of them shows a limit that does not. What fits as it is
+ * comes before what somebody must have taken some of. */
 static bool choice_fits(const struct writer *writer, const struct guard *guard,
                         const struct facts_amount *amount, struct linear *result) {
     const double held_for_good = 2; /* by who takes it once, before the threads are there */
-    for (int rank = 0; rank < 4; rank++)
-        for (size_t c = 0; c < amount->n_choices; c++) {
-            const struct facts_choice *choice = &amount->choices[c];
-            bool placed = choice->place.file != NULL;
-            int own_rank = (placed ? 0 : 2) + (choice->amount.follows_threads ? 0 : 1);
-            if (own_rank != rank || (placed && !is_made_at(writer, guard, &choice->place)))
-                continue;
-            if (amount_fits(writer, guard, &choice->amount, placed ? held_for_good : 0, result))
+    for (int placed = 1; placed >= 0; placed--)
+        for (int follows = 1; follows >= 0; follows--)
+            if (choice_of_kind_fits(writer, guard, amount, placed, follows, 0, result) ||
+                (placed && choice_of_kind_fits(writer, guard, amount, placed, follows,
+                                               held_for_good, result)))
                 return true;
-        }
     return false;
 }
 

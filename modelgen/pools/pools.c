@@ -84,6 +84,7 @@ struct told {
     const struct facts_count *count;       /* NULL: one for each thread, and no more */
     bool fixed;                            /* it is the same whatever the thread count */
     int most, least;                       /* 0: no such bound */
+    double factor, offset;                 /* of the thread count */
 };
 
 /* Do these calls lead to frame `f`, one from the other? */
@@ -138,9 +139,14 @@ static int largest_of(const struct facts_count *count) {
  * not show which of the other numbers it is: at most the largest. */
 static void read_count(struct told *told, int size) {
     const struct facts_count *count = told->count;
+    double asked = (size - count->offset) / count->factor;
     if (count->follows_threads && count->factor == 1 && count->offset == 0) {
         told->most = count->at_most;
         told->least = count->at_least;
+    } else if (count->follows_threads && count->factor > 0 && count->at_most == 0 &&
+               count->at_least == 0 && asked >= 1 && asked == floor(asked)) {
+        told->factor = count->factor;
+        told->offset = count->offset;
     } else if (count->one_alone && size == 1) {
         told->most = largest_of(count);
     } else if (is_one_of(count, size)) {
@@ -161,6 +167,7 @@ static struct told *ask_source(const struct trace *trace, const struct facts *fa
         if (pool->creation_context == TRACE_NO_CONTEXT)
             continue;
         told[i] = find_creation(&trace->contexts[pool->creation_context], facts);
+        told[i].factor = 1;
         if (told[i].count)
             read_count(&told[i], pool->size);
         any_follows |= told[i].creation && !told[i].fixed;
@@ -210,6 +217,11 @@ static bool is_bounded(int least, int most) {
     return most > 0 || least > 0;
 }
 
+/* The thread count that a pool of this size shows. */
+static double asked_for(int size, double factor, double offset) {
+    return factor > 0 ? (size - offset) / factor : size;
+}
+
 /* A pool with bounds shows the thread count only where none without does: of several, the
  * largest. MODEL_NONE: there is none. */
 static int find_busiest(const struct thread_pools *pools, const struct told *told,
@@ -233,7 +245,7 @@ static int find_busiest(const struct thread_pools *pools, const struct told *tol
 }
 
 static void decide_pool(struct thread_pool *pool, const struct told *told, bool any_from_source,
-                        const struct thread_pool *busiest) {
+                        const struct thread_pool *busiest, double asked) {
     if (pool->team && pool->team->is_default) {
         pool->scales = true;
         pool->why = "its parallel region takes the usual number of threads";
@@ -247,12 +259,15 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     if (told->fixed)
         pool->fixed = fixed_text(told, pool->size);
     if (pool->creator < 0 || told->fixed ||
-        pool->size != model_bounded(busiest->size, told->least, told->most) ||
+        asked_for(pool->size, told->factor, told->offset) !=
+            model_bounded((int)asked, told->least, told->most) ||
         (any_from_source && !told->creation))
         return;
     pool->scales = pool == busiest || pool->size > 1;
     pool->most = pool->scales ? told->most : 0;
     pool->least = pool->scales ? told->least : 0;
+    pool->factor = pool->scales && told->factor > 0 ? told->factor : 1;
+    pool->offset = pool->scales ? told->offset : 0;
     pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
     pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
@@ -272,8 +287,11 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
         any_from_source |= told[i].creation != NULL;
     int busiest = find_busiest(pools, told, any_from_source);
     pools->guessed = !any_from_source;
-    for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++)
-        decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest]);
+    for (size_t i = 0; busiest != MODEL_NONE && i < pools->n_pools; i++) {
+        const struct told *first = &told[busiest];
+        decide_pool(&pools->pools[i], &told[i], any_from_source, &pools->pools[busiest],
+                    asked_for(pools->pools[busiest].size, first->factor, first->offset));
+    }
     free(told);
 }
 
@@ -295,8 +313,12 @@ bool pools_follows(const struct thread_pools *pools, size_t p) {
 double pools_count(const struct thread_pools *pools) {
     for (size_t p = 0; p < pools->n_pools; p++)
         if (pools_follows(pools, p))
-            return pools->pools[p].size;
+            return pools_asked(&pools->pools[p]);
     return 1;
+}
+
+double pools_asked(const struct thread_pool *pool) {
+    return asked_for(pool->size, pool->factor, pool->offset);
 }
 
 /* ---- the pools ---- */

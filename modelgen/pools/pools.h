@@ -24,6 +24,8 @@ struct thread_pool {
     bool divides_work;       /* each thread gets a part of its creator's work */
     const char *one_thread;  /* by what the program goes another way with one thread; NULL */
     int most, least;         /* ... within these bounds; 0: none */
+    double factor, offset;   /* ... so many for each, and so many besides: 1 and 0, or what the
+                              * source says */
     const char *why;         /* how we know that it scales, or not */
     char *fixed;             /* owned; its number as the source has it, whatever --threads says;
                               * NULL: not told */
@@ -47,8 +49,11 @@ bool pools_is_creators(const struct trace *trace, size_t thread);
  */
 bool pools_follows(const struct thread_pools *pools, size_t p);
 
-/* What --threads was in the recorded run: the size of the first such pool; 1: there is none. */
+/* What --threads was in the recorded run, as the first such pool's size shows; 1: there is none. */
 double pools_count(const struct thread_pools *pools);
+
+/* What --threads was, by the size of this pool that follows it. */
+double pools_asked(const struct thread_pool *pool);
 
 void pools_free(struct thread_pools *pools);
 

@@ -81,6 +81,17 @@ static const char *const rule_texts[] = {
     [PARTITION_MIXED] = "takes work from a common supply; splits fixed work",
 };
 
+/* With how many there are for so many asked for. Takes `text` over. */
+static char *asked_text(const struct pool *pool, char *text) {
+    if (pool->asked_factor == 0)
+        return text;
+    char *longer =
+        memory_format("%s; %g * N %c %g of them for --threads N", text, pool->asked_factor,
+                      pool->asked_offset < 0 ? '-' : '+', fabs(pool->asked_offset));
+    free(text);
+    return longer;
+}
+
 /* With the bounds of the pool. Takes `text` over. */
 static char *bounded_text(const struct pool *pool, char *text) {
     bool most = pool->most_threads > 0;
@@ -97,7 +108,7 @@ static void set_rule(struct pool *pool, enum partition rule, double confidence, 
     free(pool->rule);
     pool->partition = rule;
     pool->confidence = confidence;
-    pool->rule = bounded_text(pool, text);
+    pool->rule = bounded_text(pool, asked_text(pool, text));
 }
 
 int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error) {

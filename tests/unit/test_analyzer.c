@@ -9,7 +9,7 @@
  * part of the creator's work
  *     //= spin KIND|none [VARIABLE]
  *     //= counts NUMBER|unknown   how many threads this call, or creation, makes: "N" for the
- * thread count, "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
+ * thread count, "2N-1", "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
  *     //= amount FACTOR OFFSET | constant VALUE | unknown
  *     //= solo one|others|none    whether one thread alone comes here, or all others */
 #include <setjmp.h>
@@ -217,6 +217,9 @@ static void write_count(const struct facts_count *count, char text[64]) {
                                  count->one_of[i]);
     if (count->follows_threads && count->factor == 1 && count->offset == 0)
         used += (size_t)snprintf(text + used, 64 - used, "N");
+    else if (count->follows_threads)
+        used += (size_t)snprintf(text + used, 64 - used, count->offset == 0 ? "%gN" : "%gN%+g",
+                                 count->factor, count->offset);
     if (count->at_most > 0)
         used += (size_t)snprintf(text + used, 64 - used, "<=%d", count->at_most);
     if (count->at_least > 0)
@@ -366,6 +369,11 @@ static void threads_that_halve_their_number_follow_the_first(void **state) {
 static void helpers_create_what_their_callers_say(void **state) {
     (void)state;
     check_program("counts.c", "local:run.n", 25);
+}
+
+static void formulas_of_what_the_user_asks_for_are_told(void **state) {
+    (void)state;
+    check_program("formulas.cpp", "struct Settings.threads", 3);
 }
 
 static void spinning_waits_are_told_from_work(void **state) {
@@ -1032,6 +1040,7 @@ int main(void) {
         cmocka_unit_test(threads_created_on_demand_follow_their_limit),
         cmocka_unit_test(threads_that_halve_their_number_follow_the_first),
         cmocka_unit_test(helpers_create_what_their_callers_say),
+        cmocka_unit_test(formulas_of_what_the_user_asks_for_are_told),
         cmocka_unit_test(spinning_waits_are_told_from_work),
         cmocka_unit_test(classic_monitors_are_recognised),
         cmocka_unit_test(large_functions_are_no_formulas),

@@ -159,6 +159,16 @@ static void bounds_hold_for_one_number_but_not_by_name(void **state) {
     pools[1].most_threads = pools[3].least_threads = 0;
 }
 
+static void a_pool_gets_what_its_formula_says_but_not_by_name(void **state) {
+    (void)state;
+    pools[1].asked_factor = 2;
+    pools[1].asked_offset = -1;
+    assert_sizes("8", (int[]){1, 15, 8, 7});
+    assert_sizes("1", (int[]){1, 1, 1, 1});
+    assert_sizes("worker=6", (int[]){1, 6, 3, 2});
+    pools[1].asked_factor = pools[1].asked_offset = 0;
+}
+
 static void named_pools_leave_the_others_as_profiled(void **state) {
     (void)state;
     assert_sizes("worker=6", (int[]){1, 6, 3, 2});
@@ -201,6 +211,7 @@ int main(void) {
         cmocka_unit_test(malformed_named_pools_are_refused),
         cmocka_unit_test(one_number_goes_to_the_pools_that_scale_and_formulas_follow),
         cmocka_unit_test(bounds_hold_for_one_number_but_not_by_name),
+        cmocka_unit_test(a_pool_gets_what_its_formula_says_but_not_by_name),
         cmocka_unit_test(named_pools_leave_the_others_as_profiled),
         cmocka_unit_test(without_threads_the_profiled_sizes_are_used),
         cmocka_unit_test(an_unknown_pool_is_refused_and_the_known_ones_listed),

@@ -67,6 +67,8 @@ static struct model *build_rich_model(void) {
     model->objects[disk].servers = 4;
     int pool = build_pool(model, 3, true);
     model->pools[pool].most_threads = 7;
+    model->pools[pool].asked_factor = 2;
+    model->pools[pool].asked_offset = -1;
     model->pools[pool].least_threads = 2;
     model->pools[pool].displaces_per_ns = 2.5e-7;
     model->pools[pool].n_refill = 2;
@@ -185,6 +187,7 @@ static void test_a_saved_model_comes_back_as_it_was(void **state) {
         assert_float_equal(a->servers, b->servers, 0);
     }
     assert_int_equal(back->pools[0].most_threads, 7);
+    assert_true(back->pools[0].asked_factor == 2 && back->pools[0].asked_offset == -1);
     assert_int_equal(back->pools[0].least_threads, 2);
     assert_null(back->objects[0].evidence);
     assert_string_equal(back->objects[1].evidence, model->objects[1].evidence);
@@ -414,6 +417,8 @@ static void test_quantities_without_sense_are_refused(void **state) {
     REFUSED("objects[1].amount.base", model->objects[1].amount.base = NAN);
     REFUSED("pools[0].profiled_threads", model->pools[0].profiled_threads = -1);
     REFUSED("pools[0].most_threads", model->pools[0].most_threads = -1);
+    REFUSED("pools[0].asked_factor", model->pools[0].asked_factor = -2);
+    REFUSED("pools[0].asked_offset", model->pools[0].asked_offset = INFINITY);
     REFUSED("pools[0].least_threads", model->pools[0].least_threads = -1);
     REFUSED("pools[0].least_threads",
             (model->pools[0].most_threads = 2, model->pools[0].least_threads = 3));

@@ -97,6 +97,23 @@ static void a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it(void **
     model_free(model);
 }
 
+/* Of 3 threads with 2 * N - 1 of them the thread count is 2, and so it is of 2 with N. */
+static void a_pool_may_be_a_formula_of_the_thread_count(void **state) {
+    (void)state;
+    struct facts_count counts[] = {follows(0, 0), follows(0, 0)};
+    counts[0].factor = 2;
+    counts[0].offset = -1;
+    struct model *model = model_of((int[]){3, 2}, 2, counts);
+    assert_pool(model, 1, true, 0, 0, "; 2 * N - 1 of them for --threads N");
+    assert_pool(model, 2, true, 0, 0, "");
+    assert_true(model->pools[1].asked_factor == 2 && model->pools[1].asked_offset == -1);
+    assert_true(model->pools[2].asked_factor == 0);
+    model_free(model);
+    model = model_of((int[]){4, 2}, 2, counts); /* the formula gives no even number */
+    assert_true(model->pools[1].asked_factor == 0);
+    model_free(model);
+}
+
 static void a_bound_that_was_met_explains_another_size(void **state) {
     (void)state;
     struct facts_count counts[] = {follows(0, 0), follows(2, 0)};
@@ -207,6 +224,7 @@ static void who_lives_at_one_time_is_counted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
+        cmocka_unit_test(a_pool_may_be_a_formula_of_the_thread_count),
         cmocka_unit_test(a_bound_that_was_met_explains_another_size),
         cmocka_unit_test(of_pools_with_bounds_the_largest_shows_the_thread_count),
         cmocka_unit_test(a_constant_stays_whatever_the_thread_count),
