@@ -149,6 +149,17 @@ check "they take the same course" tells converge '[.nodes[] | select(.course)] |
 check "nobody waits for ever" tells converge '.checks[0] | .simulated < 1.25 * .measured'
 check "eight threads do as much as one" same_work converge
 
+# More threads than it is asked for, which take turns at working.
+recorded standby
+check "a model is built of more threads than were asked for" "$persik" build-model -q -i standby.data
+check "how many there are follows what is asked for" tells standby \
+    '.pools[] | select(.scales) | .threads == 3 and .asked_factor == 2 and .asked_offset == -1'
+check "as many as were asked for work at a time" tells standby \
+    '[.objects[] | select(.kind == "tokens" and .amount.base == 0.5 and .amount.per_thread[0].factor == 0.5)] |
+    length == 1'
+check "eight threads do as much as one" same_work standby
+check "four threads on four cores take a quarter of one's time" four_against_one standby 0.24 0.27
+
 # The rows of a triangle, as many for each thread: in two threads one has three times as much to do as the
 # other, in four the last one 7/16 of all.
 recorded triangle
