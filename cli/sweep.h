@@ -46,9 +46,9 @@ void thread_sweep_free(struct thread_sweep *sweep);
 /* Pool sizes for sim_config, one per model pool, freed by the caller. NULL and `error` for a pool
  * that the model has not (all its pools are listed) or when nothing in it scales.
  *
- * A pool that scales gets N, or by its formula of N, or its bound where that is beyond it; where its size is itself a
- * formula (N - 1 helpers), the formula is evaluated with N in every pool that scales. Pools that
- * follow others come last. */
+ * A pool that scales gets N, or what its formula says of N, or its bound where that is beyond it;
+ * where its size is a formula of other pools' sizes (N - 1 helpers), that is evaluated with the
+ * sizes of every pool that scales. Pools that follow others come last. */
 int *thread_choice_resolve(const struct thread_choice *choice, const struct model *model,
                            struct error *error);
 

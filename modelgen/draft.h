@@ -36,11 +36,10 @@ void draft_note(struct model *model, const char *format, ...) __attribute__((for
 
 /* A number that does not depend on the configuration. */
 struct linear draft_constant(double value);
+/* offset + factor for each of --threads, which pool `p` follows. */
+struct linear draft_asked(const struct thread_pools *pools, size_t p, double offset, double factor);
 /* What the source says of an amount; where that follows the threads, those of the first pool that
  * pools_follows(). LINEAR_UNKNOWN: nothing is said. */
-/* offset + factor for each of --threads, which pool `p` follows. The caller frees its terms. */
-struct linear draft_asked(const struct thread_pools *pools, size_t p, double offset, double factor);
-
 struct linear draft_said(const struct facts_amount *amount, const struct thread_pools *pools);
 /* base + factor * threads of pool. */
 struct linear draft_per_thread(double base, int pool, double factor);

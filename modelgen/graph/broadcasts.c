@@ -67,6 +67,8 @@ static void count_put(const struct writer *writer, const struct guard *guard,
 }
 
 bool broadcasts_when_empty(const struct writer *writer, const struct guard *guard) {
+    if (guard->kind != GUARD_QUEUE)
+        return false;
     const struct monitors *monitors = writer->in->monitors;
     struct history history = history_of(writer->in->sections, monitors, guard->mutex);
     double *items = memory_alloc(history.n_instances, sizeof *items);

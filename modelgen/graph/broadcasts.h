@@ -18,7 +18,8 @@ void told_count(const struct sections *sections, const struct section *section, 
 /* Is what is added to the guard mostly told by a broadcast, so that all who wait come to look? */
 bool broadcasts_adding(const struct writer *writer, const struct guard *guard);
 
-/* Is it told by broadcast where nothing was there before, and else in silence? */
+/* Is it a queue into which is put by broadcast where nothing was there before, and else in silence?
+ */
 bool broadcasts_when_empty(const struct writer *writer, const struct guard *guard);
 
 /* Was something added in silence while somebody waited? Then it was not yet enough, which is looked

@@ -502,7 +502,7 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = broadcasts_adding(writer, guard);
-    object->when_empty = kind == OBJECT_QUEUE && broadcasts_when_empty(writer, guard);
+    object->when_empty = broadcasts_when_empty(writer, guard);
     object->wakes_all |= object->when_empty;
     object->when_enough =
         object->wakes_all && !object->when_empty && broadcasts_enough(writer, guard);

@@ -34,6 +34,21 @@ static bool takers_wait(const struct trace *trace, const struct monitors *monito
     return false;
 }
 
+/* Was nothing there whenever somebody waited, but for few times? */
+static bool explains_waits(const struct monitors *monitors, const struct history *history,
+                           const struct guard *guard) {
+    struct guard_walk walk = guard_walk_begin(monitors, guard, history);
+    double wrong = 0, decisions = 0;
+    while (guard_walk_next(&walk)) {
+        if (!guard->waits[walk.decision->class_index])
+            continue;
+        decisions++;
+        wrong += walk.decision->kind == EVENT_WAITS && guard_walk_lets_go_on(&walk);
+    }
+    guard_walk_end(&walk);
+    return violations_are_few(wrong, decisions);
+}
+
 /* A queue, by the source's word. True: the trace allows it. */
 static bool try_proposed_queue(const struct trace *trace, const struct sections *sections,
                                const struct facts_monitor *proposal, const struct history *history,
@@ -64,7 +79,7 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
         no += guard.outcome[s] == OUTCOME_NO;
     }
     /* An attempt at an empty queue that did not wait must be the exception (the end). */
-    bool holds = puts && gets && yes > 0 && no <= yes;
+    bool holds = puts && gets && yes > 0 && no <= yes && explains_waits(monitors, history, &guard);
     guard.evaluations = yes + no;
     /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
      * knows better. Where it never was the answer, nothing shows what the caller would do then, so

@@ -95,10 +95,9 @@ static int direction(const struct counting *counting) {
     return down > 0 && up == 0 ? -1 : up > 0 && down == 0 ? 1 : 0;
 }
 
-/* Are they known, but for few, and different from one another? Nothing else may change the counter.
- */
-static bool are_units(const struct counting *counting) {
-    double known = 0, unknown = 0, least = INFINITY, most = 0;
+/* Are they known, but for few? Nothing else may change the counter. */
+static bool are_known(const struct counting *counting) {
+    double known = 0, unknown = 0;
     for (size_t i = 0; i < counting->n; i++) {
         size_t s = counting->order[i];
         double units = fabs(counting->added[s]);
@@ -110,10 +109,8 @@ static bool are_units(const struct counting *counting) {
             continue;
         unknown += isnan(units);
         known += !isnan(units);
-        least = fmin(least, units);
-        most = fmax(most, units);
     }
-    return known > 0 && least < most && violations_are_few(unknown, known + unknown);
+    return known > 0 && violations_are_few(unknown, known + unknown);
 }
 
 /* Does each thread give back what it took last? The sections of a thread are in their order. */
@@ -167,7 +164,7 @@ double *units_find(const struct trace *trace, const struct sections *sections,
         counting.added[s] = NAN;
     count_added(&counting);
     bool fits =
-        direction(&counting) != 0 && are_units(&counting) && are_given_back(&counting);
+        direction(&counting) != 0 && are_known(&counting) && are_given_back(&counting);
     double mean = mean_of_takers(&counting);
     for (size_t s = 0; s < sections->n_sections; s++)
         counting.added[s] = isnan(counting.added[s]) ? mean : fabs(counting.added[s]);

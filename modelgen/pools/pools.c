@@ -137,16 +137,18 @@ static int largest_of(const struct facts_count *count) {
 /* What the trace does not show so is not understood. "1 for one thread, else 2" is taken as 2: how
  * the work of two is done by one alone, a run with more does not show. A run with one thread does
  * not show which of the other numbers it is: at most the largest. */
-static void read_count(struct told *told, int size) {
+static void read_count(struct told *told, const struct thread_pool *pool) {
     const struct facts_count *count = told->count;
-    double asked = (size - count->offset) / count->factor;
+    int size = pool->size;
+    double offset = count->offset + pool->with_creator; /* which is not created */
+    double asked = (size - offset) / count->factor;
     if (count->follows_threads && count->factor == 1 && count->offset == 0) {
         told->most = count->at_most;
         told->least = count->at_least;
     } else if (count->follows_threads && count->factor > 0 && count->at_most == 0 &&
                count->at_least == 0 && asked >= 1 && asked == floor(asked)) {
         told->factor = count->factor;
-        told->offset = count->offset;
+        told->offset = offset;
     } else if (count->one_alone && size == 1) {
         told->most = largest_of(count);
     } else if (is_one_of(count, size)) {
@@ -169,7 +171,7 @@ static struct told *ask_source(const struct trace *trace, const struct facts *fa
         told[i] = find_creation(&trace->contexts[pool->creation_context], facts);
         told[i].factor = 1;
         if (told[i].count)
-            read_count(&told[i], pool->size);
+            read_count(&told[i], pool);
         any_follows |= told[i].creation && !told[i].fixed;
     }
     for (size_t i = 0; i < pools->n_pools && !any_follows; i++)

@@ -175,7 +175,7 @@ future_wait(real_future_wait *real_wait, void *base, unsigned *state, unsigned u
         uint64_t ticks = is_attempt(OP_##op) ? 0 : clock_before();                                 \
         int32_t seen = 0;                                                                          \
         bool has_seen = OP_##op == OP_UNLOCK && ON_##object_ == ON_MUTEX &&                        \
-                        UNLIKELY(probe_watching) && probe_watched(OBJECT(o, args), &seen);         \
+                        probe_watched(OBJECT(o, args), &seen);                                     \
         ret result = real.name args;                                                               \
         if (is_attempt(OP_##op))                                                                   \
             ticks = clock_after();                                                                 \

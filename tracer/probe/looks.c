@@ -25,10 +25,10 @@ static struct {
 /* Of each: the mutex's address, where the variable lies from it and how long it is, in one word,
  * which is stored once and never changes. 0: free. */
 static uint64_t watched[WATCHED];
-bool probe_watching;
+bool probe_watches;
 
-#define OFFSET_BITS 14 /* offsets of -4095 to 4095, from -4096 on, and two bits for the length */
-#define PLACE_BITS  (OFFSET_BITS + 2)
+#define OFFSET_BITS 14 /* from -PAGE_BYTES on */
+#define PLACE_BITS  (OFFSET_BITS + 2) /* and the length, as a power of 2 */
 
 static uint64_t *watched_slot(uint64_t mutex, unsigned probe) {
     uint64_t hash = (mutex >> 3) * 0x9e3779b97f4a7c15ull;
@@ -54,10 +54,10 @@ static void watch(const struct raw_look *look, uint64_t mutex) {
             free >> PLACE_BITS == mutex)
             break;
     }
-    __atomic_store_n(&probe_watching, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&probe_watches, true, __ATOMIC_RELAXED);
 }
 
-bool probe_watched(uint64_t mutex, int32_t *value) {
+bool probe_look_again(uint64_t mutex, int32_t *value) {
     for (unsigned probe = 0; probe < PROBES; probe++) {
         uint64_t word = __atomic_load_n(watched_slot(mutex, probe), __ATOMIC_RELAXED);
         if (word == 0)

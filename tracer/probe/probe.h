@@ -91,10 +91,15 @@ uint32_t probe_context_slow(struct probe_site site);
 void probe_look(uint32_t context, uint64_t mutex);
 
 /* Is there a mutex under which a variable is looked at each time that it is given back? */
-extern bool probe_watching __attribute__((visibility("hidden")));
+extern bool probe_watches __attribute__((visibility("hidden")));
+bool probe_look_again(uint64_t mutex, int32_t *value);
+
 /* What that variable holds, in low half, where the calling thread has this mutex. False: there is
  * none. */
-bool probe_watched(uint64_t mutex, int32_t *value);
+static inline bool probe_watched(uint64_t mutex, int32_t *value) {
+    return UNLIKELY(__atomic_load_n(&probe_watches, __ATOMIC_RELAXED)) &&
+           probe_look_again(mutex, value);
+}
 
 static inline bool probe_recording(void) {
     return LIKELY(probe_thread.end != 0) || probe_attach();
