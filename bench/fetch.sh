@@ -2,7 +2,8 @@
 # information and plain -O2; sourced by them.
 #
 # The script sets `package` (of the source), `archive` (the upstream part, all that is needed) and
-# `archive_sha256`, defines `make_program` and calls `fetch PROGRAM`. make_program runs in the
+# `archive_sha256`, defines `make_program` and calls `fetch PROGRAM`; `archive_folders` says how many
+# folders the archive has around the source, if not 1. make_program runs in the
 # unpacked source and builds with "$cc" and "$cxx": gcc and g++, with every compilation noted
 # for compile_commands.json, which persik finds beside the source.
 #
@@ -110,7 +111,7 @@ build() {
     say "building (log: bench/scratch/$name/build.log)"
     rm -rf "$source" "$work/compilations"
     mkdir -p "$source"
-    tar -xf "$work/$archive" -C "$source" --strip-components=1
+    tar -xf "$work/$archive" -C "$source" --strip-components="${archive_folders:-1}"
     cc=$(noting_compiler gcc) cxx=$(noting_compiler g++)
     (cd "$source" && make_program) >"$work/build.log" 2>&1 || {
         say "the build failed: see the end of bench/scratch/$name/build.log"

@@ -14,7 +14,7 @@ persik=$built/persik
 sample_programs=(raytracer montecarlo moldyn galaxy renderer pipeline bank heat)
 # Real programs, which the *-fetch scripts build from Debian's source packages.
 # shellcheck disable=SC2034
-real_programs=(zstd pbzip2 xz lbzip2 squashfs graphicsmagick)
+real_programs=(zstd pbzip2 xz lbzip2 zpaq squashfs graphicsmagick)
 zstd_level=${ZSTD_LEVEL:-3} # its own default
 disturbed=0.05              # cost of the probes, as a share of the running time
 
@@ -106,6 +106,14 @@ set_lbzip2_command() {
     lbzip2=$("$root/bench/lbzip2-fetch") || return $?
     corpus=$(corpus_for lbzip2 $((16 << 20)) 4 "$lbzip2" -n1 -1 -k -c '{corpus}') || return $?
     command=("$lbzip2" '-n{threads}' -1 -k -c "$corpus")
+}
+
+# Blocks of 2 MiB; without an archive's name nothing is written.
+set_zpaq_command() {
+    local zpaq corpus
+    zpaq=$("$root/bench/zpaq-fetch") || return $?
+    corpus=$(corpus_for zpaq $((16 << 20)) 4 "$zpaq" add '' '{corpus}' -m11 -threads 1) || return $?
+    command=("$zpaq" add '' "$corpus" -m11 -threads '{threads}')
 }
 
 # The image is overwritten by each run.
