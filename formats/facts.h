@@ -286,8 +286,8 @@ const char *facts_role_name(enum facts_role role);
 /* Are they of the same mutex, as the source names it? */
 bool facts_same_mutex(const struct facts_monitor *a, const struct facts_monitor *b);
 
-/* Does the source add to its count, or subtract from it, what it does not tell? Such as the bytes of
- * what is taken. */
+/* Does the source add to its count, or subtract from it, what it does not tell? Such as the bytes
+ * of what is taken. */
 bool facts_monitor_in_units(const struct facts_monitor *monitor);
 
 /* Is `function` one of those that act as `role`? */

@@ -370,7 +370,7 @@ struct pool {
     bool awake; /* waits to be created again without sleeping, given a core for each thread */
     double asked_factor, asked_offset; /* --threads N changes it to factor * N + offset; factor 0:
                                         * to N */
-    int most_threads, least_threads; /* bounds of what --threads changes; 0: none */
+    int most_threads, least_threads;   /* bounds of what --threads changes; 0: none */
     double sleep_cpu_ns; /* with awake: CPU of one that has to sleep until it is created again */
     int entry;           /* its NODE_START */
     enum partition partition; /* how its work follows the thread count ... */

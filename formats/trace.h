@@ -169,20 +169,20 @@ struct trace_plain_run {
 struct trace_meta {
     int version;
     int n_args;
-    char **args;        /* the program and its arguments */
-    char *directory;    /* its working directory */
-    char *build_id;     /* hex; "" without */
-    char *host;         /* "2 cores, AMD EPYC, Linux 6.18" */
-    char *libc;         /* version of glibc: "2.36"; "": not known */
-    char *date;         /* ISO 8601 */
-    int cores;          /* the program could use */
-    double tick_ns;     /* period of the kernel's timer tick; 0: not known */
-    double wake_cpu_ns; /* CPU that waking a thread on another core costs more than on one's own */
-    double preempt_ns;  /* and how much longer a busy core takes to turn to it; 0: not known */
+    char **args;         /* the program and its arguments */
+    char *directory;     /* its working directory */
+    char *build_id;      /* hex; "" without */
+    char *host;          /* "2 cores, AMD EPYC, Linux 6.18" */
+    char *libc;          /* version of glibc: "2.36"; "": not known */
+    char *date;          /* ISO 8601 */
+    int cores;           /* the program could use */
+    double tick_ns;      /* period of the kernel's timer tick; 0: not known */
+    double wake_cpu_ns;  /* CPU that waking a thread on another core costs more than on one's own */
+    double preempt_ns;   /* and how much longer a busy core takes to turn to it; 0: not known */
     double idle_wake_ns; /* from a wake-up until an idle core runs the thread; 0: not known */
     double sleep_cpu_ns; /* CPU of going to sleep and coming back on an idle core; 0: not known */
-    int exit_status;    /* as wait(2) gives it */
-    bool complete;      /* false: killed, crashed or cut off */
+    int exit_status;     /* as wait(2) gives it */
+    bool complete;       /* false: killed, crashed or cut off */
     uint64_t start_mono_ns;
     uint64_t start_real_ns;      /* the same moment in CLOCK_REALTIME; 0: not known */
     uint64_t run_ns;             /* from start to exit */

@@ -102,8 +102,8 @@ const Expr *copied(const Expr &value) {
 /* 2 * n - 1: n, in `key`, and how much of it. False: it is no formula of one variable. */
 bool linear_of(const Expr &expr, std::string &key, Linear &linear) {
     bool wraps = expr.children.size() == 1 &&
-                 (expr.kind == ExprKind::Other ||
-                  (expr.kind == ExprKind::Operator && (expr.text.empty() || expr.text == "(cast)")));
+                 (expr.kind == ExprKind::Other || (expr.kind == ExprKind::Operator &&
+                                                   (expr.text.empty() || expr.text == "(cast)")));
     if (wraps)
         return linear_of(expr.children[0], key, linear);
     if (expr.kind == ExprKind::Constant) {

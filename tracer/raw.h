@@ -139,7 +139,7 @@ struct raw_look {
     char module[512];
     /* A call returns to an address above `low`, `high` at most, in the file's numbering. */
     uint64_t low, high;
-    int64_t offset; /* of the variable, from the mutex */
+    int64_t offset;   /* of the variable, from the mutex */
     uint32_t bytes;   /* of it: up to 8 */
     uint32_t name;    /* whose it is: the collector's business */
     uint32_t watched; /* from then on each unlock of this mutex says what it holds: TRACE_LOOKED */

@@ -17,8 +17,9 @@
 
 #define PAIRS    5 /* near, far and idle by turns: the machine may change its speed meanwhile */
 #define ROUNDS   20
-#define PAUSE_NS 300000   /* the woken thread is asleep again */
-#define IDLE_NS  1000000  /* and its core, too; the longer it idled the longer it takes to come back */
+#define PAUSE_NS 300000 /* the woken thread is asleep again */
+#define IDLE_NS                                                                                    \
+    1000000 /* and its core, too; the longer it idled the longer it takes to come back */
 #define LIMIT_NS 10000000 /* it has not come: somebody else has its core */
 
 struct trial {

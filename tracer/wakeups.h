@@ -7,8 +7,8 @@
 struct wakeup_costs {
     double waker_ns;   /* CPU of the waker, above what a wake-up on its own core costs it */
     double preempt_ns; /* until the other core, busy, turns to the woken thread; likewise above */
-    double idle_ns;    /* from the wake-up until a core runs the thread that has idled for a while */
-    double sleep_ns;   /* CPU of the sleeper for going to sleep and coming back there */
+    double idle_ns;  /* from the wake-up until a core runs the thread that has idled for a while */
+    double sleep_ns; /* CPU of the sleeper for going to sleep and coming back there */
 };
 
 /* Takes about 0.2 s and three threads of this process. All 0 where there is only one core, or no

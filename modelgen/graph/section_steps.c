@@ -118,7 +118,9 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         step->mutex = mutex;
         step->outcome = outcome;
         step->timeout_ns = guard->tries ? 0 : -1;
-        step->count = guard->units ? guard->units[section_index] : guard->take > 1 ? guard->take : 0;
+        step->count = guard->units      ? guard->units[section_index]
+                      : guard->take > 1 ? guard->take
+                                        : 0;
         step->in_units = guard->units;
         step->count_per_thread =
             guard->take > 1 && objects_pool_of_amount(writer, guard, guard->take) != MODEL_NONE;

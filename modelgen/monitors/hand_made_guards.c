@@ -111,11 +111,10 @@ static void write_evidence(const struct stream_input *input, const struct guard 
         const struct section_class *class = &monitors->classes[c];
         if (class->mutex != guard->mutex || (guard->weight[c] == 0 && !guard->waits[c]))
             continue;
-        hand_made_add_evidence(monitor,
-                               "%s: %+d%s by each of %.0f critical sections of %s (line %d)%s",
-                               what, guard->weight[c], guard->units ? " times its amount" : "",
-                               class->count, class->function, class->line,
-                               guard->waits[c] ? ", which wait for it" : "");
+        hand_made_add_evidence(
+            monitor, "%s: %+d%s by each of %.0f critical sections of %s (line %d)%s", what,
+            guard->weight[c], guard->units ? " times its amount" : "", class->count,
+            class->function, class->line, guard->waits[c] ? ", which wait for it" : "");
     }
     hand_made_add_evidence(monitor,
                            "%s: %.0f decisions replayed, %.0f of them to wait; %.0f contradict it",

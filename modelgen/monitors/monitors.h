@@ -68,17 +68,17 @@ struct contradiction {
 struct guard {
     enum guard_kind kind;
     int mutex;
-    int condition;   /* that waiters wait on; -1: nobody did, they only tried, or never had to */
-    bool tries;      /* the waiters do not wait, they fail */
-    bool as_one;     /* mutexes that are alike are in use one after the other: as good as one */
-    bool worked_out; /* how many some call sites add at once follows from the trace alone */
-    bool together;   /* with another guard that must let them go on as well */
-    bool by_source;  /* the source's word decided between it and what few waits seemed to tell */
-    double take;     /* how many a waiter takes at once; 1 for GUARD_LEVEL */
-    double *units;   /* per section (index into sections): how many it takes or gives of what the
-                      * weights count as one; NULL: one */
+    int condition;      /* that waiters wait on; -1: nobody did, they only tried, or never had to */
+    bool tries;         /* the waiters do not wait, they fail */
+    bool as_one;        /* mutexes that are alike are in use one after the other: as good as one */
+    bool worked_out;    /* how many some call sites add at once follows from the trace alone */
+    bool together;      /* with another guard that must let them go on as well */
+    bool by_source;     /* the source's word decided between it and what few waits seemed to tell */
+    double take;        /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double *units;      /* per section (index into sections): how many it takes or gives of what the
+                         * weights count as one; NULL: one */
     bool unknown_units; /* they differ, and are taken for one */
-    double initial;  /* tokens at the start ... */
+    double initial;     /* tokens at the start ... */
     const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
     int *weight;     /* per class (index into monitors.classes): what a section adds */
     bool *early;     /* per class: it does so before it waits for something else itself */

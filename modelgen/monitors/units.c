@@ -57,8 +57,8 @@ static void count_added(struct counting *counting) {
     for (size_t i = 0; i < counting->n; i++) {
         size_t s = counting->order[i];
         const struct section *section = &counting->sections->sections[s];
-        bool is_first = i == 0 || counting->sections->sections[counting->order[i - 1]].mutex !=
-                                      section->mutex;
+        bool is_first =
+            i == 0 || counting->sections->sections[counting->order[i - 1]].mutex != section->mutex;
         const struct trace_record *unlock =
             section->cut
                 ? NULL
@@ -163,8 +163,7 @@ double *units_find(const struct trace *trace, const struct sections *sections,
     for (size_t s = 0; s < sections->n_sections; s++)
         counting.added[s] = NAN;
     count_added(&counting);
-    bool fits =
-        direction(&counting) != 0 && are_known(&counting) && are_given_back(&counting);
+    bool fits = direction(&counting) != 0 && are_known(&counting) && are_given_back(&counting);
     double mean = mean_of_takers(&counting);
     for (size_t s = 0; s < sections->n_sections; s++)
         counting.added[s] = isnan(counting.added[s]) ? mean : fabs(counting.added[s]);

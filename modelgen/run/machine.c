@@ -20,10 +20,10 @@
 #define USUAL_PULL_SHARE 0.4
 #define BASE_SLICE_NS    7e5
 #define ENOUGH           20
-/* Where it was tried out what sleeping costs, fewer calls that blocked do not tell better: the first
- * ones of each thread cost more. */
+/* Where it was tried out what sleeping costs, fewer calls that blocked do not tell better: the
+ * first ones of each thread cost more. */
 #define MANY_BLOCKS 100
-#define DIST_LIMIT       64
+#define DIST_LIMIT  64
 /* Longer than this between two threads of a core, something else ran there; and a thread that was
  * woken less than this before was still on its way. */
 #define SWITCH_LIMIT_NS 20000
@@ -290,8 +290,8 @@ void machine_measure(const struct trace *trace, struct model *model) {
         write_latencies(&wakes, machine);
     } else {
         double tried = trace->meta.idle_wake_ns; /* before the program ran */
-        machine->wake_latency_ns = (struct dist){
-            .kind = DIST_CONSTANT, .mean = tried > 0 ? tried : USUAL_WAKE_LATENCY_NS};
+        machine->wake_latency_ns =
+            (struct dist){.kind = DIST_CONSTANT, .mean = tried > 0 ? tried : USUAL_WAKE_LATENCY_NS};
         if (!trace->meta.has_wakes && tried <= 0)
             draft_note(model, "wake-up latency was not recorded, taken as %.0f us",
                        USUAL_WAKE_LATENCY_NS / 1e3);

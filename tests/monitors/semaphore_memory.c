@@ -76,8 +76,8 @@ int main(int argc, char **argv) {
     if (!decoders)
         return 1;
     for (int i = 0; i < n; i++) {
-        decoders[i] = (struct decoder){
-            .mem = mem, .first = i, .step = n, .n_blocks = scaled(options, 600)};
+        decoders[i] =
+            (struct decoder){.mem = mem, .first = i, .step = n, .n_blocks = scaled(options, 600)};
         pthread_create(&decoders[i].handle, NULL, decode, &decoders[i]);
     }
     for (int i = 0; i < n; i++) {

@@ -615,9 +615,8 @@ static void assert_unlocks(const struct trace *trace, uint64_t mutex, bool looke
 
 static void a_counter_that_changes_by_amounts_is_looked_at_each_time(void **state) {
     (void)state;
-    struct facts_step takes = {.kind = STEP_UPDATE,
-                               .change = CHANGE_OTHER,
-                               .value = {"left - units", "$0 $1 -"}};
+    struct facts_step takes = {
+        .kind = STEP_UPDATE, .change = CHANGE_OTHER, .value = {"left - units", "$0 $1 -"}};
     struct facts_section sections[] = {
         {.place = {__FILE__, "pass_budget", BUDGET_LINE, 5}, .n_steps = 1, .steps = &takes},
         {.place = {__FILE__, "pass_long_budget", LONG_BUDGET_LINE, 5},
@@ -628,14 +627,14 @@ static void a_counter_that_changes_by_amounts_is_looked_at_each_time(void **stat
         {{.name = "struct long_budget.left"}, {.name = "local:units", .local = true}}};
     struct facts_monitor monitors[2];
     for (int i = 0; i < 2; i++)
-        monitors[i] = (struct facts_monitor){.kind = MONITOR_SEMAPHORE,
-                                             .mutex = i ? "struct long_budget.mutex"
-                                                        : "struct budget.mutex",
-                                             .count = variables[i][0].name,
-                                             .n_variables = 2,
-                                             .variables = variables[i],
-                                             .n_sections = 1,
-                                             .sections = &sections[i]};
+        monitors[i] =
+            (struct facts_monitor){.kind = MONITOR_SEMAPHORE,
+                                   .mutex = i ? "struct long_budget.mutex" : "struct budget.mutex",
+                                   .count = variables[i][0].name,
+                                   .n_variables = 2,
+                                   .variables = variables[i],
+                                   .n_sections = 1,
+                                   .sections = &sections[i]};
     struct facts facts = {.n_monitors = 2, .monitors = monitors};
     known = &facts;
     struct trace *trace = trace_act("budgets", NULL, 0);

@@ -24,9 +24,7 @@ static struct facts_variable variables[] = {
 
 /* Counts what is left ... */
 static struct facts_step take_steps[] = {
-    {.kind = STEP_WAIT,
-     .value = {"left < units", "$0 $2 <"},
-     .condition = "struct budget.freed"},
+    {.kind = STEP_WAIT, .value = {"left < units", "$0 $2 <"}, .condition = "struct budget.freed"},
     {.kind = STEP_UPDATE, .change = CHANGE_OTHER, .value = {"left - units", "$0 $2 -"}},
 };
 static struct facts_step give_steps[] = {
@@ -50,18 +48,17 @@ static struct facts_section up_sections[] = {{{"t.c", "take", 20, 1}, 2, take_up
                                              {{"t.c", "give", 30, 1}, 2, give_up_steps}};
 
 static struct facts_monitor budget_of(struct facts_section *sections, double amount) {
-    return (struct facts_monitor){
-        .kind = MONITOR_SEMAPHORE,
-        .name = "struct budget",
-        .mutex = "struct budget.mutex",
-        .n_operations = 2,
-        .operations = acts,
-        .n_variables = 4,
-        .variables = variables,
-        .n_sections = 2,
-        .sections = sections,
-        .count = "struct budget.left",
-        .amount = {.text = "LIMIT", .offset = amount, .constant = true}};
+    return (struct facts_monitor){.kind = MONITOR_SEMAPHORE,
+                                  .name = "struct budget",
+                                  .mutex = "struct budget.mutex",
+                                  .n_operations = 2,
+                                  .operations = acts,
+                                  .n_variables = 4,
+                                  .variables = variables,
+                                  .n_sections = 2,
+                                  .sections = sections,
+                                  .count = "struct budget.left",
+                                  .amount = {.text = "LIMIT", .offset = amount, .constant = true}};
 }
 
 /* What the counter holds while a trace is written; each takes from it by `sign`. */

@@ -27,7 +27,7 @@ static struct {
 static uint64_t watched[WATCHED];
 bool probe_watches;
 
-#define OFFSET_BITS 14 /* from -PAGE_BYTES on */
+#define OFFSET_BITS 14                /* from -PAGE_BYTES on */
 #define PLACE_BITS  (OFFSET_BITS + 2) /* and the length, as a power of 2 */
 
 static uint64_t *watched_slot(uint64_t mutex, unsigned probe) {
