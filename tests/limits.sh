@@ -34,6 +34,19 @@ for room in 3 70; do
     check "and the model limits it so" limits $room
 done
 
+# How many each takes at a time is not in the source: it is what the counter lost and got back.
+${MAKE:-make} -s -C "$root" "B=$build" monitors >make.log 2>&1 || {
+    cat make.log >&2
+    exit 1
+}
+check "a budget of which each takes some is recorded" "$persik" profile -q --no-evictions --plain-runs 0 -o budget \
+    -- "$build/monitors/semaphore_units" --threads 2
+check "it has a model" "$persik" build-model -q -i budget
+check "in which they take one, two or five" jq -e '[.nodes[] | select(.kind == "acquire") | .counts] |
+    length == 1 and .[0].values[0] == 1 and .[0].values[-1] == 5 and .[0].mean > 2.5 and .[0].mean < 2.8' \
+    budget/model.json
+check "and give that back" jq -e '[.nodes[] | select(.kind == "release") | .gives_back] == [true]' budget/model.json
+
 # Where the source is not read nothing tells what the variables are.
 check "without the source it is recorded, too" "$persik" profile -q --no-evictions --no-source --plain-runs 0 -o bare \
     -- ./roomy 3 60

@@ -472,8 +472,32 @@ static void test_monitors_come_back_from_a_file(void **state) {
     unlink(again);
 }
 
+static bool adds_to_first(const char *text) {
+    struct postfix program;
+    assert_null(postfix_parse(text, 3, third_is_own, &program));
+    bool adds = postfix_adds_to(&program, 0);
+    postfix_free(&program);
+    return adds;
+}
+
+static void what_is_added_to_a_variable_is_told_from_what_is_made_of_it(void **state) {
+    (void)state;
+    assert_true(adds_to_first("$0 $1 +"));
+    assert_true(adds_to_first("$0 $2 3 * -"));
+    assert_true(adds_to_first("$2 ? + $0 +"));
+    assert_true(adds_to_first("$0 ? -"));
+    assert_false(adds_to_first("$1 $0 -"));
+    assert_false(adds_to_first("$0 $0 +"));
+    assert_false(adds_to_first("$0 1 + $1 %"));
+    assert_false(adds_to_first("$0 $1 % 1 +"));
+    assert_false(adds_to_first("$1 $2 +"));
+    assert_false(adds_to_first("$0"));
+    assert_false(adds_to_first("$0 !"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_added_to_a_variable_is_told_from_what_is_made_of_it),
         cmocka_unit_test(test_expressions_mean_what_they_mean_in_c),
         cmocka_unit_test(test_what_is_not_known_matters_only_where_it_decides),
         cmocka_unit_test(test_expressions_that_are_none_are_refused),
