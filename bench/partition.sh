@@ -6,59 +6,81 @@
 # usage: bench/partition.sh [SCHEME...]           (default all)
 #        bench/partition.sh --kept [SCHEME...]    (only the table, from what is kept)
 #
-# Results are kept in bench/scratch/partition/; a scheme is measured again when the sample is newer than
-# its measurements. $RUNS (default 5): runs per configuration, interleaved; the median counts.
+# The real program is run in rounds, each configuration once, and recorded with either number of threads
+# before each of the first three (rounds.sh): of the models' errors the median counts.
+# Rounds and recordings are kept in bench/scratch/partition/ and used again while they are newer than the
+# sample. $RUNS (default 3, at least 3): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
+# shellcheck source=rounds.sh
+. "$(dirname "$0")/rounds.sh"
 
 threads=1,2,4,8
+cores=2
 bases=(2 4)
+builds=(1 2 3)
 schemes=(blocks chunks strided remainder init)
-runs=${RUNS:-5}
+runs=${RUNS:-3}
 kept=$work/partition
 sample=$built/samples/partition
 
+# The same recording as if the source had not been there.
+hide_source() {
+    rm -rf "$1-hidden"
+    cp -r "$1" "$1-hidden"
+    rm "$1-hidden"/{static.json,model.*}
+}
+
 measure() {
-    local scheme=$1 folder=$kept/$1 base
-    command=("$sample" --scheme "$scheme" --threads '{threads}')
+    local name=$1 folder=$kept/$1 base round rounds=()
+    command=("$sample" --scheme "$name" --threads '{threads}')
     mkdir -p "$folder"
-    for base in "${bases[@]}"; do
-        say "$scheme: model from $base threads"
-        profile_and_model "$base" "$folder/$base" >"$folder/$base.log" 2>&1 || {
-            say "$scheme: no model from $base threads: see ${folder#"$root"/}/$base.log"
-            return 1
-        }
-        # The same recording as if the source had not been there.
-        rm -rf "$folder/$base-hidden"
-        cp -r "$folder/$base" "$folder/$base-hidden"
-        rm "$folder/$base-hidden"/{static.json,model.*}
+    for ((round = 1; round <= runs; round++)); do
+        for base in "${bases[@]}"; do
+            [ "$round" -le "${#builds[@]}" ] || continue
+            record "$base" "$folder/$base-$round" || return 1
+            hide_source "$folder/$base-$round"
+        done
+        rounds+=("$folder/round$round.csv")
+        run_round "${rounds[-1]}" "$folder/${bases[0]}-1" "$threads" || return 1
     done
-    [ "$folder/measured.csv" -nt "$sample" ] && return
-    say "$scheme: measuring, $runs runs of every configuration"
-    "$persik" validate -q -i "$folder/2" --measurements "$folder/measured.part" \
-        --threads "$threads" --runs "$runs" --format csv -- "${command[@]}" >/dev/null
-    mv "$folder/measured.part" "$folder/measured.csv"
+    join_rounds "${rounds[@]}" >"$folder/measured.csv"
     machine >"$kept/machine"
 }
 
 # Models anew from what is kept, with persik as it is now.
 remodel() {
-    local base
+    local base build
     for base in "${bases[@]}"; do
-        "$persik" build-model -q -i "$kept/$1/$base" >/dev/null 2>&1
-        "$persik" build-model -q -i "$kept/$1/$base-hidden" >/dev/null 2>&1
+        for build in "${builds[@]}"; do
+            "$persik" build-model -q -i "$kept/$1/$base-$build" >/dev/null 2>&1
+            "$persik" build-model -q -i "$kept/$1/$base-$build-hidden" >/dev/null 2>&1
+        done
     done
 }
 
-# Errors in percent over $threads, at equal speed, of the model in a folder: errors FOLDER MEASURED.
+# Errors in percent over $threads, at equal speed: of each configuration the median of the models, and the
+# worst of these: errors SCHEME BASE SUFFIX.
 errors() {
-    "$persik" validate -q -i "$1" --reuse "$2" --format csv 2>/dev/null |
-        awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-                  NR > 1 { e = 100 * $at["equal_speed_error"]
-                           printf("%s%+.1f", (NR > 2 ? " " : ""), e)
-                           e = e < 0 ? -e : e; if (e > worst) worst = e }
-                  END { printf " | %.1f", worst }'
+    local build
+    for build in "${builds[@]}"; do
+        "$persik" validate -q -i "$kept/$1/$2-$build$3" --reuse "$kept/$1/measured.csv" --format csv 2>/dev/null |
+            csv_columns - threads equal_speed_error
+    done | sort -g -k 1,1 -k 2,2 | awk '
+        {
+            if (NR > 1 && $1 != threads) tell()
+            threads = $1
+            error[++n] = 100 * $2
+        }
+        function tell(e) {
+            e = error[int((n + 1) / 2)]
+            printf "%s%+.1f", told++ ? " " : "", e
+            e = e < 0 ? -e : e
+            if (e > worst) worst = e
+            n = 0
+        }
+        END { tell(); printf " | %.1f", worst }'
 }
 
 # A value of the first pool that follows --threads: pool_value FOLDER KEY.
@@ -88,10 +110,8 @@ write_table() {
         [ -s "$folder/measured.csv" ] || continue
         remodel "$scheme"
         for base in "${bases[@]}"; do
-            echo "| $scheme | $base | yes | $(rule_said "$folder/$base") |" \
-                "$(errors "$folder/$base" "$folder/measured.csv") |"
-            echo "| | | no | $(rule_said "$folder/$base-hidden") |" \
-                "$(errors "$folder/$base-hidden" "$folder/measured.csv") |"
+            echo "| $scheme | $base | yes | $(rule_said "$folder/$base-1") | $(errors "$scheme" "$base" '') |"
+            echo "| | | no | $(rule_said "$folder/$base-1-hidden") | $(errors "$scheme" "$base" -hidden) |"
         done
     done
 }
