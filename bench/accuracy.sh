@@ -105,25 +105,18 @@ commit() {
 }
 
 measure_program() {
-    local name=$1 folder=$kept/$1 base build round rounds=() runs=$runs
+    local name=$1 folder=$kept/$1 base build rounds
     mkdir -p "$folder"
-    if [ -n "$models_only" ]; then
-        runs=$(find "$folder" -name 'round*.csv' | wc -l)
-        [ "$runs" -gt 0 ] || {
+    if [ -z "$models_only" ]; then
+        measure_in_turn "$folder" "$(threads_of "$name")" || return 1
+    else
+        rounds=("$folder"/round*.csv)
+        [ -e "${rounds[0]}" ] || {
             say "$name: no rounds kept: measure it first, without --models"
             return 1
         }
+        join_rounds "${rounds[@]}" >"$folder/measured.csv" || return 1
     fi
-    for ((round = 1; round <= runs; round++)); do
-        for base in "${bases[@]}"; do
-            [ -n "$models_only" ] || [ "$round" -gt "${#builds[@]}" ] ||
-                record "$base" "$folder/base$base-$round" || return 1
-        done
-        rounds+=("$folder/round$round.csv")
-        [ -n "$models_only" ] ||
-            run_round "${rounds[-1]}" "$folder/base${bases[0]}-1" "$(threads_of "$name")" || return 1
-    done
-    join_rounds "${rounds[@]}" >"$folder/measured.csv" || return 1
     : >"$folder/result.part"
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do
@@ -133,7 +126,7 @@ measure_program() {
     with_threads '{threads}'
     {
         echo "$(basename "${concrete[0]}") ${concrete[*]:1}" | sed "s|$work/||g"
-        date -u -r "$folder/round$runs.csv" +%Y-%m-%d
+        newest_date "$folder"
         commit
         machine
     } >"$folder/about"
@@ -316,8 +309,6 @@ write_program() {
     write_recognised "$folder"
     echo
 }
-
-newest_date() { date -u -d "@$(find "$1" -name measured.csv -printf '%T@\n' | sort -n | tail -n 1)" +%Y-%m-%d; }
 
 write_partition() {
     [ -s "$work/partition/machine" ] || {

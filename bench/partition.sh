@@ -25,27 +25,19 @@ runs=${RUNS:-3}
 kept=$work/partition
 sample=$built/samples/partition
 
-# The same recording as if the source had not been there.
-hide_source() {
-    rm -rf "$1-hidden"
-    cp -r "$1" "$1-hidden"
-    rm "$1-hidden"/{static.json,model.*}
-}
-
 measure() {
-    local name=$1 folder=$kept/$1 base round rounds=()
+    local name=$1 folder=$kept/$1 base build data
     command=("$sample" --scheme "$name" --threads '{threads}')
     mkdir -p "$folder"
-    for ((round = 1; round <= runs; round++)); do
-        for base in "${bases[@]}"; do
-            [ "$round" -le "${#builds[@]}" ] || continue
-            record "$base" "$folder/$base-$round" || return 1
-            hide_source "$folder/$base-$round"
+    measure_in_turn "$folder" "$threads" || return 1
+    for base in "${bases[@]}"; do # the same recordings as if the source had not been there
+        for build in "${builds[@]}"; do
+            data=$folder/base$base-$build
+            rm -rf "$data-hidden"
+            cp -r "$data" "$data-hidden"
+            rm "$data-hidden"/{static.json,model.*}
         done
-        rounds+=("$folder/round$round.csv")
-        run_round "${rounds[-1]}" "$folder/${bases[0]}-1" "$threads" || return 1
     done
-    join_rounds "${rounds[@]}" >"$folder/measured.csv"
     machine >"$kept/machine"
 }
 
@@ -54,8 +46,8 @@ remodel() {
     local base build
     for base in "${bases[@]}"; do
         for build in "${builds[@]}"; do
-            "$persik" build-model -q -i "$kept/$1/$base-$build" >/dev/null 2>&1
-            "$persik" build-model -q -i "$kept/$1/$base-$build-hidden" >/dev/null 2>&1
+            "$persik" build-model -q -i "$kept/$1/base$base-$build" >/dev/null 2>&1
+            "$persik" build-model -q -i "$kept/$1/base$base-$build-hidden" >/dev/null 2>&1
         done
     done
 }
@@ -65,7 +57,7 @@ remodel() {
 errors() {
     local build
     for build in "${builds[@]}"; do
-        "$persik" validate -q -i "$kept/$1/$2-$build$3" --reuse "$kept/$1/measured.csv" --format csv 2>/dev/null |
+        "$persik" validate -q -i "$kept/$1/base$2-$build$3" --reuse "$kept/$1/measured.csv" --format csv 2>/dev/null |
             csv_columns - threads equal_speed_error
     done | sort -g -k 1,1 -k 2,2 | awk '
         {
@@ -110,8 +102,8 @@ write_table() {
         [ -s "$folder/measured.csv" ] || continue
         remodel "$scheme"
         for base in "${bases[@]}"; do
-            echo "| $scheme | $base | yes | $(rule_said "$folder/$base-1") | $(errors "$scheme" "$base" '') |"
-            echo "| | | no | $(rule_said "$folder/$base-1-hidden") | $(errors "$scheme" "$base" -hidden) |"
+            echo "| $scheme | $base | yes | $(rule_said "$folder/base$base-1") | $(errors "$scheme" "$base" '') |"
+            echo "| | | no | $(rule_said "$folder/base$base-1-hidden") | $(errors "$scheme" "$base" -hidden) |"
         done
     done
 }

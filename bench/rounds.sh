@@ -31,5 +31,23 @@ run_round() {
     mv "$1.part" "$1"
 }
 
+# All of that, for scripts that also set `bases`, numbers of threads to record with, `builds` and `runs`: as many
+# rounds as runs, and before each of the first ones, one for each build, a recording with each base,
+# FOLDER/base2-1 and so on. The measurements come to FOLDER/measured.csv: measure_in_turn FOLDER THREADS.
+measure_in_turn() {
+    local folder=$1 threads=$2 base round rounds=()
+    for ((round = 1; round <= runs; round++)); do
+        for base in "${bases[@]}"; do
+            [ "$round" -gt "${#builds[@]}" ] || record "$base" "$folder/base$base-$round" || return 1
+        done
+        rounds+=("$folder/round$round.csv")
+        run_round "${rounds[-1]}" "$folder/base${bases[0]}-1" "$threads" || return 1
+    done
+    join_rounds "${rounds[@]}" >"$folder/measured.csv"
+}
+
+# When the last of the rounds kept below FOLDER was run: newest_date FOLDER.
+newest_date() { date -u -d "@$(find "$1" -name 'round*.csv' -printf '%T@\n' | sort -n | tail -n 1)" +%Y-%m-%d; }
+
 # Prints the measurements of all the rounds, for `persik validate --reuse`: join_rounds FILE...
 join_rounds() { awk 'NR == 1 || FNR > 1' "$@"; }

@@ -139,7 +139,7 @@ struct linear draft_constant(double value) {
 struct linear draft_asked(const struct thread_pools *pools, size_t p, double offset,
                           double factor) {
     const struct thread_pool *pool = &pools->pools[p];
-    double each = pool->factor > 0 ? factor / pool->factor : factor;
+    double each = factor / pool->factor;
     return draft_per_thread(offset - each * pool->offset, (int)p, each);
 }
 

@@ -104,14 +104,12 @@ void Choices::attach(Amount &amount, const std::vector<Amount> &choices) {
             add_choice(amount.choices, choice);
 }
 
-std::vector<Amount> Choices::follow(const Expr &expr, int f, Way &way) const {
+std::vector<Amount> Choices::follow(const Expr &wrapped, int f, Way &way) const {
+    const Expr &expr = unwrapped(wrapped);
     if (expr.kind == ExprKind::Variable)
         return follow_variable(expr, f, way);
     if (expr.kind == ExprKind::Operator && expr.children.size() >= 2)
         return follow_operator(expr, f, way);
-    bool wraps = expr.kind == ExprKind::Other || expr.kind == ExprKind::Operator;
-    if (wraps && expr.children.size() == 1 && (expr.text.empty() || expr.text == "(cast)"))
-        return follow(expr.children[0], f, way);
     return {amount_of(taint, expr, f, nullptr)};
 }
 

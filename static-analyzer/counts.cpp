@@ -129,16 +129,6 @@ Extent combined(const std::string &op, const Extent &a, const Extent &b) {
     return result;
 }
 
-bool is_wrapped(const Expr &expr) {
-    return expr.children.size() == 1 &&
-           (expr.kind == ExprKind::Other ||
-            (expr.kind == ExprKind::Operator && (expr.text.empty() || expr.text == "(cast)")));
-}
-
-const Expr &unwrapped(const Expr &expr) {
-    return is_wrapped(expr) ? unwrapped(expr.children[0]) : expr;
-}
-
 bool is_same(const Expr &a, const Expr &b) {
     return expr_display(unwrapped(a)) == expr_display(unwrapped(b));
 }
@@ -193,9 +183,8 @@ class Evaluator {
     }
 
     /* In the function of way[level]. */
-    Extent of(const Expr &expr, size_t level) {
-        if (is_wrapped(expr))
-            return of(expr.children[0], level);
+    Extent of(const Expr &wrapped, size_t level) {
+        const Expr &expr = unwrapped(wrapped);
         if (expr.kind == ExprKind::Variable)
             return variable(expr, level);
         if (expr.kind == ExprKind::Assign && expr.text == "=")

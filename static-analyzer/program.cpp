@@ -299,6 +299,12 @@ bool is_variable(const Expr &expr, const std::string &key) {
     return expr.kind == ExprKind::Variable && expr.text == key;
 }
 
+const Expr &unwrapped(const Expr &expr) {
+    bool wraps = expr.kind == ExprKind::Other ||
+                 (expr.kind == ExprKind::Operator && (expr.text.empty() || expr.text == "(cast)"));
+    return wraps && expr.children.size() == 1 ? unwrapped(expr.children[0]) : expr;
+}
+
 bool expr_reads(const Expr &expr, const std::string &key) {
     bool found = false;
     expr_walk(expr, [&](const Expr &e) { found = found || is_variable(e, key); });

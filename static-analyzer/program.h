@@ -128,6 +128,9 @@ bool expr_reads(const Expr &expr, const std::string &key);
 bool is_variable(const Expr &expr, const std::string &key);
 std::set<std::string> expr_variables(const Expr &expr);
 
+/* What a cast and the like leaves as it is; else the expression itself. */
+const Expr &unwrapped(const Expr &expr);
+
 /* One of < <= > >= == != between two operands. */
 bool is_comparison(const Expr &expr);
 

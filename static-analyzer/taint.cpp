@@ -100,12 +100,8 @@ const Expr *copied(const Expr &value) {
 }
 
 /* 2 * n - 1: n, in `key`, and how much of it. False: it is no formula of one variable. */
-bool linear_of(const Expr &expr, std::string &key, Linear &linear) {
-    bool wraps = expr.children.size() == 1 &&
-                 (expr.kind == ExprKind::Other || (expr.kind == ExprKind::Operator &&
-                                                   (expr.text.empty() || expr.text == "(cast)")));
-    if (wraps)
-        return linear_of(expr.children[0], key, linear);
+bool linear_of(const Expr &wrapped, std::string &key, Linear &linear) {
+    const Expr &expr = unwrapped(wrapped);
     if (expr.kind == ExprKind::Constant) {
         linear = {0, expr.value};
         return true;

@@ -323,10 +323,8 @@ void objects_find_meetings(struct writer *writer) {
                                seen[o].told.broadcasts > seen[o].told.signals;
     }
     free(seen);
-    for (size_t g = 0; g < writer->in->monitors->n_guards; g++) {
-        const struct guard *guard = &writer->in->monitors->guards[g];
-        writer->is_met_at[guard->mutex] |= broadcasts_when_empty(writer, guard);
-    }
+    for (size_t g = 0; g < writer->in->monitors->n_guards; g++)
+        writer->is_met_at[writer->in->monitors->guards[g].mutex] |= writer->when_empty[g];
 }
 
 int objects_pool_of_amount(const struct writer *writer, const struct guard *guard, double amount) {
@@ -502,7 +500,7 @@ int objects_guard(struct writer *writer, struct guard *guard) {
     int waited_on = guard->condition >= 0 ? guard->condition : guard->mutex;
     object->condition = writer->in->sections->objects[waited_on].of_libc;
     object->wakes_all = broadcasts_adding(writer, guard);
-    object->when_empty = broadcasts_when_empty(writer, guard);
+    object->when_empty = writer->when_empty[guard - writer->in->monitors->guards];
     object->wakes_all |= object->when_empty;
     object->when_enough =
         object->wakes_all && !object->when_empty && broadcasts_enough(writer, guard);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/graph/broadcasts.h"
 #include "modelgen/graph/objects.h"
 #include "modelgen/graph/timed_steps.h"
 
@@ -66,9 +67,11 @@ void prepare_writer(struct writer *writer) {
     writer->farewells = farewells_find(in);
     writer->refills = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->refills);
     writer->lots = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->lots);
+    writer->when_empty = memory_alloc(in->monitors->n_guards + 1, sizeof *writer->when_empty);
     for (size_t g = 0; g < in->monitors->n_guards; g++) {
         writer->refills[g] = refills_total(in, &writer->farewells, g);
         writer->lots[g] = lots_of(in, &writer->farewells, g);
+        writer->when_empty[g] = broadcasts_when_empty(writer, &in->monitors->guards[g]);
     }
     timed_steps_choose_sites(writer);
     objects_find_flags(writer);
@@ -96,6 +99,7 @@ void prepare_free(struct writer *writer) {
     farewells_free(&writer->farewells);
     free(writer->refills);
     free(writer->lots);
+    free(writer->when_empty);
     map_free(&writer->kept_sites);
     map_free(&writer->share_of);
     map_free(&writer->device_of_site);

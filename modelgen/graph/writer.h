@@ -67,6 +67,7 @@ struct writer {
     struct farewells farewells;
     double *refills;       /* per guard: refills_total() */
     enum lots *lots;       /* per guard: lots_of() */
+    bool *when_empty;      /* per guard: broadcasts_when_empty() */
     int *created, *joined; /* per pool, to find the first of each generation */
     int *join_standing;    /* per pool: which join of the generation stands for all */
     size_t *creation;      /* per pool: the step in `list` that creates the present generation */

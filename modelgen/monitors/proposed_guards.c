@@ -139,9 +139,9 @@ static bool try_proposed_tokens(const struct trace *trace, const struct sections
     }
     guard.kind = GUARD_TOKENS;
     guard.proposal = proposal;
-    if (facts_monitor_in_units(proposal))
-        guard.units = units_find(trace, sections, monitors, &guard);
-    guard.unknown_units = facts_monitor_in_units(proposal) && !guard.units;
+    bool in_units = facts_monitor_in_units(proposal);
+    guard.units = in_units ? units_find(trace, sections, monitors, &guard) : NULL;
+    guard.unknown_units = in_units && !guard.units;
     double most = most_out(&guard, history);
     bool is_known = tell_tokens(trace, sections, monitors, most, &guard);
     guard_fill_outcomes(monitors, &guard, history);

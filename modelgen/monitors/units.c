@@ -63,11 +63,9 @@ static void count_added(struct counting *counting) {
             section->cut
                 ? NULL
                 : &counting->trace->threads[section->thread].records[section->unlock_record];
-        counting->added[s] = NAN;
+        is_known = is_known && !is_first;
         if (!unlock)
             continue;
-        if (is_first)
-            is_known = false;
         if (!is_known) {
             const struct trace_value *look = look_of(counting, section);
             is_known = look;
@@ -163,13 +161,14 @@ double *units_find(const struct trace *trace, const struct sections *sections,
     for (size_t s = 0; s < sections->n_sections; s++)
         counting.added[s] = NAN;
     count_added(&counting);
-    bool fits = direction(&counting) != 0 && are_known(&counting) && are_given_back(&counting);
-    double mean = mean_of_takers(&counting);
-    for (size_t s = 0; s < sections->n_sections; s++)
-        counting.added[s] = isnan(counting.added[s]) ? mean : fabs(counting.added[s]);
+    double *units = NULL;
+    if (direction(&counting) != 0 && are_known(&counting) && are_given_back(&counting)) {
+        double mean = mean_of_takers(&counting);
+        units = memory_alloc(sections->n_sections, sizeof *units);
+        for (size_t s = 0; s < sections->n_sections; s++)
+            units[s] = isnan(counting.added[s]) ? mean : fabs(counting.added[s]);
+    }
     free(counting.order);
-    if (fits)
-        return counting.added;
     free(counting.added);
-    return NULL;
+    return units;
 }

@@ -87,6 +87,10 @@ struct told {
     double factor, offset;                 /* of the thread count */
 };
 
+static bool is_bounded(int least, int most) {
+    return most > 0 || least > 0;
+}
+
 /* Do these calls lead to frame `f`, one from the other? */
 static bool is_reached_by(const struct trace_context *context, size_t f,
                           const struct facts_count *count) {
@@ -108,16 +112,33 @@ static const struct facts_count *count_of(const struct trace_context *context, s
     return best;
 }
 
-static struct told find_creation(const struct trace_context *context, const struct facts *facts) {
+static void find_creation(const struct trace_context *context, const struct facts *facts,
+                          struct told *told) {
     for (size_t c = 0; c < facts->n_creations; c++) {
         const struct facts_creation *creation = &facts->creations[c];
         if (creation->object != ON_THREAD || !creation->per_thread)
             continue;
         for (size_t f = 0; f < context->n_frames; f++)
-            if (source_frame_is_at(&context->frames[f], &creation->place))
-                return (struct told){.creation = creation, .count = count_of(context, f, creation)};
+            if (source_frame_is_at(&context->frames[f], &creation->place)) {
+                told->creation = creation;
+                told->count = count_of(context, f, creation);
+                return;
+            }
     }
-    return (struct told){0};
+}
+
+/* The thread count that a pool of this size shows. */
+static double asked_for(int size, double factor, double offset) {
+    return (size - offset) / factor;
+}
+
+/* Is it a whole number of threads, without bounds? */
+static bool is_formula(const struct facts_count *count, int size, double offset) {
+    if (!count->follows_threads || !(count->factor > 0) ||
+        is_bounded(count->at_least, count->at_most))
+        return false;
+    double asked = asked_for(size, count->factor, offset);
+    return asked >= 1 && asked == floor(asked);
 }
 
 static bool is_one_of(const struct facts_count *count, int size) {
@@ -141,12 +162,10 @@ static void read_count(struct told *told, const struct thread_pool *pool) {
     const struct facts_count *count = told->count;
     int size = pool->size;
     double offset = count->offset + pool->with_creator; /* which is not created */
-    double asked = (size - offset) / count->factor;
     if (count->follows_threads && count->factor == 1 && count->offset == 0) {
         told->most = count->at_most;
         told->least = count->at_least;
-    } else if (count->follows_threads && count->factor > 0 && count->at_most == 0 &&
-               count->at_least == 0 && asked >= 1 && asked == floor(asked)) {
+    } else if (is_formula(count, size, offset)) {
         told->factor = count->factor;
         told->offset = offset;
     } else if (count->one_alone && size == 1) {
@@ -163,13 +182,14 @@ static void read_count(struct told *told, const struct thread_pool *pool) {
 static struct told *ask_source(const struct trace *trace, const struct facts *facts,
                                const struct thread_pools *pools) {
     struct told *told = memory_alloc(pools->n_pools, sizeof *told);
+    for (size_t i = 0; i < pools->n_pools; i++)
+        told[i].factor = 1;
     bool any_follows = false;
     for (size_t i = 0; facts && i < pools->n_pools; i++) {
         const struct thread_pool *pool = &pools->pools[i];
         if (pool->creation_context == TRACE_NO_CONTEXT)
             continue;
-        told[i] = find_creation(&trace->contexts[pool->creation_context], facts);
-        told[i].factor = 1;
+        find_creation(&trace->contexts[pool->creation_context], facts, &told[i]);
         if (told[i].count)
             read_count(&told[i], pool);
         any_follows |= told[i].creation && !told[i].fixed;
@@ -213,15 +233,6 @@ static bool more_likely_asked_for(const struct thread_pool *pool, const struct t
     if ((pool->size > 1) != (other->size > 1))
         return pool->size > 1;
     return pool->cpu_ns > other->cpu_ns;
-}
-
-static bool is_bounded(int least, int most) {
-    return most > 0 || least > 0;
-}
-
-/* The thread count that a pool of this size shows. */
-static double asked_for(int size, double factor, double offset) {
-    return factor > 0 ? (size - offset) / factor : size;
 }
 
 /* A pool with bounds shows the thread count only where none without does: of several, the
@@ -268,8 +279,10 @@ static void decide_pool(struct thread_pool *pool, const struct told *told, bool 
     pool->scales = pool == busiest || pool->size > 1;
     pool->most = pool->scales ? told->most : 0;
     pool->least = pool->scales ? told->least : 0;
-    pool->factor = pool->scales && told->factor > 0 ? told->factor : 1;
-    pool->offset = pool->scales ? told->offset : 0;
+    if (pool->scales) {
+        pool->factor = told->factor;
+        pool->offset = told->offset;
+    }
     pool->divides_work = pool->scales && told->creation && told->creation->divides_work;
     pool->one_thread = pool->scales && told->creation ? told->creation->one_thread : NULL;
     pool->why = pool->divides_work ? "each hands a part of its work and of its threads on"
@@ -373,6 +386,7 @@ struct thread_pools pools_find(const struct trace *trace, const struct teams *te
                                                       .creation_context = thread->creation_context,
                                                       .creator = creator,
                                                       .team = team,
+                                                      .factor = 1,
                                                       .why = "one place creates it, always alike"};
         }
         assert(list.items); /* the map knows only what is in the list */
