@@ -7,9 +7,9 @@
 #        bench/partition.sh --kept [SCHEME...]    (only the table, from what is kept)
 #
 # The real program is run in rounds, each configuration once, and recorded with either number of threads
-# before each of the first three (rounds.sh): of the models' errors the median counts.
+# before each of the first five (rounds.sh): of the models' errors the median counts.
 # Rounds and recordings are kept in bench/scratch/partition/ and used again while they are newer than the
-# sample. $RUNS (default 3, at least 3): rounds; the median of a configuration's runs counts.
+# sample. $RUNS (default 5, at least 5): rounds; the median of a configuration's runs counts.
 set -euo pipefail
 # shellcheck source=programs.sh
 . "$(dirname "$0")/programs.sh"
@@ -19,9 +19,9 @@ set -euo pipefail
 threads=1,2,4,8
 cores=2
 bases=(2 4)
-builds=(1 2 3)
+builds=(1 2 3 4 5)
 schemes=(blocks chunks strided remainder init)
-runs=${RUNS:-3}
+runs=${RUNS:-5}
 kept=$work/partition
 sample=$built/samples/partition
 
