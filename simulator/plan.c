@@ -83,6 +83,34 @@ static int add_draw(struct builder *builder, const struct dist *dist) {
     return (int)builder->draws.count - 1;
 }
 
+/* From so many on a deck need not be used up: what is left of it is little. */
+#define MANY_VALUES 256
+
+/* Of a total that threads split: each gets a part, so other numbers of threads make another number
+ * of parts out of what was measured. The parts' sum stays, and so do the differences between them;
+ * a few values drawn as they are would be the total by chance alone. */
+static int add_draw_of_parts(struct builder *builder, const struct dist *dist,
+                             const struct scaling *scaling) {
+    if (dist->kind != DIST_EMPIRICAL || dist->common > 0 || dist->n_values >= MANY_VALUES ||
+        scaling->share == 0 || scaling->rest != REST_NONE)
+        return add_draw(builder, dist);
+    double threads = builder->pool_threads[scaling->pool];
+    double profiled = builder->model->pools[scaling->pool].profiled_threads;
+    size_t n = (size_t)fmax(1, round((double)dist->n_values * threads / profiled));
+    struct dist parts = {.kind = DIST_EMPIRICAL, .n_values = n};
+    parts.values = memory_alloc(n, sizeof *parts.values);
+    double width = (double)dist->n_values / (double)n; /* of a part, in values */
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, from = (double)i * width, to = from + width;
+        for (size_t v = (size_t)from; v < dist->n_values && (double)v < to; v++)
+            sum += dist->values[v] * (fmin(to, (double)(v + 1)) - fmax(from, (double)v));
+        parts.values[i] = sum / width;
+    }
+    int draw = add_draw(builder, &parts);
+    free(parts.values);
+    return draw;
+}
+
 static struct plan_factor make_factor(const struct builder *builder,
                                       const struct scaling *scaling) {
     struct plan_factor factor = {.whole = 1};
@@ -229,7 +257,7 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         .cpu = add_draw(builder, &node->cpu_ns),
         .wait = add_draw(builder, &node->wait_ns),
         .operations = add_draw(builder, &node->operations),
-        .stays = add_draw(builder, &node->stays),
+        .stays = add_draw_of_parts(builder, &node->stays, &node->stays_scaling),
         .stays_factor = make_factor(builder, &node->stays_scaling),
         .course = node->n_course > 0 ? builder->n_courses++ : PLAN_NONE,
         .first_leg = (int)builder->legs.count,
@@ -245,8 +273,8 @@ static struct plan_node compile_node(struct builder *builder, const struct plan 
         const struct edge *edge = &node->edges[i];
         *VECTOR_ADD(&builder->edges) = (struct plan_edge){
             .to = edge->to,
-            .cpu = add_draw(builder, &edge->cpu_ns),
-            .runs = add_draw(builder, &edge->runs),
+            .cpu = add_draw_of_parts(builder, &edge->cpu_ns, &edge->cpu_scaling),
+            .runs = add_draw_of_parts(builder, &edge->runs, &edge->runs_scaling),
             .cpu_factor = make_factor(builder, &edge->cpu_scaling),
             .runs_factor = make_factor(builder, &edge->runs_scaling),
             .n_cpu_by_place = edge->n_cpu_by_place,

@@ -1453,6 +1453,22 @@ static void test_demands_follow_their_share_of_the_thread_count(void **state) {
     }
 }
 
+/* Two threads had 10 and 30 ms to do: it is 40 ms in all, and what one has more to do than another
+ * stays. */
+static void test_parts_of_a_total_add_up_to_it(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 8; threads++)
+        for (int cores = 1; cores <= 8; cores += 7) {
+            double values[] = {10 * MS, 30 * MS};
+            struct model *model = build_jobs(cores, 2, dist_from_values(values, 2, 2));
+            model->nodes[model->pools[0].entry].edges[0].cpu_scaling =
+                (struct scaling){.share = 1, .pool = 0};
+            double run = run_ns(model, (struct sim_config){.pool_threads = &threads});
+            double longest_ms = threads == 1 ? 40 : 60.0 / threads;
+            assert_close(run, (cores == 1 ? 40 : longest_ms) * MS, 1e-9);
+        }
+}
+
 /* Of two parts the second one costs three times as much as the first one. */
 static void test_demands_follow_the_place_of_their_thread(void **state) {
     (void)state;
@@ -2117,6 +2133,7 @@ int main(void) {
         cmocka_unit_test(test_a_loop_with_a_measured_count_runs_exactly_that_often),
         cmocka_unit_test(test_loop_counts_follow_their_share_of_the_thread_count),
         cmocka_unit_test(test_demands_follow_their_share_of_the_thread_count),
+        cmocka_unit_test(test_parts_of_a_total_add_up_to_it),
         cmocka_unit_test(test_demands_follow_the_place_of_their_thread),
         cmocka_unit_test(test_threads_on_one_course_meet),
         cmocka_unit_test(test_items_for_all_others_are_as_many_as_there_are),
