@@ -14,6 +14,8 @@
 /* Without source, a loop's rounds do not tell of computation outside of them; from this share of
  * the pool's CPU on, that is said. */
 #define OUTSIDE_SHARE 0.05
+/* Of the computation, what is done once and shared out, for the pool to go by it. */
+#define ONCE_SHARE 0.01
 /* Of the computation, in a loop that no call shows, for the pool to depend on who ends it. */
 #define HIDDEN_SHARE 0.5
 
@@ -143,9 +145,11 @@ struct contents {
     bool supply, share, part; /* part: only a part of some computation is a share */
 };
 
-static struct contents find_contents(struct model *model, int pool) {
+/* `cpu_ns`: all that the pool's threads computed. */
+static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
     struct pool_graph graph = pool_graph_make(model, pool);
+    double least_ns = ONCE_SHARE * cpu_ns / model->pools[pool].profiled_threads;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
@@ -159,7 +163,8 @@ static struct contents find_contents(struct model *model, int pool) {
         found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
         for (size_t e = 0; e < node->n_edges; e++) {
             const struct edge *edge = &node->edges[e];
-            bool own = edge->cpu_scaling.pool == pool;
+            bool own = edge->cpu_scaling.pool == pool &&
+                       (pool_graph_stays(&graph, n, edge) || dist_mean(&edge->cpu_ns) >= least_ns);
             found.share |= (own && edge->cpu_scaling.share > 0) ||
                            (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
             found.part |= own && edge->cpu_scaling.share > 0.02 && edge->cpu_scaling.share < 0.98;
@@ -412,7 +417,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
         pool_graph_free(&graph);
     }
     bool commanded = split_commands(model, p);
-    struct contents found = find_contents(model, p);
+    struct contents found = find_contents(model, p, evidence->cpu_ns);
     bool told = from->team || has_source(trace, facts, from);
     if (!told && !found.supply && !commanded) {
         decide_from_trace(trace, timelines, from, evidence, "source", model, p);
