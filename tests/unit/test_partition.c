@@ -467,6 +467,62 @@ static void a_semaphore_that_counts_work_is_a_supply(void **state) {
     model_free(model);
 }
 
+/* Two threads tell by a semaphore of each row that they begin, 40 in all, which main waits for.
+ * Then each does next to nothing in a loop by which the source shares something out. */
+static struct trace *result_trace(void) {
+    enum { ROWS = 20, THREADS = 2, SEMAPHORE = 0x3000, OTHER = 0x4000, APART = 100 };
+    struct trace *trace = builder_new(THREADS + 1);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    uint32_t join = builder_context(trace, "main", 910, "main", 910);
+    uint32_t wait = builder_context(trace, "main", 905, "main", 905);
+    uint32_t post = builder_context(trace, "worker", 100, "worker", 100);
+    uint32_t first = builder_context(trace, "merge", 117, "worker", 120);
+    uint32_t second = builder_context(trace, "merge", 118, "worker", 120);
+    uint64_t end = (ROWS - 1) * (uint64_t)ROW_NS + 10 * APART, now = 10;
+    for (int t = 1; t <= THREADS; t++)
+        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+    builder_slice(trace, main_thread, 0, now);
+    for (uint64_t i = 0; i < ROWS * THREADS; i++) {
+        uint64_t told = i / THREADS * ROW_NS + (1 + i % THREADS) * APART;
+        builder_record(trace, main_thread, "sem_wait", now, told - now, SEMAPHORE, wait, 0);
+        builder_slice(trace, main_thread, told, told + 10);
+        now = told + 10;
+    }
+    for (int t = 1; t <= THREADS; t++) {
+        int thread = builder_thread(trace, "worker", 0);
+        uint64_t done = 0;
+        for (int r = 0; r < ROWS; r++) {
+            done = (uint64_t)r * ROW_NS + (uint64_t)t * APART;
+            builder_record(trace, thread, "sem_post", done, 0, SEMAPHORE, post, 0);
+        }
+        builder_record(trace, thread, "sem_post", done + APART, 0, OTHER, first, 0);
+        builder_record(trace, thread, "sem_post", done + 2 * APART, 0, OTHER, second, 0);
+        builder_slice(trace, thread, 0, end);
+        builder_record(trace, main_thread, "pthread_join", now + (uint64_t)t, end - now, 0, join,
+                       t);
+    }
+    builder_finish(trace, end + 100);
+    for (int t = 1; t <= THREADS; t++)
+        trace->threads[t].end_ns = end;
+    return trace;
+}
+
+static void what_is_done_once_in_no_time_does_not_say_how_rows_are_shared_out(void **state) {
+    (void)state;
+    struct facts_loop loop = row_loop(BOUND_SHARE, REST_NONE);
+    loop.function = "merge";
+    loop.first_line = 115;
+    loop.last_line = 119;
+    struct model *model = model_of(result_trace(), &loop);
+    assert_int_equal(model->pools[1].partition, PARTITION_SHARED);
+    assert_non_null(strstr(model->pools[1].rule, "so much as main takes from it"));
+    ASSERT_ROWS(model, 1, 39); /* but for each thread's last one, after which nothing is told */
+    ASSERT_ROWS(model, 2, 19);
+    ASSERT_ROWS(model, 8, 4);
+    model_free(model);
+}
+
 /* The source says that it is a queue; a taker that found it empty once would be one that gives up.
  */
 static void takers_that_were_never_refused_wait(void **state) {
@@ -983,6 +1039,7 @@ int main(void) {
         cmocka_unit_test(a_share_of_rounds_that_differ_is_counted_in_rounds),
         cmocka_unit_test(items_that_tell_threads_to_end_are_as_many_as_the_threads),
         cmocka_unit_test(a_semaphore_that_counts_work_is_a_supply),
+        cmocka_unit_test(what_is_done_once_in_no_time_does_not_say_how_rows_are_shared_out),
         cmocka_unit_test(takers_that_were_never_refused_wait),
         cmocka_unit_test(without_source_a_remainder_tells_a_total),
         cmocka_unit_test(source_that_does_not_show_how_threads_come_tells_no_rule),
