@@ -115,13 +115,18 @@ check "so are those of threads that make no call, or only hand over a result" te
     '[.pools[] | select(.scales) | .partition] | length == 4 and all(. != "perthread" and . != "unknown")'
 check "eight threads do as much as one" same_work lambdas
 
-# A pool of packaged tasks whose results are fetched as futures.
-recorded futures
-check "a model is built of a pool with futures" "$persik" build-model -q -i futures.data
+# A pool of packaged tasks whose results are fetched as futures. The median of three recordings is held
+# against its run: a few milliseconds that something else had a core are a tenth of one.
+: >ratios
+for recording in 1 2 3; do
+    recorded futures
+    check "a model is built of a pool with futures ($recording)" "$persik" build-model -q -i futures.data
+    jq '.checks[0] | .simulated / .measured' futures.data/model.json >>ratios
+done
+median_is_near_one() { sort -g ratios | awk 'NR == 2 {exit !($1 > 0.9 && $1 < 1.1)}'; }
 check "main waits for each result" tells futures \
     '[.objects[] | select(.kind == "tokens" and (.name | startswith("results")))] | length == 1'
-check_undisturbed futures.data "and the run is as long as it was" tells futures \
-    '.checks[0] | .simulated > 0.9 * .measured and .simulated < 1.1 * .measured'
+check_undisturbed futures.data "and the run is as long as it was" median_is_near_one
 check "eight threads do as much as one" same_work futures
 
 # Items are counted off by an atomic variable; what is done with them could write a message, but does not.
