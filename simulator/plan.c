@@ -83,7 +83,7 @@ static int add_draw(struct builder *builder, const struct dist *dist) {
     return (int)builder->draws.count - 1;
 }
 
-/* From so many on a deck need not be used up: what is left of it is little. */
+/* Where so many are drawn or to be drawn from, decks need not come out even: the rest is little. */
 #define MANY_VALUES 256
 
 /* Of a total that threads split: each gets a part, so other numbers of threads make another number
@@ -91,15 +91,17 @@ static int add_draw(struct builder *builder, const struct dist *dist) {
  * a few values drawn as they are would be the total by chance alone. */
 static int add_draw_of_parts(struct builder *builder, const struct dist *dist,
                              const struct scaling *scaling) {
-    if (dist->kind != DIST_EMPIRICAL || dist->common > 0 || dist->n_values >= MANY_VALUES ||
-        scaling->share == 0 || scaling->rest != REST_NONE)
+    if (dist->kind != DIST_EMPIRICAL || dist->common > 0 || scaling->share == 0 ||
+        scaling->rest != REST_NONE)
         return add_draw(builder, dist);
     double threads = builder->pool_threads[scaling->pool];
     double profiled = builder->model->pools[scaling->pool].profiled_threads;
     size_t n = (size_t)fmax(1, round((double)dist->n_values * threads / profiled));
+    if (n >= MANY_VALUES || dist->n_values >= MANY_VALUES)
+        return add_draw(builder, dist);
     struct dist parts = {.kind = DIST_EMPIRICAL, .n_values = n};
     parts.values = memory_alloc(n, sizeof *parts.values);
-    double width = (double)dist->n_values / (double)n; /* of a part, in values */
+    double width = (double)dist->n_values / (double)n; /* of a part, in measured values */
     for (size_t i = 0; i < n; i++) {
         double sum = 0, from = (double)i * width, to = from + width;
         for (size_t v = (size_t)from; v < dist->n_values && (double)v < to; v++)
