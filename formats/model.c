@@ -42,10 +42,7 @@ double dist_mean(const struct dist *dist) {
     return dist->mean;
 }
 
-/* Mean of the observations from position `from` to `to` of a sorted array; both may lie inside an
- * observation, which then counts with that share. So bins have equal weight whether or not the
- * number of observations divides evenly, and their sum is the total. */
-static double bin_mean(const double *sorted, double from, double to, size_t n) {
+double dist_bin_mean(const double *sorted, double from, double to, size_t n) {
     double sum = 0;
     for (size_t i = (size_t)from; i < n && (double)i < to; i++)
         sum += sorted[i] * (fmin(to, (double)i + 1) - fmax(from, (double)i));
@@ -75,7 +72,7 @@ struct dist dist_from_values(double *values, size_t n, size_t limit) {
     double width = (double)n / (double)limit;
     for (size_t i = 0; i < limit; i++) {
         double end = i + 1 == limit ? (double)n : (double)(i + 1) * width;
-        dist.values[i] = bin_mean(values, (double)i * width, end, n);
+        dist.values[i] = dist_bin_mean(values, (double)i * width, end, n);
     }
     /* Rounding must not turn equal neighbours into a descending pair. */
     for (size_t i = 1; i < limit; i++)

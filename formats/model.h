@@ -448,6 +448,11 @@ bool linear_is_known(const struct linear *linear);
 /* Mean of the distribution; 0 for DIST_NONE. */
 double dist_mean(const struct dist *dist);
 
+/* Mean of the observations from position `from` to `to` of `n` sorted ones; both may lie inside an
+ * observation, which then counts with that share. So bins have equal weight whether or not the
+ * number of observations divides evenly, and their sum is the total. */
+double dist_bin_mean(const double *sorted, double from, double to, size_t n);
+
 /* Equal-weight summary of `n` observations, at most `limit` values, each the mean of its
  * quantile bin so that the total is kept exactly. `values` is sorted in place. All equal
  * values give DIST_CONSTANT, n == 0 gives DIST_NONE. */

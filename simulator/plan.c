@@ -102,12 +102,9 @@ static int add_draw_of_parts(struct builder *builder, const struct dist *dist,
     struct dist parts = {.kind = DIST_EMPIRICAL, .n_values = n};
     parts.values = memory_alloc(n, sizeof *parts.values);
     double width = (double)dist->n_values / (double)n; /* of a part, in measured values */
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0, from = (double)i * width, to = from + width;
-        for (size_t v = (size_t)from; v < dist->n_values && (double)v < to; v++)
-            sum += dist->values[v] * (fmin(to, (double)(v + 1)) - fmax(from, (double)v));
-        parts.values[i] = sum / width;
-    }
+    for (size_t i = 0; i < n; i++)
+        parts.values[i] =
+            dist_bin_mean(dist->values, (double)i * width, (double)(i + 1) * width, dist->n_values);
     int draw = add_draw(builder, &parts);
     free(parts.values);
     return draw;
