@@ -42,13 +42,20 @@ same_work() {
         'BEGIN {exit !(one > 0 && eight > 0.95 * one && eight < 1.05 * one)}'
 }
 
-# four_against_one PROGRAM LEAST MOST: what four threads on four cores take, in parts of what one takes.
-four_against_one() {
-    "$persik" predict -q -i "$1.data" --threads 1,4 --cores 4 --format=csv >predicted.csv || return 1
-    cat predicted.csv
-    awk -v one="$(seconds 1)" -v four="$(seconds 4)" -v least="$2" -v most="$3" \
-        'BEGIN {exit !(four > least * one && four < most * one)}'
+# The number it reads lies between the two.
+is_between() { awk -v least="$1" -v most="$2" 'BEGIN {out = 1} {out = !($1 > least && $1 < most)} END {exit out}'; }
+
+# The second of the three numbers in the file ratios does.
+median_is_between() { sort -g ratios | sed -n 2p | is_between "$1" "$2"; }
+
+# four_to_one PROGRAM: what four threads on four cores take, in parts of what one takes.
+four_to_one() {
+    "$persik" predict -q -i "$1.data" --threads 1,4 --cores 4 --format=csv >predicted.csv &&
+        awk -v one="$(seconds 1)" -v four="$(seconds 4)" 'BEGIN {print four / one}'
 }
+
+# four_against_one PROGRAM LEAST MOST: that lies between the two.
+four_against_one() { four_to_one "$1" >four-to-one && cat predicted.csv && is_between "$2" "$3" <four-to-one; }
 
 # Threads that create each other hand on a part of the work, and then take from a queue that they fill
 # themselves.
@@ -123,10 +130,9 @@ for recording in 1 2 3; do
     check "a model is built of a pool with futures ($recording)" "$persik" build-model -q -i futures.data
     jq '.checks[0] | .simulated / .measured' futures.data/model.json >>ratios
 done
-median_is_near_one() { sort -g ratios | awk 'NR == 2 {exit !($1 > 0.9 && $1 < 1.1)}'; }
 check "main waits for each result" tells futures \
     '[.objects[] | select(.kind == "tokens" and (.name | startswith("results")))] | length == 1'
-check_undisturbed futures.data "and the run is as long as it was" median_is_near_one
+check_undisturbed futures.data "and the run is as long as it was" median_is_between 0.9 1.1
 check "eight threads do as much as one" same_work futures
 
 # Items are counted off by an atomic variable; what is done with them could write a message, but does not.
@@ -159,15 +165,21 @@ check "they take the same course" tells converge '[.nodes[] | select(.course)] |
 check_undisturbed converge.data "nobody waits for ever" tells converge '.checks[0] | .simulated < 1.25 * .measured'
 check "eight threads do as much as one" same_work converge
 
-# More threads than it is asked for, which take turns at working.
-recorded standby
-check "a model is built of more threads than were asked for" "$persik" build-model -q -i standby.data
+# More threads than it is asked for, which take turns at working. The median of three recordings counts for
+# how well they do: some see more threads come late than others.
+: >ratios
+for recording in 1 2 3; do
+    recorded standby
+    check "a model is built of more threads than were asked for ($recording)" \
+        "$persik" build-model -q -i standby.data
+    four_to_one standby >>ratios
+done
 check "how many there are follows what is asked for" tells standby \
     '.pools[] | select(.scales) | .threads == 3 and .asked_factor == 2 and .asked_offset == -1'
 check "as many as were asked for work at a time" tells standby \
     '[.objects[] | select(.kind == "tokens") | .amount | objects | [.base, .per_thread[0].factor]] == [[0.5, 0.5]]'
 check "eight threads do as much as one" same_work standby
-check "four threads on four cores take a quarter of one's time" four_against_one standby 0.24 0.27
+check "four threads on four cores take a quarter of one's time" median_is_between 0.24 0.27
 
 # The rows of a triangle, as many for each thread: in two threads one has three times as much to do as the
 # other, in four the last one 7/16 of all.
