@@ -22,16 +22,15 @@ count() {
 set -- $(pkg-config --cflags --libs glib-2.0)
 ${CC:-gcc} -std=c17 -g -O2 -Wall -Wextra tests/programs/glib_work.c "$@" \
     -o "$scratch/glib_work" || exit 2
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 tests/programs/raw_print.c formats/catalog.c \
-    -o "$scratch/raw_print" || exit 2
+# shellcheck source=raw_run.inc
+. "$root/tests/raw_run.inc"
+build_raw_run "$scratch/raw_run"
 
 "$scratch/glib_work" 3 300 shared >"$scratch/bare"
 for kind in exclusive shared; do
     rm -rf "$scratch/raw"
-    mkdir -m 700 "$scratch/raw"
-    PERSIK_PROBE_DIR=$scratch/raw LD_PRELOAD=$build/libpersik-probe.so \
+    "$scratch/raw_run" "$build/libpersik-probe.so" "$scratch/raw" "$scratch/records" \
         "$scratch/glib_work" 3 300 $kind >"$scratch/probed"
-    "$scratch/raw_print" "$scratch/raw" >"$scratch/records"
     check "$kind pool: the program does not notice" cmp "$scratch/bare" "$scratch/probed"
     check "$kind pool: every task is put once" [ "$(count g_thread_pool_push 0)" -eq 300 ]
     # What the tasks put, and the last one; taken by the collector, the rest by the pool's threads,

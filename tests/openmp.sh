@@ -13,8 +13,9 @@ if ! ${CC:-gcc} -std=gnu17 -g -O2 -Wall -Wextra -fopenmp tests/programs/omp_cons
     finish
     exit
 fi
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -g -O1 tests/programs/raw_print.c formats/catalog.c \
-    -o "$scratch/raw_print" || exit 2
+# shellcheck source=raw_run.inc
+. "$root/tests/raw_run.inc"
+build_raw_run "$scratch/raw_run"
 
 # ---- what is recorded ----
 
@@ -23,9 +24,8 @@ count() { awk -v api="$1" '$1 == "record" && $4 == api' "$scratch/records" | wc 
 
 export OMP_WAIT_POLICY=passive # beside other tests, threads that spin only slow each other down
 "$program" 3 >"$scratch/bare"
-mkdir -m 700 "$scratch/raw"
-PERSIK_PROBE_DIR=$scratch/raw LD_PRELOAD=$build/libpersik-probe.so "$program" 3 >"$scratch/probed"
-"$scratch/raw_print" "$scratch/raw" >"$scratch/records"
+"$scratch/raw_run" "$build/libpersik-probe.so" "$scratch/raw" "$scratch/records" "$program" 3 \
+    >"$scratch/probed"
 check "the program does not notice" cmp "$scratch/bare" "$scratch/probed"
 check "every task is run once, and seen" [ "$(awk '$4 == "GOMP_task" && int($5 / 32) % 2 == 1' \
     "$scratch/records" | wc -l)-$(count GOMP_task)" = 288-576 ]

@@ -22,6 +22,7 @@
 #include "tracer/program.h"
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
+#include "tracer/segment.h"
 #include "tracer/tracer.h"
 #include "tracer/uprobes.h"
 #include "tracer/wakeups.h"
@@ -30,7 +31,8 @@
 struct collection {
     const struct tracer_options *options;
     struct program program;
-    char *raw; /* folder of the probe library's files */
+    char *raw; /* folder of what is shared with the probe library */
+    struct segment *segment;
     struct wraps wraps;
     struct looks looks;
     struct uprobes *uprobes;
@@ -239,6 +241,8 @@ static int run_in(struct collection *collection, char *const *environment, struc
                               .quiet = collection->evicts || collection->again};
     if (launch_prepare(launch, error) != 0)
         return -1;
+    segment_set_target(collection->segment, launch->pid);
+    segment_start(collection->segment);
     collection->recorder = recorder_new(&collection->timebase);
     collection->ftrace = ftrace_open();
     sched_attach(&collection->sched, collection->recorder, collection->ftrace, launch->pid,
@@ -254,6 +258,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     int status = launch_finish(launch, error);
     note_others(collection, before, (double)(clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - ours_ns));
     recorder_stop(collection->recorder);
+    segment_stop(collection->segment);
     recorder_free(collection->recorder);
     collection->sched.lost += ftrace_lost(collection->ftrace);
     ftrace_close(collection->ftrace);
@@ -275,7 +280,6 @@ static int run_traced(struct collection *collection, struct error *error) {
         memory_format("LD_PRELOAD=%s%s%s", has_preload ? preload : "", has_preload ? ":" : "",
                       probe),
         memory_format("%s=%s", RAW_DIRECTORY_VARIABLE, collection->raw),
-        memory_format("%s=%d", RAW_FOLLOW_VARIABLE, options->follow_children ? 1 : 0),
         NULL,
     };
     char **environment = environment_with(variables);
@@ -350,8 +354,8 @@ static int no_images(const struct collection *collection, struct error *error) {
 
 static struct trace *make_trace(struct collection *collection, struct error *error) {
     struct images images = {0};
-    if (images_read(&images, collection->raw, error) != 0)
-        return NULL;
+    segment_finish(collection->segment);
+    images_read(&images, collection->segment);
     if (images.count == 0) {
         no_images(collection, error);
         return NULL;
@@ -363,6 +367,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
     struct block_requests requests = {0};
     requests_pair(&requests, &collection->block.events);
     struct convert_input input = {.images = &images,
+                                  .failure = segment_failure(collection->segment),
                                   .timebase = &collection->timebase,
                                   .events = collection->sched.events.items,
                                   .n_events = collection->sched.events.count,
@@ -409,7 +414,10 @@ static int prepare_raw(struct collection *collection, struct error *error) {
     if (mkdir(collection->raw, 0700) != 0)
         return error_set(error, "%s: %s: choose a folder you may write to", collection->raw,
                          strerror(errno));
-    return 0;
+    segment_free(collection->segment);
+    collection->segment =
+        segment_create(collection->raw, collection->options->follow_children, error);
+    return collection->segment ? 0 : -1;
 }
 
 /* What they shall do besides their own. */
@@ -432,6 +440,7 @@ static int prepare(struct collection *collection, struct error *error) {
 
 static void free_collection(struct collection *collection) {
     program_free(&collection->program);
+    segment_free(collection->segment);
     uprobes_free(collection->uprobes);
     wraps_free(&collection->wraps);
     looks_free(&collection->looks);

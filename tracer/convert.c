@@ -13,6 +13,8 @@
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
 #define HOT_SHARE 0.01
 
+#define MOST_COST_NS 1e6 /* of a record; more is not to be believed */
+
 struct converter {
     struct trace *trace;
     const struct convert_input *input;
@@ -263,19 +265,28 @@ static void tell_hot_calls(const struct converter *converter) {
                   2 * input->n_calls, 100 * cost_ns / run_ns);
 }
 
-/* Scripts that start a program by exec are the common case. */
+/* Is it only what started the program: the same process became another image by exec? */
+static bool is_superseded(const struct images *images, const struct image *image) {
+    for (size_t i = 0; i < images->count; i++)
+        if (images->items[i].process.pid == image->process.pid &&
+            images->items[i].number > image->number)
+            return true;
+    return false;
+}
+
+/* Wrappers and scripts end by becoming the program, which is recorded in their place where the
+ * probes could come along. */
 static void tell_exec(struct converter *converter) {
     const struct images *images = converter->input->images;
-    if (images->count == 0 || !(images->items[0].process.flags & RAW_EXECED))
-        return;
-    bool followed = false;
-    for (size_t i = 1; i < images->count; i++)
-        followed |= images->items[i].process.pid == images->items[0].process.pid;
-    lacks_add(converter->lacks,
-              followed ? "that the program became another one (exec), which the model takes for a "
-                         "process of its own: record the other one itself"
-                       : "what the program did after it became another one (exec): record the "
-                         "other one itself, not the script or program that starts it");
+    for (size_t i = 0; i < images->count; i++) {
+        const struct image *image = &images->items[i];
+        if (image->process.pid == images->items[0].process.pid &&
+            (image->process.flags & RAW_EXECED) && !is_superseded(images, image))
+            lacks_add(converter->lacks,
+                      "what the program did after it became another one (exec), into which the "
+                      "probe library was not loaded (static, set-user-id, or another user's): "
+                      "record the other one itself");
+    }
 }
 
 /* ---- slices ---- */
@@ -299,9 +310,10 @@ static size_t clip_slices(struct trace_slice *slices, size_t n, uint64_t low_ns,
     return kept;
 }
 
-static void convert_slices(struct converter *converter, const struct raw_process *process,
+static void convert_slices(struct converter *converter, const struct image *image,
                            struct trace_thread *thread) {
     const struct convert_input *input = converter->input;
+    const struct raw_image *process = &image->process;
     size_t n_events;
     const struct sched_event *events =
         sched_find(input->events, input->n_events, (uint32_t)thread->tid, &n_events);
@@ -309,7 +321,8 @@ static void convert_slices(struct converter *converter, const struct raw_process
         return;
     struct slices slices = {0};
     slices_build(&slices, events, n_events, input->start_mono_ns, input->end_mono_ns);
-    uint64_t low_ns = process->image > 0 ? process->start.mono_ns : input->start_mono_ns;
+    uint64_t low_ns = image->number > 0 ? timebase_to_ns(input->timebase, process->start_ticks)
+                                        : input->start_mono_ns;
     uint64_t high_ns = input->end_mono_ns;
     if (process->flags & RAW_EXECED && process->end_ticks)
         high_ns = timebase_to_ns(input->timebase, process->end_ticks);
@@ -330,13 +343,12 @@ static struct trace_span to_span(const struct converter *converter, uint64_t fro
 }
 
 /* A thread lives from its first slice, which it needs to reach the probes, to its last. */
-static void set_life(struct converter *converter, const struct raw_thread *head,
+static void set_life(struct converter *converter, const struct image_thread *raw,
                      struct trace_thread *thread) {
-    thread->attach = to_span(converter, head->attach_from_ticks, head->attach_to_ticks);
-    thread->detach = to_span(converter, head->detach_from_ticks, head->detach_to_ticks);
-    thread->start_ns = to_ns(converter, head->start_ticks);
-    thread->end_seen = head->end_ticks != 0;
-    thread->end_ns = to_ns(converter, head->end_ticks);
+    thread->attach = to_span(converter, raw->attach_from_ticks, raw->attach_to_ticks);
+    thread->start_ns = to_ns(converter, raw->start_ticks);
+    thread->end_seen = raw->end_ticks != 0;
+    thread->end_ns = to_ns(converter, raw->end_ticks);
     if (!thread->end_seen)
         thread->end_ns = converter->input->end_mono_ns - converter->input->start_mono_ns;
     if (thread->n_slices == 0)
@@ -352,19 +364,17 @@ static void set_life(struct converter *converter, const struct raw_thread *head,
 static void convert_thread(struct converter *converter, const struct image *image,
                            const struct numbers *numbers, struct image_thread *raw,
                            struct symbols *symbols, struct trace_thread *thread) {
-    const struct raw_thread *head = &raw->head;
-    bool has_creator = head->creator >= 0 && (size_t)head->creator < numbers->n_threads;
+    bool has_creator = raw->creator >= 0 && (size_t)raw->creator < numbers->n_threads;
     thread->pid = image->process.pid;
-    thread->tid = head->tid;
-    thread->index = numbers->threads[head->index];
-    thread->creator = has_creator ? numbers->threads[head->creator] : -1;
+    thread->tid = raw->tid;
+    thread->index = numbers->threads[raw->index];
+    thread->creator = has_creator ? numbers->threads[raw->creator] : -1;
     thread->creation_context =
-        head->context < numbers->n_contexts ? numbers->contexts[head->context] : TRACE_NO_CONTEXT;
-    thread->start_routine = head->start_routine ? symbols_function(symbols, head->start_routine)
-                                                : memory_strdup(head->index == 0 ? "main" : "?");
-    thread->lost_records = head->lost;
-    convert_slices(converter, &image->process, thread);
-    set_life(converter, head, thread);
+        raw->context < numbers->n_contexts ? numbers->contexts[raw->context] : TRACE_NO_CONTEXT;
+    thread->start_routine = raw->start_routine ? symbols_function(symbols, raw->start_routine)
+                                               : memory_strdup(raw->index == 0 ? "main" : "?");
+    convert_slices(converter, image, thread);
+    set_life(converter, raw, thread);
     convert_records(converter, numbers, raw, thread);
     merge_calls(converter, symbols, thread);
     end_records(converter, thread);
@@ -380,60 +390,63 @@ static size_t count_without_context(const struct converter *converter, const str
     return n;
 }
 
-/* Threads that were never started, or never got to run, have no file either. */
 static void tell_losses(struct converter *converter, const struct image *image) {
-    struct trace_meta *meta = &converter->trace->meta;
-    const struct raw_process *process = &image->process;
-    char *loss = NULL;
-    if (process->flags & RAW_NO_SPACE)
-        loss = memory_strdup("the disk is full: make room");
-    else if (process->failure == EMFILE || process->failure == ENFILE)
-        loss = memory_strdup("it had no file descriptor left: raise its limit of open files");
-    else if (process->failure == EOPNOTSUPP)
-        loss = memory_strdup("the folder's file system cannot promise room for a file: choose one "
-                             "on another file system");
-    else if (process->failure)
-        loss = memory_format("it could not write them any more (%s): let it keep its user and its "
-                             "root folder",
-                             strerror(process->failure));
-    if (loss) {
-        lacks_add(converter->lacks, "part of process %d: %s", process->pid, loss);
-        if (process->n_threads > image->n_threads)
-            lacks_add(converter->lacks, "up to %u threads of process %d altogether",
-                      process->n_threads - (uint32_t)image->n_threads, process->pid);
-    }
+    const struct raw_image *process = &image->process;
+    if (process->flags & RAW_NO_CHUNK)
+        lacks_add(
+            converter->lacks,
+            "part of process %d: it made records faster than they could be written down, or had "
+            "too many threads at once",
+            process->pid);
     if (process->flags & RAW_NO_CHAIN)
         lacks_add(
             converter->lacks,
             "where %zu calls of process %d were made: so many chains of calls lead there that "
             "there was no room for them",
             count_without_context(converter, image), process->pid);
-    if (meta->loss)
-        free(loss);
-    else
-        meta->loss = loss;
+}
+
+/* Why records were lost; NULL: they were not. */
+static char *find_loss(const struct convert_input *input) {
+    switch (input->failure) {
+    case 0:
+        break;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return memory_strdup("the disk is full: make room");
+    default:
+        return memory_format("they could not be written: %s", strerror(input->failure));
+    }
+    for (size_t i = 0; i < input->images->count; i++)
+        if (input->images->items[i].process.flags & RAW_NO_CHUNK)
+            return memory_strdup("they came faster than they could be written down");
+    return NULL;
 }
 
 static struct numbers number_image(struct converter *converter, const struct image *image,
                                    struct symbols *symbols) {
-    struct numbers numbers = {.n_contexts = image->n_contexts};
-    numbers.contexts = memory_alloc(image->n_contexts, sizeof *numbers.contexts);
-    for (size_t i = 0; i < image->n_contexts; i++)
-        numbers.contexts[i] = convert_context(converter, symbols, &image->contexts[i]);
+    const struct images *images = converter->input->images;
+    struct numbers numbers = {.n_contexts = images->n_contexts};
+    numbers.contexts = memory_alloc(images->n_contexts, sizeof *numbers.contexts);
+    for (size_t i = 0; i < images->n_contexts; i++)
+        numbers.contexts[i] = images->contexts[i].root == image->process.root
+                                  ? convert_context(converter, symbols, &images->contexts[i])
+                                  : TRACE_NO_CONTEXT;
     if (image->n_threads > 0)
-        numbers.n_threads = (size_t)image->threads[image->n_threads - 1].head.index + 1;
+        numbers.n_threads = (size_t)image->threads[image->n_threads - 1].index + 1;
     numbers.threads = memory_alloc(numbers.n_threads, sizeof *numbers.threads);
     for (size_t i = 0; i < numbers.n_threads; i++)
         numbers.threads[i] = -1;
     for (size_t i = 0; i < image->n_threads; i++)
-        numbers.threads[image->threads[i].head.index] = (int)(converter->threads.count + i);
+        numbers.threads[image->threads[i].index] = (int)(converter->threads.count + i);
     return numbers;
 }
 
 static void convert_values(struct converter *converter, const struct image *image,
                            const struct numbers *numbers) {
     for (size_t i = 0; i < image->n_values; i++) {
-        const struct raw_value *raw = &image->values[i];
+        const struct image_value *raw = &image->values[i];
         const char *name;
         int64_t value;
         if (!looks_read_value(converter->input->looks, raw, &name, &value) || raw->thread < 0 ||
@@ -452,7 +465,7 @@ static int compare_values(const void *a, const void *b) {
 
 static void convert_image(struct converter *converter, struct image *image) {
     struct error error;
-    struct symbols *symbols = symbols_open(image->maps ? image->maps : "", &error);
+    struct symbols *symbols = symbols_open(image->maps, &error);
     if (!symbols) {
         lacks_add(converter->lacks, "process %d: %s", image->process.pid, error.text);
         return;
@@ -463,7 +476,6 @@ static void convert_image(struct converter *converter, struct image *image) {
         struct trace_thread *thread = VECTOR_ADD(&converter->threads);
         convert_thread(converter, image, &numbers, &image->threads[i], symbols, thread);
         meta->records += thread->n_records;
-        meta->lost_records += thread->lost_records;
     }
     convert_values(converter, image, &numbers);
     meta->lost_records += image->process.lost;
@@ -508,10 +520,19 @@ static void convert_blocks(struct converter *converter) {
                   kernel);
 }
 
+/* What the program wrote there may be anything. */
+static double sane_cost(double ns) {
+    return ns >= 0 && ns < MOST_COST_NS ? ns : 0;
+}
+
 void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks) {
     struct converter converter = {.trace = trace, .input = input, .lacks = lacks};
     for (size_t i = 0; i < input->images->count; i++)
-        convert_image(&converter, &input->images->items[i]);
+        if (!is_superseded(input->images, &input->images->items[i]))
+            convert_image(&converter, &input->images->items[i]);
+    if (input->images->unseen > 0)
+        lacks_add(lacks, "%u processes more: %u at most", input->images->unseen, RAW_MAX_IMAGES);
+    trace->meta.loss = find_loss(input);
     end_process(&converter);
     if (input->requests)
         convert_blocks(&converter);
@@ -523,8 +544,9 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
                   (unsigned long long)converter.cut);
     trace->meta.bytes = trace->meta.records * sizeof(struct trace_record);
     if (input->images->count > 0) {
-        trace->meta.probe_ns = input->images->items[0].process.plain_ns;
-        trace->meta.timed_probe_ns = input->images->items[0].process.timed_ns;
+        const struct raw_image *first = &input->images->items[0].process;
+        trace->meta.probe_ns = sane_cost(first->plain_ns);
+        trace->meta.timed_probe_ns = sane_cost(first->timed_ns);
     }
     trace->contexts = converter.contexts.items;
     trace->n_contexts = converter.contexts.count;

@@ -15,6 +15,7 @@
 
 struct convert_input {
     struct images *images;
+    int failure; /* errno of what could not be written of their records; 0: nothing */
     const struct timebase *timebase;
     const struct sched_event *events; /* sorted; NULL without */
     size_t n_events;

@@ -265,15 +265,15 @@ int looks_save(const struct looks *looks, const char *directory, struct error *e
                        error);
 }
 
-bool looks_read_value(const struct looks *looks, const struct raw_value *raw, const char **name,
+bool looks_read_value(const struct looks *looks, const struct image_value *raw, const char **name,
                       int64_t *value) {
     if (raw->ticks == 0 || raw->look >= looks->count)
         return false;
     const struct look_name *look = &looks->names.items[looks->items[raw->look].name];
-    uint64_t bits = 0;
-    memcpy(&bits, raw->bytes, look->bytes);
+    uint64_t bits = raw->bits;
     unsigned unused = 64 - 8 * look->bytes;
     *name = look->variable;
-    *value = look->is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+    bits <<= unused;
+    *value = look->is_signed ? (int64_t)bits >> unused : (int64_t)(bits >> unused);
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "formats/facts.h"
+#include "tracer/image.h"
 #include "tracer/raw.h"
 
 struct look_name {
@@ -35,7 +36,7 @@ int looks_save(const struct looks *looks, const char *directory, struct error *e
 
 /* What was found there, as a number. `*name`: of the variable, the looks' own. False: the value is
  * of no look. */
-bool looks_read_value(const struct looks *looks, const struct raw_value *raw, const char **name,
+bool looks_read_value(const struct looks *looks, const struct image_value *raw, const char **name,
                       int64_t *value);
 
 #endif

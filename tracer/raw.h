@@ -1,114 +1,88 @@
-/* The raw trace: what the probe library (tracer/probe) leaves in PERSIK_PROBE_DIR and the collector
- * turns into a trace. Private to the tracer, never kept, so it has no compatibility to care for.
+/* The raw trace: what the probe library (tracer/probe) and the collector share while the program
+ * runs. Private to the tracer, never kept, so it has no compatibility to care for.
  *
- * One program image (a process, or what it became by exec) leaves these files, all 0600, named by
- * a PREFIX: "p<PID>", and "p<PID>-1", "p<PID>-2" ... for further images of the same process. Find
- * them by listing *.process; everything before that suffix is the prefix.
+ * One file, DIRECTORY/segment, made and allocated by the collector before the program starts, and
+ * mapped once by each program image that is recorded. All that the probes write lies in it, so that
+ * they need no system call, no descriptor and no rights once they have started, and what was stored
+ * survives a crash or SIGKILL. Its room is promised beforehand: no store can meet a full disk.
  *
- *   PREFIX.process        struct raw_process
- *   PREFIX.contexts       struct raw_contexts, then its entries
- *   PREFIX.t<N>.records   struct raw_thread, then the window, then earlier windows (see below)
- *   PREFIX.values         what was looked at: an array of struct raw_value
- *   PREFIX.maps           as /proc/self/maps at the start; when a library loaded later appears in a
- *                         context, its lines are appended. Nothing is removed on dlclose.
+ * Threads take chunks of records from it, and give full ones to the collector, which appends them
+ * to DIRECTORY/records as they are and frees them (segment.h). A chunk that nobody freed in time is
+ * lost and counted, never waited for.
  *
- * The program writes them through shared mappings, so everything stored survives a crash or
- * SIGKILL, and the reader must expect to find any of them cut off in the middle of an update.
- * All times are ticks of the TSC; raw_process.pairs relate them to CLOCK_MONOTONIC. */
+ * The program can write anything into the segment, by accident or on purpose. The collector
+ * believes nothing of it: every index and length is checked, and may be found in the middle of an
+ * update. All times are ticks of the TSC. */
 #ifndef PERSIK_TRACER_RAW_H
 #define PERSIK_TRACER_RAW_H
 
 #include <stdint.h>
 
-#define RAW_MAGIC        0x4b49535245505752ull
-#define RAW_VERSION      1
-#define RAW_MAX_DEPTH    16
-#define RAW_MAX_PAIRS    64
-#define RAW_HEADER_SIZE  4096 /* of PREFIX.process and of the head of PREFIX.t<N>.records */
-#define RAW_WINDOW_BYTES (128u << 10)
-#define RAW_FIELD_BITS   48 /* of a record's word that two fields share, the low ones */
+#define RAW_MAGIC      0x4b49535245505752ull
+#define RAW_VERSION    2
+#define RAW_SEGMENT    "segment"
+#define RAW_RECORDS    "records"
+#define RAW_MAX_DEPTH  16
+#define RAW_FIELD_BITS 48 /* of a record's word that two fields share, the low ones */
 /* I/O on a stream without a descriptor, a failed call. */
 #define RAW_NO_OBJECT ((1ull << RAW_FIELD_BITS) - 1)
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
-#define RAW_FOLLOW_VARIABLE    "PERSIK_PROBE_FOLLOW"
 
-enum raw_process_flag {
+/* Sizes of the segment's tables. The chunks hold a sixtieth of a second at full speed on two
+ * cores; many small ones rather than few large ones, for a program may have thousands of threads.
+ */
+#define RAW_MAX_IMAGES    1024u
+#define RAW_MAX_MODULES   1024u
+#define RAW_MAX_CONTEXTS  (1u << 15)
+#define RAW_CONTEXT_SLOTS (2 * RAW_MAX_CONTEXTS)
+#define RAW_MAX_CHUNKS    4096u
+#define RAW_CHUNK_RECORDS 128u       /* one page */
+#define RAW_MAX_THREADS   (1u << 20) /* of an image; further ones are lost */
+#define RAW_WORD_BITS     64u
+
+enum raw_image_flag {
     RAW_EXITED = 1 << 0,   /* by exit, _exit, quick_exit or the return of main */
     RAW_EXECED = 1 << 1,   /* replaced itself by another program */
     RAW_FORKED = 1 << 2,   /* is a forked child, not the start of a program */
-    RAW_NO_SPACE = 1 << 3, /* something could not be recorded: the disk is full */
-    RAW_NO_CHAIN = 1 << 4  /* call chains that could not be kept */
+    RAW_NO_CHAIN = 1 << 3, /* call chains that could not be kept */
+    RAW_NO_CHUNK = 1 << 4, /* records were lost: all chunks were in use */
 };
 
-/* The same moment on both clocks. */
-struct raw_pair {
-    uint64_t ticks; /* 0 = entry unused or being written */
-    uint64_t mono_ns;
-};
-
-struct raw_process {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t flags; /* enum raw_process_flag */
+/* A program image: a process, or what it became by exec. */
+struct raw_image {
+    uint32_t version; /* RAW_VERSION, written last; 0 = unused or being filled */
+    uint32_t flags;   /* enum raw_image_flag */
     int32_t pid, parent;
-    uint32_t image;     /* 0, 1 ...: as in the prefix */
-    uint32_t n_threads; /* indices given out; a thread that could not be recorded has no file */
-    uint64_t end_ticks; /* 0 = the end was not seen */
-    int32_t failure;    /* errno of the last time that a thread's file could not be had; 0 = none */
-    int32_t reserved;
-    double plain_ns; /* cost of one record with one time stamp, measured at the start */
-    double timed_ns; /* with two */
-    uint64_t lost;   /* records lost outside the threads' own counts */
-    struct raw_pair start;
-    uint64_t n_pairs; /* written so far; pairs[] is a ring of the latest RAW_MAX_PAIRS */
-    struct raw_pair pairs[RAW_MAX_PAIRS];
+    uint32_t root;      /* the image that loaded the program: itself, or a forebear by fork */
+    uint32_t n_threads; /* indices given out */
+    uint32_t children;  /* forked */
+    uint32_t reserved;
+    uint64_t start_ticks;
+    uint64_t end_ticks; /* 0, or with records behind it = the end was not seen */
+    uint64_t lost;      /* records */
+    double plain_ns;    /* cost of one record with one time stamp, measured at the start */
+    double timed_ns;    /* with two */
 };
-_Static_assert(sizeof(struct raw_process) <= RAW_HEADER_SIZE, "fits its file");
+
+/* A file with code in it, of the images with this root. Nothing is removed on dlclose. */
+struct raw_module {
+    uint64_t low, high; /* `high` is written last; 0 = unused */
+    uint32_t root;
+    uint32_t reserved;
+    char path[488]; /* as the loader has it; of the program itself, absolute; "" = too long */
+};
 
 /* Return addresses, innermost (in the caller of the API function) first. Frames of the probe
  * library, and of libc below main or the start routine, are left out. An entry of depth 0 is
  * unused: two threads met at the same chain, or the program died while writing it. */
 struct raw_context {
     uint32_t depth;
-    uint32_t reserved;
+    uint32_t root;
     uint64_t addresses[RAW_MAX_DEPTH];
 };
 
-struct raw_contexts {
-    uint32_t count; /* entries given out; may exceed what the file holds when the disk is full */
-    uint32_t reserved[33];
-    struct raw_context entries[];
-};
-_Static_assert(sizeof(struct raw_contexts) == sizeof(struct raw_context), "entries are aligned");
-
-struct raw_thread {
-    uint64_t magic;
-    uint32_t version;
-    int32_t tid;
-    int32_t index;    /* within the image; 0 = its first thread */
-    int32_t creator;  /* index of the creating thread; -1 = none or unknown */
-    uint32_t context; /* of its creation; TRACE_NO_CONTEXT */
-    uint32_t reserved;
-    uint64_t start_routine; /* address; 0 = unknown (first thread, or created unseen) */
-    uint64_t start_ticks;   /* before its start routine */
-    uint64_t end_ticks;     /* 0 = not seen */
-    /* What we did in the thread before its first record and after its last one; of a process's
-     * first thread, what the library did at its start, too. 0 = nothing, or not seen. */
-    uint64_t attach_from_ticks, attach_to_ticks;
-    uint64_t detach_from_ticks, detach_to_ticks;
-    uint64_t lost; /* records: disk full, or made while the probe was busy */
-};
-_Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's head");
-
 /* struct trace_record in ticks. `start` is written last: a record with start == 0 is unused.
- *
- * The thread stores into the window, which is mapped: RAW_WINDOW_BYTES at offset RAW_WINDOW_BYTES.
- * A full window is copied to the next multiple of RAW_WINDOW_BYTES and emptied (aligned so, the
- * page cache takes it in one large folio). So read the file from RAW_HEADER_SIZE (zeros lie between
- * head and window) to its end as one array of records, skip those with start == 0, sort by start,
- * and drop a record equal to its predecessor (killed between copying and emptying). A last part
- * shorter than a record is to be ignored.
  *
  * A signal handler's calls may lie inside the call it interrupted; so may calls made inside
  * pthread_once. The call a thread was in when it was killed or cancelled has TRACE_UNFINISHED.
@@ -119,21 +93,60 @@ _Static_assert(sizeof(struct raw_thread) <= RAW_HEADER_SIZE, "fits its file's he
 struct raw_record {
     uint64_t start;
     uint64_t duration : RAW_FIELD_BITS;
-    uint64_t api : 64 - RAW_FIELD_BITS;
+    uint64_t api : 64 - RAW_FIELD_BITS; /* or enum raw_mark */
     uint64_t object : RAW_FIELD_BITS;
     uint64_t flags : 64 - RAW_FIELD_BITS; /* enum trace_flag */
-    uint32_t context;                     /* index into entries; TRACE_NO_CONTEXT */
+    uint32_t context;                     /* index into contexts; TRACE_NO_CONTEXT */
     int32_t value;
 };
 _Static_assert(sizeof(struct raw_record) == 32, "a record is 32 bytes");
+
+/* Records that say something else than a call, in the place of `api`. */
+enum raw_mark {
+    /* What follows in this chunk is this thread's. context: image, value: index in it. */
+    RAW_MARK_OWNER = 0xff00,
+    /* It begins. duration: tid, object: start routine (0 = unknown: the first thread, or created
+     * unseen), context: of its creation, value: index of the creating thread or -1. */
+    RAW_MARK_THREAD,
+    /* What we did in it before its first record; of a process's first thread, what the library did
+     * at its start, too. start, duration. */
+    RAW_MARK_ATTACH,
+    RAW_MARK_END, /* it ends: start */
+    /* A call whose chunk was given away before it returned: start is that of its record; duration,
+     * object, flags, value are the missing ones. */
+    RAW_MARK_LATE,
+    /* What a variable held that was looked at. object: the mutex, context: index of the look, value
+     * and duration: low and high half of the bytes. */
+    RAW_MARK_VALUE,
+};
+
+struct raw_segment {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t n_chunks; /* that the file has room for: a multiple of RAW_WORD_BITS */
+    int32_t target;    /* the process to be recorded */
+    uint32_t follow;   /* 1: and its children */
+    /* Entries given out, which may exceed what there is. */
+    uint32_t n_images, n_modules, n_contexts;
+    uint32_t reserved;
+    /* Bit sets of chunks. A thread that clears a free bit owns the chunk, empties it and writes
+     * RAW_MARK_OWNER first. Neither free nor full: owned, or its owner is gone. */
+    uint64_t free[RAW_MAX_CHUNKS / RAW_WORD_BITS];
+    uint64_t full[RAW_MAX_CHUNKS / RAW_WORD_BITS];
+    struct raw_image images[RAW_MAX_IMAGES];
+    struct raw_module modules[RAW_MAX_MODULES];
+    uint32_t context_slots[RAW_CONTEXT_SLOTS]; /* hash table: index + 1 of contexts; 0 = free */
+    struct raw_context contexts[RAW_MAX_CONTEXTS];
+    _Alignas(4096) struct raw_record chunks[RAW_MAX_CHUNKS][RAW_CHUNK_RECORDS];
+};
+_Static_assert(sizeof(struct raw_record[RAW_CHUNK_RECORDS]) == 4096, "a chunk is a page");
 
 /* DIRECTORY/looks: an array of calls that take a mutex, each with a variable that lies at a
  * distance from this mutex which is known. Made before the program starts; whoever comes to a call
  * chain with such a call in it for the first time looks what the variable holds once the mutex is
  * his. */
 #define RAW_LOOKS       "looks"
-#define RAW_LOOK_FRAMES 4    /* of a chain, in which such a call is sought */
-#define RAW_MOST_VALUES 1024 /* of an image */
+#define RAW_LOOK_FRAMES 4 /* of a chain, in which such a call is sought */
 
 struct raw_look {
     char module[512];
@@ -144,14 +157,6 @@ struct raw_look {
     uint32_t name;    /* whose it is: the collector's business */
     uint32_t watched; /* from then on each unlock of this mutex says what it holds: TRACE_LOOKED */
     uint32_t reserved;
-};
-
-struct raw_value {
-    uint64_t ticks; /* 0 = unused */
-    uint64_t mutex;
-    uint32_t look;  /* its index */
-    int32_t thread; /* index of who looked */
-    uint8_t bytes[8];
 };
 
 /* DIRECTORY/wraps: an array of what the collector wants wrapped, made before the program starts.

@@ -190,6 +190,7 @@ void wraps_tell(const char *directory, struct lacks *lacks) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct raw_wrap raw;
     while (file >= 0 && read(file, &raw, sizeof raw) == (ssize_t)sizeof raw) {
+        raw.name[sizeof raw.name - 1] = '\0'; /* the program may have written to it */
         if (raw.how == RAW_WRAP_ENTRY && raw.state != RAW_WRAP_DONE)
             lacks_add(lacks, "calls of %s: %s", raw.name, describe_state(raw.state));
         if (raw.unseen > 0)

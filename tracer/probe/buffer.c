@@ -1,134 +1,222 @@
 /* A thread's records.
  *
- * A small window of the thread's file is mapped and used over and over; full, it is copied to the
- * file's end with one write. Measured against mapping the file piece by piece: a page fault for
- * every 128 records cost 17 to 50 ns a record, the copy costs 4 to 6, and the window stays in
- * the processor's cache. The space of the window is reserved before it is mapped, so a store can
- * never meet a full disk, and what is in it survives the program. */
+ * A thread takes a chunk of the shared segment, fills it, and gives it to the collector, all by one
+ * atomic operation each. Nobody waits: where no chunk is free, records are lost and counted. A
+ * thread that ends leaves a chunk with room in it to the next one. */
 #include "tracer/probe/inside.h"
+#include "tracer/probe/memory.h"
 #include "tracer/probe/wrap.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CHAIN_BYTES  (PROBE_CHAINS * sizeof(struct probe_chain))
-#define MAPPED_BYTES (2 * RAW_WINDOW_BYTES) /* of a thread's file: its head and the window */
-#define SPARE_CHAINS 16
+#define CHUNK_BYTES  sizeof(struct raw_record[RAW_CHUNK_RECORDS])
+#define SPARE_CHUNKS 16
+#define LEAST_SPARE  (CHUNK_BYTES / 4) /* room for which a chunk is worth keeping */
+#define N_CACHES     1024              /* further threads unwind at each call */
+#define CACHE_WORDS  (N_CACHES / RAW_WORD_BITS)
 
 _Thread_local struct probe_thread probe_thread;
+struct probe_page probe_page;
+struct raw_segment *probe_segment;
 
 int32_t buffer_new_index(void) {
-    return (int32_t)__atomic_fetch_add(&probe_process.header->n_threads, 1, __ATOMIC_RELAXED);
+    return (int32_t)__atomic_fetch_add(&probe_process.image->n_threads, 1, __ATOMIC_RELAXED);
 }
 
-static void count_lost(void) {
-    if (probe_thread.header != NULL)
-        __atomic_fetch_add(&probe_thread.header->lost, 1, __ATOMIC_RELAXED);
-    else
-        process_lost();
-}
+/* ---- caches of call chains ---- */
 
-static int open_records(int flags) {
-    char path[FILE_PATH_MAX];
-    if (!file_name(path, probe_process.prefix, ".t", probe_thread.index, ".records"))
-        return -1;
-    return file_open(path, flags);
-}
+/* What is in a cache of a thread that has ended tells of a stack that may be gone. */
+static struct probe_cache *caches;
+static uint64_t free_caches[CACHE_WORDS];
+static struct probe_cache no_cache; /* never written to */
 
-/* Ends the recording of this thread. `cause` is an errno, or 0 where a file may not grow. */
-static void stop(int cause) {
-    if (cause == 0 || cause == ENOSPC || cause == EDQUOT || cause == EFBIG)
-        __atomic_fetch_or(&probe_process.header->flags, RAW_NO_SPACE, __ATOMIC_RELAXED);
-    else
-        __atomic_store_n(&probe_process.header->failure, cause, __ATOMIC_RELAXED);
-    probe_thread.end = 0;
-    probe_thread.state = THREAD_STOPPED;
-}
-
-/* Where the records of a window end up in the file. */
-static uint64_t copy_offset(uint64_t window_number) {
-    return ((window_number & UINT32_MAX) + 2) * RAW_WINDOW_BYTES;
-}
-
-static void begin_window(uint64_t number) {
-    probe_thread.window_number = number;
-    probe_thread.cursor = probe_thread.window;
-    probe_thread.end = probe_thread.window + RAW_WINDOW_BYTES;
-}
-
-/* The program has no descriptor left, or has changed its user or its root: it may be able to go on
- * later. */
-static void lose_window(int cause) {
-    __atomic_store_n(&probe_process.header->failure, cause, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&probe_thread.header->lost, RAW_WINDOW_BYTES / sizeof(struct raw_record),
-                       __ATOMIC_RELAXED);
-}
-
-/* Makes room in a full window: copies it to the file's end, or loses it. Where the disk is full it
- * stops recording this thread, and the window stays as it is. */
-static void next_window(void) {
-    uint64_t offset = copy_offset(probe_thread.window_number);
-    void *window = (void *)probe_thread.window;
-    probe_thread.end = 0;
-    errno = 0;
-    int file = open_records(O_RDWR);
-    bool copied = file >= 0 && file_reserve(file, offset, RAW_WINDOW_BYTES) &&
-                  file_write_at(file, window, RAW_WINDOW_BYTES, offset);
-    int cause = errno;
-    if (file >= 0)
-        file_close(file);
-    else
-        lose_window(cause);
-    if (copied || file < 0) {
-        memset(window, 0, RAW_WINDOW_BYTES);
-        begin_window(probe_thread.window_number + 1);
-    } else {
-        stop(cause);
+static void empty_cache(struct probe_cache *cache) {
+    for (uint32_t word = 0; word < PROBE_CHAINS / RAW_WORD_BITS; word++) {
+        for (uint64_t left = cache->used[word]; left != 0; left &= left - 1)
+            cache->chains[word * RAW_WORD_BITS + (uint32_t)__builtin_ctzll(left)].caller = 0;
+        cache->used[word] = 0;
     }
-    process_calibrate();
+}
+
+/* Index of a bit that was set and is cleared now; -1: there is none. */
+static int take_bit(uint64_t *words, uint32_t n_words) {
+    for (uint32_t word = 0; word < n_words; word++) {
+        uint64_t seen = __atomic_load_n(&words[word], __ATOMIC_RELAXED);
+        while (seen != 0) {
+            uint64_t bit = seen & -seen;
+            seen = __atomic_fetch_and(&words[word], ~bit, __ATOMIC_ACQUIRE);
+            if ((seen & bit) != 0)
+                return (int)(word * RAW_WORD_BITS) + __builtin_ctzll(bit);
+        }
+    }
+    return -1;
+}
+
+static void set_bit(uint64_t *words, uint64_t index) {
+    __atomic_fetch_or(&words[index / RAW_WORD_BITS], 1ull << index % RAW_WORD_BITS,
+                      __ATOMIC_RELEASE);
+}
+
+static struct probe_cache *take_cache(void) {
+    int index = take_bit(free_caches, CACHE_WORDS);
+    if (index < 0)
+        return &no_cache;
+    empty_cache(&caches[index]);
+    return &caches[index];
+}
+
+static void give_cache_back(struct probe_chain *chains) {
+    struct probe_cache *cache = (struct probe_cache *)chains;
+    if (cache != NULL && cache != &no_cache)
+        set_bit(free_caches, (uint64_t)(cache - caches));
+}
+
+struct probe_cache *buffer_cache(void) {
+    struct probe_cache *cache = (struct probe_cache *)probe_thread.chains;
+    return cache == &no_cache ? NULL : cache;
+}
+
+bool buffer_start(void) {
+    caches = memory_private(N_CACHES * sizeof *caches);
+    memset(free_caches, 0xff, sizeof free_caches);
+    return caches != NULL;
+}
+
+/* ---- chunks ---- */
+
+/* Where to go on in chunks of threads that have ended. */
+static uint64_t spare_chunks[SPARE_CHUNKS];
+
+static void give(uint64_t chunk) {
+    if (chunk != 0)
+        set_bit(probe_segment->full, (chunk - (uint64_t)probe_segment->chunks) / CHUNK_BYTES);
+}
+
+static uint64_t take_chunk(void) {
+    int index = take_bit(probe_segment->free, probe_process.n_chunk_words);
+    return index < 0 ? 0 : (uint64_t)memset(probe_segment->chunks[index], 0, CHUNK_BYTES);
+}
+
+/* Where to write in a chunk that another thread has left; 0: there is none. */
+static uint64_t take_spare(void) {
+    for (size_t i = 0; i < SPARE_CHUNKS; i++) {
+        if (__atomic_load_n(&spare_chunks[i], __ATOMIC_RELAXED) == 0)
+            continue;
+        uint64_t cursor = __atomic_exchange_n(&spare_chunks[i], 0, __ATOMIC_ACQ_REL);
+        if (cursor != 0)
+            return cursor;
+    }
+    return 0;
+}
+
+static void leave_chunk(uint64_t chunk, uint64_t cursor) {
+    for (size_t i = 0; i < SPARE_CHUNKS && cursor + LEAST_SPARE <= chunk + CHUNK_BYTES; i++) {
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&spare_chunks[i], &none, cursor, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED))
+            return;
+    }
+    give(chunk);
+}
+
+void buffer_mark(enum raw_mark mark, uint64_t start, uint64_t duration, uint64_t object,
+                 uint32_t context, int32_t value) {
+    struct raw_record *record = probe_thread.end == 0 ? NULL : probe_claim();
+    if (record == NULL)
+        return;
+    typedef uint64_t __attribute__((may_alias)) word;
+    volatile word *words = (volatile word *)record;
+    words[1] = (duration & RAW_NO_OBJECT) | (uint64_t)mark << RAW_FIELD_BITS;
+    words[2] = object & RAW_NO_OBJECT;
+    words[3] = context | (uint64_t)(uint32_t)value << 32;
+    words[0] = start; /* a record counts from its start on */
+}
+
+/* Says whose records follow, and, once, who that is. There is room for these. */
+static void begin_chunk(uint64_t cursor) {
+    probe_thread.chunk = cursor & ~(CHUNK_BYTES - 1);
+    probe_thread.chunk_number++;
+    probe_thread.cursor = cursor;
+    probe_thread.end = probe_thread.chunk + CHUNK_BYTES;
+    buffer_mark(RAW_MARK_OWNER, clock_before(), 0, 0, probe_process.image_number,
+                probe_thread.index);
+    if (probe_thread.has_begun)
+        return;
+    probe_thread.has_begun = true;
+    buffer_mark(RAW_MARK_THREAD, probe_thread.start_ticks, (uint32_t)buffer_tid(),
+                probe_thread.start_routine, probe_thread.creation, probe_thread.creator);
+}
+
+/* In place of the full chunk; false: there is none. */
+static bool next_chunk(void) {
+    probe_thread.end = 0;
+    give(probe_thread.older);
+    probe_thread.older = probe_thread.chunk;
+    uint64_t fresh = take_chunk();
+    if (fresh != 0) {
+        begin_chunk(fresh);
+        return true;
+    }
+    give(probe_thread.older);
+    probe_thread.older = probe_thread.chunk = probe_thread.cursor = 0;
+    probe_thread.chunk_number += 2; /* neither of these is ours any more */
+    probe_thread.state = THREAD_WAITING;
+    __atomic_fetch_or(&probe_process.image->flags, RAW_NO_CHUNK, __ATOMIC_RELAXED);
+    return false;
 }
 
 struct raw_record *probe_claim_slow(void) {
-    if (probe_thread.end == 0 || probe_thread.busy) {
-        count_lost();
+    if (probe_thread.end == 0 || !probe_is_awake() || probe_is_inside(probe_thread.changing)) {
+        process_lost(1);
         return NULL;
     }
-    struct file_quiet quiet = quiet_enter();
-    probe_thread.busy = true;
-    if (probe_thread.cursor >= probe_thread.end) /* else a signal handler was here before us */
-        next_window();
-    probe_thread.busy = false;
-    quiet_leave(quiet);
-    if (probe_thread.end != 0)
+    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
+    /* A signal handler may have been here before us. */
+    bool has_room = probe_thread.cursor < probe_thread.end || next_chunk();
+    probe_thread.changing = 0;
+    if (has_room)
         return probe_claim();
-    count_lost();
+    process_lost(1);
     return NULL;
 }
 
-/* A call that outlived its window: completes its record in the file. */
-void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
-                    int32_t value) {
-    bool ours = call->window_number >> 32 == probe_thread.window_number >> 32;
-    if (!ours) /* begun by the process that forked us */
+/* The older chunk is still ours to write to; what is in others is said behind their back. */
+void probe_end_late(const struct probe_call *call, uint64_t object, uint64_t duration,
+                    unsigned flags, int32_t value) {
+    bool ours = call->chunk_number >> 32 == probe_thread.chunk_number >> 32;
+    if (!ours || !probe_is_awake()) /* begun by the process that forked us */
         return;
-    struct file_quiet quiet = quiet_enter();
-    uint64_t place = (uint64_t)call->record - probe_thread.window;
-    uint64_t offset = copy_offset(call->window_number) + place;
-    int file = open_records(O_RDWR);
-    struct raw_record record;
-    if (file >= 0 && file_read_at(file, &record, sizeof record, offset)) {
-        record.duration = duration;
-        record.flags = (uint16_t)flags;
-        record.value = value;
-        file_write_at(file, &record, sizeof record, offset);
+    if (call->chunk_number + 1 < probe_thread.chunk_number || probe_thread.older == 0) {
+        struct raw_record *record = probe_claim();
+        if (record != NULL)
+            probe_store(record, call->start, (enum api)RAW_MARK_LATE, object, flags, 0, value);
+        if (record != NULL)
+            record->duration = duration;
+        return;
     }
-    if (file >= 0)
-        file_close(file);
-    quiet_leave(quiet);
+    call->record->value = value;
+    call->record->object = object & RAW_NO_OBJECT;
+    call->record->duration = duration;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    call->record->flags = (uint16_t)flags;
+}
+
+/* ---- beginning ---- */
+
+/* Where libc keeps a thread's number for the kernel; 0: not found. */
+static int tid_offset;
+
+void buffer_find_tid(int offset) {
+    tid_offset = offset;
+}
+
+int32_t buffer_tid(void) {
+    if (tid_offset <= 0)
+        return (int32_t)syscall(SYS_gettid);
+    return *(const int32_t *)((uint64_t)pthread_self() + (uint64_t)tid_offset);
 }
 
 /* Where the thread's stack lies. Found without pthread_getattr_np, which allocates: libc keeps the
@@ -136,7 +224,7 @@ void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned f
 static void find_stack(uint64_t stack_bytes) {
     if (probe_thread.stack_high != 0)
         return;
-    if (syscall(SYS_gettid) == probe_process.header->pid) {
+    if (pthread_self() == probe_process.main_thread) {
         probe_thread.stack_low = probe_process.main_stack_low;
         probe_thread.stack_high = probe_process.main_stack_high;
         return;
@@ -147,157 +235,95 @@ static void find_stack(uint64_t stack_bytes) {
     probe_thread.stack_low = probe_thread.stack_high - stack_bytes;
 }
 
-/* Memory for chains of threads that have ended: mapping it anew costs a new thread page faults. */
-static struct probe_chain *spare_chains[SPARE_CHAINS];
-
-static struct probe_chain *take_chains(void) {
-    for (size_t i = 0; i < SPARE_CHAINS; i++) {
-        struct probe_chain *chains = __atomic_exchange_n(&spare_chains[i], NULL, __ATOMIC_ACQ_REL);
-        if (chains != NULL) /* what it says of a stack that may be gone must not be looked at */
-            return memset(chains, 0, CHAIN_BYTES);
-    }
-    return file_memory(CHAIN_BYTES);
-}
-
-static void give_back_chains(struct probe_chain *chains) {
-    for (size_t i = 0; i < SPARE_CHAINS && chains != NULL; i++) {
-        struct probe_chain *none = NULL;
-        if (__atomic_compare_exchange_n(&spare_chains[i], &none, chains, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            return;
-    }
-    file_unmap((uint64_t)chains, CHAIN_BYTES);
-}
-
-/* Makes the file, or leaves in errno why not. Its head alone may find space: then the losses are
- * counted there. Head and window are one mapping, since to unmap anything interrupts the other
- * cores; what lies between is never touched. */
-static bool make_file(void) {
-    int file = open_records(O_RDWR | O_CREAT | O_EXCL);
-    if (file < 0)
+/* Finds the thread a chunk, if there is one. */
+static bool begin(void) {
+    uint64_t cursor = take_spare();
+    if (cursor == 0)
+        cursor = take_chunk();
+    if (cursor == 0)
         return false;
-    if (file_reserve(file, 0, RAW_HEADER_SIZE))
-        probe_thread.header = file_map(file, 0, MAPPED_BYTES);
-    if (probe_thread.header != NULL && file_reserve(file, RAW_WINDOW_BYTES, RAW_WINDOW_BYTES)) {
-        probe_thread.window = (uint64_t)probe_thread.header + RAW_WINDOW_BYTES;
-        /* The page fault is ours, not the first call's. */
-        *(volatile uint64_t *)probe_thread.window = 0;
-    }
-    file_close(file);
-    return probe_thread.window != 0;
-}
-
-static void fill_header(int32_t creator, uint32_t context, uint64_t routine) {
-    struct raw_thread *header = probe_thread.header;
-    header->version = RAW_VERSION;
-    header->tid = (int32_t)syscall(SYS_gettid);
-    header->index = probe_thread.index;
-    header->creator = creator;
-    header->context = context;
-    header->start_routine = routine;
-    header->start_ticks = clock_before();
-    __atomic_signal_fence(__ATOMIC_RELEASE);
-    header->magic = RAW_MAGIC;
+    probe_thread.state = THREAD_RECORDING;
+    begin_chunk(cursor);
+    return true;
 }
 
 bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t routine,
                    uint64_t stack_bytes) {
     uint64_t from_ticks = clock_before();
-    struct file_quiet quiet = quiet_enter();
-    probe_thread.busy = true;
-    probe_thread.index = index;
+    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
     find_stack(stack_bytes);
-    probe_thread.state = THREAD_RECORDING;
-    probe_thread.chains = take_chains();
-    errno = 0;
-    bool recording = probe_thread.chains != NULL && make_file();
-    int cause = errno;
-    if (probe_thread.header != NULL)
-        fill_header(creator, context, routine);
-    if (recording)
-        begin_window((uint64_t)(probe_image + 1) << 32);
-    else
-        stop(cause);
+    probe_thread.index = index;
+    probe_thread.creator = creator;
+    probe_thread.creation = context;
+    probe_thread.start_routine = routine;
+    probe_thread.start_ticks = from_ticks;
+    probe_thread.chunk_number = (uint64_t)(probe_image + 1) << 32;
+    probe_thread.chains = take_cache()->chains;
+    probe_thread.state = THREAD_WAITING;
+    bool recording = begin();
     threads_register(pthread_self(), index, false);
-    pthread_setspecific(probe_process.thread_key, &probe_thread);
-    probe_thread.busy = false;
-    quiet_leave(quiet);
-    if (probe_thread.header != NULL) {
-        probe_thread.header->attach_from_ticks = from_ticks;
-        probe_thread.header->attach_to_ticks = clock_after();
-    }
+    if (probe_process.has_key)
+        pthread_setspecific(probe_process.thread_key, &probe_thread);
+    uint64_t to_ticks = clock_after();
+    buffer_mark(RAW_MARK_ATTACH, from_ticks, to_ticks - from_ticks, 0, 0, 0);
+    probe_thread.changing = 0;
+    return recording;
+}
+
+static bool attach(void) {
+    if (probe_thread.state == THREAD_NEW)
+        return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
+    if (probe_thread.state != THREAD_WAITING)
+        return false;
+    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
+    bool recording = begin();
+    probe_thread.changing = 0;
     return recording;
 }
 
 bool probe_attach(void) {
     interpose_resolve();
-    if (!probe_process.active || probe_thread.busy || probe_thread.quiet || wrap_is_inside())
+    if (!probe_process.active || !probe_is_awake() || probe_thread.quiet || wrap_is_inside())
         return false;
     if (probe_thread.end != 0) /* the thread has just left such a function by longjmp */
         return true;
-    if (probe_thread.state == THREAD_NEW)
-        return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
-    count_lost();
+    if (!probe_is_inside(probe_thread.changing) && attach())
+        return true;
+    process_lost(1);
     return false;
 }
 
+/* ---- the end ---- */
+
+/* Stacks and call chains stay as they are: a forked child goes on on the stack of the thread that
+ * forked, whichever it was. */
 void buffer_forget(void) {
     uint64_t stack_low = probe_thread.stack_low;
     uint64_t stack_high = probe_thread.stack_high;
-    file_unmap((uint64_t)probe_thread.header, MAPPED_BYTES);
-    file_unmap((uint64_t)probe_thread.chains, CHAIN_BYTES);
-    for (size_t i = 0; i < SPARE_CHAINS; i++) { /* their contexts are the parent's */
-        file_unmap((uint64_t)spare_chains[i], CHAIN_BYTES);
-        spare_chains[i] = NULL;
-    }
-    /* A forked child goes on on the stack of the thread that forked, whichever it was. */
+    memset(free_caches, 0xff, sizeof free_caches);
+    memset(spare_chunks, 0, sizeof spare_chunks);
     probe_thread = (struct probe_thread){.stack_low = stack_low, .stack_high = stack_high};
-}
-
-#define PAGE_BYTES 4096u
-
-/* What of the window was never used: a program may have many threads, each with a few records. */
-static void give_back_room(int file, uint64_t window) {
-    uint64_t used = (probe_thread.cursor - window + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
-    if (used < RAW_WINDOW_BYTES)
-        file_punch(file, RAW_WINDOW_BYTES + used, RAW_WINDOW_BYTES - used);
-}
-
-/* Ends the thread's mapping and says how long that took, which the mapping itself no longer can. */
-static void detach(uint64_t from_ticks) {
-    uint64_t address = (uint64_t)probe_thread.header;
-    uint64_t window = probe_thread.window;
-    probe_thread.window = 0;
-    probe_thread.header = NULL;
-    file_unmap(address, MAPPED_BYTES);
-    int file = open_records(O_RDWR);
-    if (file < 0)
-        return;
-    uint64_t span[] = {from_ticks, clock_after()};
-    file_write_at(file, span, sizeof span, offsetof(struct raw_thread, detach_from_ticks));
-    if (window != 0)
-        give_back_room(file, window);
-    file_close(file);
 }
 
 /* Destructor of our thread-specific key. Those of the program may come later and make calls still
  * to be recorded, so we ask for the last round. */
 void buffer_thread_ends(void *unused) {
+    if (!probe_process.active || !probe_is_awake())
+        return;
     if (++probe_thread.key_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
         pthread_setspecific(probe_process.thread_key, unused);
         return;
     }
-    uint64_t from_ticks = clock_before();
-    struct file_quiet quiet = quiet_enter();
-    give_back_chains(probe_thread.chains);
-    probe_thread.chains = NULL;
-    probe_thread.end = 0;
     probe_thread.inside = 0; /* a wrapped function that was never left must not open it again */
-    if (probe_thread.header != NULL && probe_process.active) {
-        process_calibrate();
-        probe_thread.header->end_ticks = clock_after();
-        detach(from_ticks);
-    }
+    buffer_mark(RAW_MARK_END, clock_after(), 0, 0, 0, 0);
+    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
+    probe_thread.end = 0;
     probe_thread.state = THREAD_STOPPED;
-    quiet_leave(quiet);
+    give(probe_thread.older);
+    if (probe_thread.chunk != 0)
+        leave_chunk(probe_thread.chunk, probe_thread.cursor);
+    probe_thread.older = probe_thread.chunk = 0;
+    give_cache_back(probe_thread.chains);
+    probe_thread.chains = no_cache.chains;
+    probe_thread.changing = 0;
 }

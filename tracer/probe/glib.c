@@ -299,8 +299,8 @@ static void end_wait(struct task_pool *pool, uint64_t object) {
         probe_end(&waiting.call, TRACE_WAITED | TRACE_FAILED, 1);
     join_members(pool);
     begin_wait(pool, object);
-    if (is_first && waiting.call.record != NULL && probe_thread.header != NULL) {
-        waiting.call.start = probe_thread.header->start_ticks;
+    if (is_first && waiting.call.record != NULL && probe_holds(&waiting.call)) {
+        waiting.call.start = probe_thread.start_ticks;
         waiting.call.record->start = waiting.call.start;
     }
     probe_end(&waiting.call, TRACE_WAITED, 0);

@@ -57,7 +57,7 @@ static void leaves(const struct region *region) {
     member.left_size = team_size();
     member.left = *region;
     member.has_left = true;
-    if (member.leaving.record != NULL) /* should it never go on */
+    if (member.leaving.record != NULL && probe_holds(&member.leaving)) /* should it never go on */
         member.leaving.record->value = member.left_size;
 }
 

@@ -1,8 +1,7 @@
 /* Programs compiled with -finstrument-functions call these at the start and the end of every
  * function, inlined ones too. What is called as a function is wrapped, and its hooks are part of
  * it; what was inlined is seen here, without arguments and result. */
-#include <dlfcn.h>
-
+#include "tracer/probe/elf.h"
 #include "tracer/probe/inside.h"
 #include "tracer/probe/wrap_record.h"
 
@@ -108,7 +107,7 @@ static void leave(const struct slot *slot) {
 /* The hooks that ours stand in front of: libc's, which do nothing, or some profiler's. */
 static void pass_on(hook **real, const char *name, void *function, void *site) {
     if (*real == NULL)
-        *(void **)real = dlsym(RTLD_NEXT, name);
+        *(void **)real = elf_next(name, NULL);
     if (*real != NULL)
         (*real)(function, site);
 }

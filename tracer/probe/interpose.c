@@ -1,21 +1,15 @@
 /* The interposers, made from the catalog: PLAIN, TRY, TIMED and BUFFERED (formats/catalog.h). */
 #include "tracer/probe/interposer.h"
 
-#include <dlfcn.h>
-#include <link.h>
+#include "tracer/probe/elf.h"
 
 struct probe_real real;
 
 /* ---- finding the real functions ---- */
 
-struct symbol {
-    const char *name;
-    size_t offset; /* in struct probe_real */
-};
-
-static const struct symbol symbols[] = {
-#define API(name, ...)     {#name, offsetof(struct probe_real, name)},
-#define VARIANT(name, ...) {#name, offsetof(struct probe_real, name)},
+static const struct elf_wanted wanted[] = {
+#define API(name, ...)     {#name, (void **)&real.name},
+#define VARIANT(name, ...) {#name, (void **)&real.name},
 #define BUFFERED           VARIANT
 #define FUTURE             VARIANT
 #define SAME(symbol, name)
@@ -28,69 +22,21 @@ static const struct symbol symbols[] = {
 #undef SAME
 };
 
-/* libc still has the conditions of before 2002 under the same names. */
-static void *find_symbol(const char *name) {
-    void *found = NULL;
-    if (strncmp(name, "pthread_cond_", strlen("pthread_cond_")) == 0)
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-    return found != NULL ? found : dlsym(RTLD_NEXT, name);
-}
-
-/* Called before main, or by the first call from a constructor that runs before ours. The locks come
- * first in the catalog: an allocator that locks and is called by dlsym finds its lock known. */
+/* Called before main, or by the first call from a constructor that runs before ours: of an
+ * allocator that locks, perhaps. Not by dlsym, which may allocate and so come back to us. */
 void interpose_resolve(void) {
     static bool resolved;
     if (LIKELY(__atomic_load_n(&resolved, __ATOMIC_ACQUIRE)))
         return;
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        void *found = find_symbol(symbols[i].name);
-        memcpy((char *)&real + symbols[i].offset, &found, sizeof found);
-    }
+    elf_resolve(wanted, sizeof wanted / sizeof *wanted);
+    process_resolve();
     __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
 }
 
-/* ---- functions of libraries that the program loads while it runs ---- */
-
-/* Which loaded object to look at, and its path. */
-struct nth_object {
-    size_t left;
-    char path[FILE_PATH_MAX];
-};
-
-static int copy_path(struct dl_phdr_info *object, size_t size, void *argument) {
-    (void)size;
-    struct nth_object *nth = argument;
-    if (nth->left-- > 0)
-        return 0;
-    size_t length = strlen(object->dlpi_name);
-    if (length < sizeof nth->path)
-        memcpy(nth->path, object->dlpi_name, length + 1);
-    return 1;
-}
-
-static bool is_ours(const void *address) {
-    Dl_info us, it;
-    return dladdr((const void *)&is_ours, &us) != 0 && dladdr(address, &it) != 0 &&
-           us.dli_fbase == it.dli_fbase;
-}
-
-/* The program's calls reach us whatever library they are for, but RTLD_NEXT does not see one that
- * was loaded for its loader alone: it is looked for in every loaded object. */
+/* Those of libraries that the program loads while it runs: its calls reach us whatever library they
+ * are for. */
 void *interpose_find(const char *name) {
-    void *found = dlsym(RTLD_NEXT, name);
-    for (size_t i = 0; found == NULL; i++) {
-        struct nth_object nth = {.left = i};
-        if (dl_iterate_phdr(copy_path, &nth) == 0)
-            return NULL;
-        void *object = nth.path[0] == '/' ? dlopen(nth.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-        if (object == NULL)
-            continue;
-        found = dlsym(object, name);
-        if (found != NULL && is_ours(found))
-            found = NULL;
-        dlclose(object); /* only our own count of it */
-    }
-    return found;
+    return elf_anywhere(name);
 }
 
 /* ---- attempts of TRY calls ---- */

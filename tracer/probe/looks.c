@@ -1,21 +1,21 @@
 /* What variables hold under a mutex: a limit, a counter. Whoever comes to a call chain for the
  * first time in which a mutex is taken that guards one looks at it, once he has the mutex.
  *
- * The distance between the two is the debug information's word. Should it be wrong (other source
- * than that which was compiled), the kernel refuses to copy from where nothing is, and nobody
- * crashes: the value is written to the file straight from its place. Where a counter changes by
- * what only the program knows, each unlock from then on says what it holds: it is read as it lies
- * if that is on the mutex's own page, which is there. */
-#include <fcntl.h>
+ * The distance between the two is the debug information's word, which may be wrong (other source
+ * than that which was compiled). So a variable is read only where there is memory for certain: on
+ * the mutex's own page, or in the same module's data, heap or stack. Where a counter changes by
+ * what only the program knows, each unlock from then on says what it holds, if it is on the mutex's
+ * page. */
 #include <link.h>
 #include <unistd.h>
 
 #include "tracer/probe/inside.h"
+#include "tracer/probe/memory.h"
 
 static struct {
     struct raw_look *items; /* at the addresses at which the modules are loaded */
     size_t count;
-    uint64_t n_values;
+    uint64_t heap_low; /* from here on, at least */
 } looks;
 
 #define PAGE_BYTES 4096u /* of the smallest page that there is */
@@ -100,26 +100,16 @@ static void drop_unplaced(void) {
 }
 
 void looks_read(const char *directory) {
-    char path[FILE_PATH_MAX];
-    if (!file_name(path, directory, "/" RAW_LOOKS, -1, ""))
-        return;
-    int file = file_open(path, O_RDONLY);
-    if (file < 0)
-        return;
-    off_t bytes = lseek64(file, 0, SEEK_END);
-    struct raw_look *items = bytes > 0 ? file_memory((size_t)bytes) : NULL;
-    bool whole = items != NULL && file_read_at(file, items, (size_t)bytes, 0);
-    file_close(file);
-    if (!whole)
-        return;
-    looks.items = items;
-    looks.count = (size_t)bytes / sizeof *items;
+    size_t bytes;
+    looks.items = memory_file(directory, RAW_LOOKS, false, &bytes);
+    looks.count = looks.items == NULL ? 0 : bytes / sizeof *looks.items;
+    looks.heap_low = (uint64_t)sbrk(0);
     dl_iterate_phdr(place_module, NULL);
     drop_unplaced();
 }
 
 static bool is_in(const struct raw_look *look, const struct raw_context *chain) {
-    for (uint32_t i = 0; i < chain->depth && i < RAW_LOOK_FRAMES; i++)
+    for (uint32_t i = 0; i < RAW_LOOK_FRAMES && i < chain->depth; i++)
         if (chain->addresses[i] > look->low && chain->addresses[i] <= look->high)
             return true;
     return false;
@@ -132,34 +122,32 @@ bool looks_concern(const struct raw_context *chain) {
     return false;
 }
 
-/* The entry counts once its first word is there. False: nothing can be copied from there. */
-static bool write_value(int file, uint32_t look, uint64_t mutex) {
-    uint64_t number = __atomic_fetch_add(&looks.n_values, 1, __ATOMIC_RELAXED);
-    if (number >= RAW_MOST_VALUES)
+/* Is all memory from the mutex to the variable there? libc's sbrk(0) only reads a variable. */
+static bool is_there(uint64_t mutex, uint64_t first, uint64_t last) {
+    uint64_t low = first < mutex ? first : mutex;
+    uint64_t high = last > mutex ? last : mutex;
+    return (page_of(low) == page_of(mutex) && page_of(high) == page_of(mutex)) ||
+           modules_share_data(low, high) || (low >= looks.heap_low && high < (uint64_t)sbrk(0)) ||
+           (low >= (uint64_t)__builtin_frame_address(0) && low > probe_thread.stack_low &&
+            high < probe_thread.stack_high);
+}
+
+static bool tell_value(uint32_t number, uint64_t mutex) {
+    const struct raw_look *look = &looks.items[number];
+    uint64_t first = mutex + (uint64_t)look->offset;
+    uint64_t bits = 0;
+    if (look->bytes > sizeof bits || !is_there(mutex, first, first + look->bytes - 1))
         return false;
-    uint64_t at = number * sizeof(struct raw_value);
-    const void *variable = (const void *)(mutex + (uint64_t)looks.items[look].offset);
-    struct raw_value value = {
-        .ticks = clock_after(), .mutex = mutex, .look = look, .thread = probe_thread.index};
-    return file_write_at(file, variable, looks.items[look].bytes,
-                         at + offsetof(struct raw_value, bytes)) &&
-           file_write_at(file, &value, offsetof(struct raw_value, bytes), at);
+    memcpy(&bits, (const void *)first, look->bytes);
+    buffer_mark(RAW_MARK_VALUE, clock_after(), bits >> 32, mutex, number, (int32_t)(uint32_t)bits);
+    return true;
 }
 
 void probe_look(uint32_t context, uint64_t mutex) {
-    char path[FILE_PATH_MAX];
     const struct raw_context *chain = context_chain(context);
     probe_thread.look = 0;
-    if (chain == NULL || !file_name(path, probe_process.prefix, ".values", -1, ""))
-        return;
-    struct file_quiet quiet = quiet_enter();
-    int file = file_open(path, O_RDWR | O_CREAT);
-    if (file >= 0 && file_reserve(file, 0, RAW_MOST_VALUES * sizeof(struct raw_value)))
-        for (size_t i = 0; i < looks.count; i++)
-            if (is_in(&looks.items[i], chain) && write_value(file, (uint32_t)i, mutex) &&
-                looks.items[i].watched)
-                watch(&looks.items[i], mutex);
-    if (file >= 0)
-        file_close(file);
-    quiet_leave(quiet);
+    for (size_t i = 0; chain != NULL && i < looks.count; i++)
+        if (is_in(&looks.items[i], chain) && tell_value((uint32_t)i, mutex) &&
+            looks.items[i].watched)
+            watch(&looks.items[i], mutex);
 }

@@ -1,22 +1,24 @@
 /* The probe library: preloaded into the program, it stands in for the functions of the catalog and
- * writes a record of each call into the thread's own file (tracer/raw.h).
+ * writes a record of each call into memory that the collector shares (tracer/raw.h).
  *
  *   interpose.c  the interposers, made from formats/catalog.def, and variants.def
  *   special.c    those that need thought: variadic ones, threads
- *   context.c    call chains: the cached check, the unwinder, the table of known chains
- *   buffer.c     a thread's records: attaching, full windows, what happens on a full disk
+ *   context.c    call chains: the cached check, the table of known chains;  unwind.c  finding them
+ *   buffer.c     a thread's records: attaching, chunks, what happens when there are none
  *   threads.c    who is who: pthread_t -> index
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
  *   looks.c      what variables hold under a mutex;  module.c  which module is which file
  *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
- *   file.c       system calls for files, without cancellation points
+ *   elf.c        finding functions without the loader's help;  memory.c  memory, at the start
  *
- * This header is the path that every recorded call takes. Rules on it: no lock, no allocation, no
- * system call, errno untouched, and it may be interrupted by a signal handler that
- * records too. The slow paths (probe_attach, probe_claim_slow, probe_context_slow) keep errno,
- * block signals, and are never cancellation points. */
+ * Rules on all that runs once the constructor has: no lock, no allocation, no system call, a few
+ * hundred bytes of stack, errno untouched, and it may be interrupted by a signal handler that
+ * records too. What such a handler does inside a slow path (probe_attach, probe_claim_slow,
+ * probe_context_slow) that would need the same slow path is lost and counted.
+ *
+ * This header is the path that every recorded call takes. */
 #ifndef PERSIK_PROBE_PROBE_H
 #define PERSIK_PROBE_PROBE_H
 
@@ -34,46 +36,77 @@
 #define UNLIKELY(x)  __builtin_expect(!!(x), 0)
 #define LIKELY(x)    __builtin_expect(!!(x), 1)
 
-/* A call chain seen before, and where on the stack its return addresses lay. 208 bytes. */
+/* A call chain seen before, and where on the stack its return addresses lay; what they are is in
+ * the table of contexts. */
 struct probe_chain {
     uint64_t caller; /* return address of the interposer; 0 = empty */
     uint64_t cfa;    /* stack address just above it */
     uint32_t context;
-    uint32_t n_words;
-    uint64_t words[RAW_MAX_DEPTH - 1];   /* the outer return addresses */
+    uint32_t n_words;                    /* outer return addresses to compare */
     uint32_t offsets[RAW_MAX_DEPTH - 1]; /* where they are: bytes above the cfa */
 };
 
 #define PROBE_CHAINS 256 /* per thread, direct-mapped; a power of 2 */
 
-enum probe_state { THREAD_NEW, THREAD_RECORDING, THREAD_STOPPED };
+enum probe_state {
+    THREAD_NEW,
+    THREAD_RECORDING,
+    THREAD_WAITING, /* has no chunk: tries again with each call */
+    THREAD_STOPPED
+};
 
 /* Lives in static TLS: reached in one instruction, never allocated. */
 struct probe_thread {
     uint64_t cursor; /* address of the next record */
-    uint64_t end;    /* of the window; 0 = not recording (yet, or any more) */
+    uint64_t end;    /* of the chunk; 0 = not recording (yet, or any more, or just now) */
     struct probe_chain *chains;
-    uint64_t window;        /* address */
-    uint64_t window_number; /* never the same again, in a forked child neither; 0 = none */
+    uint64_t chunk, older; /* addresses; the older one is given away when the next is full, so that
+                            * whoever was interrupted while writing to it has long gone on */
+    uint64_t chunk_number; /* never the same again, in a forked child neither; 0 = none */
     uint64_t stack_low, stack_high;
-    struct raw_thread *header; /* NULL: not even that found space */
     /* A wrapped function that hides what it calls (wrap.h): its frame, return address, and `end`
      * for when it is left. 0 = none. An odd `inside` is a hooked one (hooks.c), which has no frame
      * of ours: the place of the return address. */
     uint64_t inside, inside_caller, inside_end;
     uint64_t end_at_fork; /* `end` and `quiet`, for when the fork is over */
-    bool quiet_at_fork;
-    int32_t index;
-    enum probe_state state;
+    /* Frames of the slow paths that the thread is in; 0 = none. */
+    uint64_t changing; /* chunks */
+    uint64_t walking;  /* the stack */
     uint64_t look; /* context + 1 of a mutex under which there is something to look at; 0 = none */
-    bool busy;     /* in a slow path: calls made from there are not the program's */
-    bool
-        quiet; /* in a library function that is recorded itself: what it calls is not. `end` is 0 */
+    uint64_t start_ticks, start_routine; /* until it has been told: of the thread */
+    int32_t index, creator;
+    uint32_t creation;
+    enum probe_state state;
+    bool quiet_at_fork;
+    bool has_begun; /* RAW_MARK_THREAD is written */
+    bool quiet;     /* in a library function that is recorded itself: what it calls is not. `end`
+                     * is 0 */
     uint8_t key_rounds;
 };
 
 extern _Thread_local struct probe_thread probe_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+extern struct raw_segment *probe_segment __attribute__((visibility("hidden")));
+
+/* In a page that the kernel empties in a child, also in one that was made without fork and knows
+ * nothing of handlers: it has our threads' variables, and must not write where they point. */
+struct probe_page {
+    _Alignas(4096) uint32_t awake;
+};
+extern struct probe_page probe_page __attribute__((visibility("hidden")));
+
+static inline bool probe_is_awake(void) {
+    return LIKELY(__atomic_load_n(&probe_page.awake, __ATOMIC_RELAXED) != 0);
+}
+
+/* Is the thread inside what began at this frame? siglongjmp from a signal handler leaves without a
+ * word: then the stack is above it. On a stack other than the thread's own nobody can tell. */
+static inline bool probe_is_inside(uint64_t frame) {
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    return frame != 0 &&
+           !(here > frame && frame > probe_thread.stack_low && here < probe_thread.stack_high);
+}
 
 /* Where an interposer was called from. */
 struct probe_site {
@@ -102,7 +135,19 @@ static inline bool probe_watched(uint64_t mutex, int32_t *value) {
 }
 
 static inline bool probe_recording(void) {
-    return LIKELY(probe_thread.end != 0) || probe_attach();
+    return LIKELY(probe_thread.end != 0 && probe_is_awake()) || probe_attach();
+}
+
+/* Do the chain's return addresses lie where they did? */
+static inline bool probe_chain_stands(const struct probe_chain *chain, struct probe_site site) {
+    uint32_t n = chain->n_words;
+    if (n == 0)
+        return true;
+    const uint64_t *words = probe_segment->contexts[chain->context].addresses + 1;
+    for (uint32_t i = 0; i < n; i++)
+        if (UNLIKELY(*(const uint64_t *)(site.cfa + chain->offsets[i]) != words[i]))
+            return false;
+    return true;
 }
 
 /* The context of a call. A hit has compared every return address of the chain with the one on the
@@ -113,9 +158,8 @@ static inline uint32_t probe_context(struct probe_site site) {
     const struct probe_chain *chain = &probe_thread.chains[hash >> 56];
     if (UNLIKELY(chain->caller != site.caller || chain->cfa != site.cfa))
         return probe_context_slow(site);
-    for (uint32_t i = 0; i < chain->n_words; i++)
-        if (UNLIKELY(*(const uint64_t *)(site.cfa + chain->offsets[i]) != chain->words[i]))
-            return probe_context_slow(site);
+    if (UNLIKELY(!probe_chain_stands(chain, site)))
+        return probe_context_slow(site);
     return chain->context;
 }
 _Static_assert(PROBE_CHAINS == 256, "the hash's top 8 bits");
@@ -159,30 +203,38 @@ static inline void probe_stamp(uint32_t context, uint64_t ticks, enum api api, u
 struct probe_call {
     struct raw_record *record; /* NULL: lost */
     uint64_t start;
-    uint64_t window_number;
+    uint64_t object;
+    uint64_t chunk_number;
 };
 
-void probe_end_late(const struct probe_call *call, uint64_t duration, unsigned flags,
-                    int32_t value);
+/* What is known of a call once it returns, and its record was not the thread's any more. */
+void probe_end_late(const struct probe_call *call, uint64_t object, uint64_t duration,
+                    unsigned flags, int32_t value);
 
 static inline struct probe_call probe_begin(uint32_t context, enum api api, uint64_t object,
                                             unsigned flags) {
     struct probe_call call = {.record = probe_claim()};
     if (UNLIKELY(call.record == NULL))
         return call;
-    call.window_number = probe_thread.window_number;
+    call.chunk_number = probe_thread.chunk_number;
+    call.object = object;
     call.start = clock_before();
     probe_store(call.record, call.start, api, object, flags | TRACE_UNFINISHED, context, 0);
     return call;
+}
+
+/* Is the record still where the call began it, and ours to write to? */
+static inline bool probe_holds(const struct probe_call *call) {
+    return LIKELY(call->chunk_number == probe_thread.chunk_number && probe_is_awake());
 }
 
 static inline void probe_end(const struct probe_call *call, unsigned flags, int32_t value) {
     if (UNLIKELY(call->record == NULL))
         return;
     uint64_t duration = clock_after() - call->start;
-    /* Calls made meanwhile (signal handlers, a once routine) may have filled the window. */
-    if (UNLIKELY(call->window_number != probe_thread.window_number)) {
-        probe_end_late(call, duration, flags, value);
+    /* Calls made meanwhile (signal handlers, a once routine) may have filled the chunk. */
+    if (UNLIKELY(!probe_holds(call))) {
+        probe_end_late(call, call->object, duration, flags, value);
         return;
     }
     call->record->value = value;

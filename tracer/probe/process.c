@@ -1,146 +1,94 @@
 /* Start, fork, exec and end of the process.
  *
- * Without PERSIK_PROBE_DIR, or when nothing can be written there, the library only passes calls on.
- * All it writes lies in shared mappings, so a process that ends without telling us (abort, SIGKILL,
- * exit_group) loses nothing but the time of its end. */
+ * Without PERSIK_PROBE_DIR, in a process that nobody asked about, or when there is no segment to be
+ * had, the library only passes calls on. All it writes lies in a shared mapping, so a process that
+ * ends without telling us (abort, SIGKILL, exit_group) loses nothing but the time of its end. */
+#include "tracer/probe/elf.h"
 #include "tracer/probe/interposer.h"
+#include "tracer/probe/memory.h"
 #include "tracer/probe/wrap.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_IMAGES      1000
 #define COST_RECORDS    512
 #define COST_ROUNDS     5
 #define UNLIMITED_STACK (1ull << 30) /* what we take for RLIM_INFINITY */
+/* From here on libc would have to allocate for a thread's value of the key. */
+#define MOST_KEYS 32
 
 struct probe_process probe_process;
 unsigned probe_image;
 
-static char directory[FILE_PATH_MAX];
+/* What an image that this process becomes by exec needs to be recorded, too. */
+static char directory_variable[sizeof RAW_DIRECTORY_VARIABLE + MEMORY_PATH_MAX];
+static const char *library; /* our path */
 static bool follow;
 
-/* ---- clocks ---- */
-
-static struct raw_pair take_pair(void) {
+static uint64_t mono_ns(void) {
     struct timespec now;
-    uint64_t before = clock_before();
     clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t after = clock_after();
-    return (struct raw_pair){.ticks = before + (after - before) / 2,
-                             .mono_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec};
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void process_calibrate(void) {
-    struct raw_process *header = probe_process.header;
-    uint64_t number = __atomic_fetch_add(&header->n_pairs, 1, __ATOMIC_RELAXED);
-    volatile struct raw_pair *pair = &header->pairs[number % RAW_MAX_PAIRS];
-    struct raw_pair now = take_pair();
-    pair->ticks = 0; /* a reader must not see half a pair */
-    pair->mono_ns = now.mono_ns;
-    pair->ticks = now.ticks;
-}
-
-void process_lost(void) {
-    __atomic_fetch_add(&probe_process.header->lost, 1, __ATOMIC_RELAXED);
-}
-
-/* ---- PREFIX.maps ---- */
-
-/* Copies the lines that overlap [low, high). */
-static void copy_lines(int to, const char *text, size_t bytes, uint64_t low, uint64_t high) {
-    while (bytes > 0) {
-        const char *newline = memchr(text, '\n', bytes);
-        size_t line = newline == NULL ? bytes : (size_t)(newline - text) + 1;
-        char *rest;
-        uint64_t first = strtoull(text, &rest, 16);
-        uint64_t last = strtoull(rest + 1, NULL, 16);
-        if (first < high && last > low) {
-            file_write(to, text, line);
-            context_covered(first);
-        }
-        text += line;
-        bytes -= line;
-    }
-}
-
-void process_append_maps(uint64_t low, uint64_t high) {
-    enum { CAPACITY = 1 << 20 }; /* some 10,000 mappings; address space, not memory */
-    char path[FILE_PATH_MAX];
-    char *text = file_memory(CAPACITY);
-    int from = file_open("/proc/self/maps", O_RDONLY);
-    if (text != NULL && from >= 0 && file_name(path, probe_process.prefix, ".maps", -1, "")) {
-        size_t bytes = 0;
-        long got;
-        while (bytes < CAPACITY - 1 &&
-               (got = syscall(SYS_read, from, text + bytes, CAPACITY - 1 - bytes)) > 0)
-            bytes += (size_t)got;
-        int to = file_open(path, O_WRONLY | O_CREAT | O_APPEND);
-        if (to >= 0) {
-            copy_lines(to, text, bytes, low, high);
-            file_close(to);
-        }
-    }
-    if (from >= 0)
-        file_close(from);
-    file_unmap((uint64_t)text, CAPACITY);
+void process_lost(uint64_t n) {
+    if (probe_process.image != NULL)
+        __atomic_fetch_add(&probe_process.image->lost, n, __ATOMIC_RELAXED);
 }
 
 /* ---- start ---- */
 
-/* `*taken`: the prefix is another image's. */
-static struct raw_process *create_header(const char *prefix, bool *taken) {
-    char path[FILE_PATH_MAX];
-    struct raw_process *header = NULL;
-    *taken = false;
-    if (!file_name(path, prefix, ".process", -1, ""))
-        return NULL;
-    int file = file_open(path, O_RDWR | O_CREAT | O_EXCL);
-    if (file < 0) {
-        *taken = errno == EEXIST;
-        return NULL;
-    }
-    if (file_reserve(file, 0, RAW_HEADER_SIZE))
-        header = file_map(file, 0, RAW_HEADER_SIZE);
-    file_close(file);
-    return header;
+/* Is it a segment whose tables are all there, and for this process? */
+static bool is_for_us(const struct raw_segment *segment, size_t bytes) {
+    size_t least = sizeof *segment - sizeof segment->chunks;
+    if (bytes < least || segment->magic != RAW_MAGIC || segment->version != RAW_VERSION)
+        return false;
+    uint32_t room = (uint32_t)((bytes - least) / sizeof *segment->chunks);
+    return segment->n_chunks <= room && segment->n_chunks <= RAW_MAX_CHUNKS &&
+           (segment->follow || segment->target == (int32_t)syscall(SYS_getpid));
 }
 
-/* Opens this image's files under a prefix not yet taken. */
-static bool open_files(uint32_t flags) {
-    pid_t pid = (pid_t)syscall(SYS_getpid);
-    char start[FILE_PATH_MAX];
-    if (!file_name(start, directory, "/p", pid, ""))
+/* Core dumps are the program's, and may be large already. */
+static bool open_segment(const char *directory) {
+    size_t bytes;
+    struct raw_segment *segment = memory_file(directory, RAW_SEGMENT, true, &bytes);
+    if (segment == NULL)
         return false;
-    struct raw_process *header = NULL;
-    uint32_t image = 0;
-    for (bool taken = true; taken && image < MAX_IMAGES; image++) {
-        int64_t suffix = image > 0 ? (int64_t)image : -1;
-        if (!file_name(probe_process.prefix, start, image > 0 ? "-" : "", suffix, ""))
-            return false;
-        header = create_header(probe_process.prefix, &taken);
+    if (!is_for_us(segment, bytes)) {
+        memory_unmap(segment, bytes);
+        return false;
     }
-    if (header == NULL)
+    madvise(segment, bytes, MADV_DONTDUMP);
+    madvise(&probe_page, sizeof probe_page, MADV_WIPEONFORK);
+    probe_segment = segment;
+    probe_process.n_chunk_words = segment->n_chunks / RAW_WORD_BITS;
+    follow = segment->follow;
+    return true;
+}
+
+/* Makes this process one of the segment's images. False: there are too many. */
+static bool new_image(uint32_t flags, int32_t pid, int32_t parent, uint32_t root) {
+    uint32_t number = __atomic_fetch_add(&probe_segment->n_images, 1, __ATOMIC_RELAXED);
+    if (number >= RAW_MAX_IMAGES)
         return false;
-    header->version = RAW_VERSION;
-    header->flags = flags;
-    header->pid = pid;
-    header->parent = (int32_t)syscall(SYS_getppid);
-    header->image = image - 1;
-    header->start = take_pair();
-    header->magic = RAW_MAGIC;
-    probe_process.header = header;
-    if (!context_start() || !threads_start())
-        return false;
-    process_append_maps(0, UINT64_MAX);
+    struct raw_image *image = &probe_segment->images[number];
+    image->flags = flags;
+    image->pid = pid;
+    image->parent = parent;
+    image->root = (flags & RAW_FORKED) != 0 ? root : number;
+    image->start_ticks = clock_before();
+    __atomic_store_n(&image->version, RAW_VERSION, __ATOMIC_RELEASE);
+    probe_process.image_number = number;
+    probe_process.image = image;
     return true;
 }
 
@@ -158,6 +106,7 @@ static void find_main_stack(void) {
     pthread_attr_getstacksize(&attributes, &default_bytes);
     pthread_attr_destroy(&attributes);
     probe_process.default_stack_bytes = default_bytes;
+    probe_process.main_thread = pthread_self();
 }
 
 static const char *base_name(const char *path, size_t length) {
@@ -188,12 +137,10 @@ static char *without(const char *list, const char *name) {
 /* Hides us from the programs this one starts: our library in LD_PRELOAD and our variables. */
 static void clean_environment(void) {
     unsetenv(RAW_DIRECTORY_VARIABLE);
-    unsetenv(RAW_FOLLOW_VARIABLE);
     const char *preload = getenv("LD_PRELOAD");
-    Dl_info us;
-    if (preload == NULL || dladdr((void *)&clean_environment, &us) == 0)
+    if (preload == NULL)
         return;
-    char *others = without(preload, base_name(us.dli_fname, strlen(us.dli_fname)));
+    char *others = without(preload, base_name(library, strlen(library)));
     if (others == NULL)
         return;
     if (*others == '\0')
@@ -204,36 +151,36 @@ static void clean_environment(void) {
 }
 
 static uint64_t plain_round_ns(pthread_mutex_t *mutex) {
-    uint64_t start_ns = take_pair().mono_ns;
+    uint64_t start_ns = mono_ns();
     for (int i = 0; i < COST_RECORDS / 2; i++) {
         real.pthread_mutex_lock(mutex);
         real.pthread_mutex_unlock(mutex);
     }
-    uint64_t middle_ns = take_pair().mono_ns;
+    uint64_t middle_ns = mono_ns();
     for (int i = 0; i < COST_RECORDS / 2; i++) {
         pthread_mutex_lock(mutex);
         pthread_mutex_unlock(mutex);
     }
     uint64_t bare_ns = middle_ns - start_ns;
-    uint64_t recorded_ns = take_pair().mono_ns - middle_ns;
+    uint64_t recorded_ns = mono_ns() - middle_ns;
     return recorded_ns > bare_ns ? recorded_ns - bare_ns : 0;
 }
 
 static uint64_t timed_round_ns(void) {
-    uint64_t start_ns = take_pair().mono_ns;
+    uint64_t start_ns = mono_ns();
     for (int i = 0; i < COST_RECORDS; i++) {
         struct probe_call call = probe_begin(PROBE_CONTEXT, API_read, 0, 0);
         probe_end(&call, 0, 0);
     }
-    return take_pair().mono_ns - start_ns;
+    return mono_ns() - start_ns;
 }
 
 /* Cost of a record, in ns: the least of a few rounds, written over and over in scratch memory in
- * place of the thread's own window. */
+ * place of the thread's own chunk. */
 static void measure_cost(void) {
     struct probe_thread own = probe_thread;
     uint64_t bytes = (COST_RECORDS + 1) * sizeof(struct raw_record);
-    void *scratch = file_memory(bytes);
+    void *scratch = memory_private(bytes);
     if (scratch == NULL)
         return;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -249,24 +196,22 @@ static void measure_cost(void) {
         timed_ns = timed_round < timed_ns ? timed_round : timed_ns;
     }
     probe_thread = own;
-    file_unmap((uint64_t)scratch, bytes);
-    probe_process.header->plain_ns = (double)plain_ns / COST_RECORDS;
-    probe_process.header->timed_ns = (double)timed_ns / COST_RECORDS;
+    memory_unmap(scratch, bytes);
+    probe_process.image->plain_ns = (double)plain_ns / COST_RECORDS;
+    probe_process.image->timed_ns = (double)timed_ns / COST_RECORDS;
 }
 
 /* ---- fork ---- */
 
 static void start_again_in_child(void) {
-    double plain_ns = probe_process.header->plain_ns;
-    double timed_ns = probe_process.header->timed_ns;
-    buffer_forget();
-    threads_forget();
-    file_unmap((uint64_t)probe_process.header, RAW_HEADER_SIZE);
-    probe_process.header = NULL;
-    if (!open_files(RAW_FORKED))
+    struct raw_image parent = *probe_process.image;
+    if (!new_image(RAW_FORKED, buffer_tid(), parent.pid, parent.root))
         return;
-    probe_process.header->plain_ns = plain_ns;
-    probe_process.header->timed_ns = timed_ns;
+    probe_process.image->plain_ns = parent.plain_ns;
+    probe_process.image->timed_ns = parent.timed_ns;
+    probe_process.main_thread = pthread_self();
+    threads_forget();
+    __atomic_store_n(&probe_page.awake, 1, __ATOMIC_RELAXED);
     probe_process.active = true;
     buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
 }
@@ -283,30 +228,28 @@ static void before_fork(void) {
 static void after_fork(void) {
     probe_thread.end = probe_thread.end_at_fork;
     probe_thread.quiet = probe_thread.quiet_at_fork;
+    if (probe_process.active)
+        __atomic_fetch_add(&probe_process.image->children, 1, __ATOMIC_RELAXED);
 }
 
-/* Only async-signal-safe steps: the parent may have had other threads. The parent's files are still
- * mapped; nothing may be stored through them. */
+/* The parent may have had other threads, whose chunks and caches are its own. */
 static void in_child(void) {
     probe_thread.quiet = false;
     if (!probe_process.active)
         return;
-    struct file_quiet quiet = quiet_enter();
     probe_process.active = false;
+    __atomic_store_n(&probe_page.awake, 0, __ATOMIC_RELAXED); /* where the kernel did not do it */
     probe_image++;
+    buffer_forget();
     if (follow)
         start_again_in_child();
-    else
-        buffer_forget();
-    quiet_leave(quiet);
 }
 
 static pid_t (*real_fork)(void);
 
 /* fork without its handlers. */
 PROBE_EXPORT pid_t _Fork(void) {
-    if (real_fork == NULL)
-        *(void **)&real_fork = dlsym(RTLD_NEXT, "_Fork");
+    interpose_resolve();
     pid_t pid = real_fork();
     if (pid == 0)
         in_child();
@@ -315,20 +258,20 @@ PROBE_EXPORT pid_t _Fork(void) {
 
 /* ---- end ---- */
 
-/* A child of vfork runs in our memory: its end is not ours. */
+/* A child that was made behind our back has our memory, but its end is not ours. One of vfork
+ * writes to its parent's: who reads it knows. */
 static bool is_us(void) {
-    return probe_process.active && syscall(SYS_getpid) == probe_process.header->pid;
+    return probe_process.active && probe_is_awake();
 }
 
 void process_finish(void) {
     if (!is_us())
         return;
-    struct raw_process *header = probe_process.header;
-    process_calibrate();
-    header->end_ticks = clock_after();
-    if (probe_thread.header != NULL)
-        probe_thread.header->end_ticks = header->end_ticks;
-    __atomic_fetch_or(&header->flags, RAW_EXITED, __ATOMIC_RELAXED);
+    uint64_t now = clock_after();
+    if (!probe_is_inside(probe_thread.changing))
+        buffer_mark(RAW_MARK_END, now, 0, 0, 0, 0);
+    probe_process.image->end_ticks = now;
+    __atomic_fetch_or(&probe_process.image->flags, RAW_EXITED, __ATOMIC_RELAXED);
 }
 
 __attribute__((destructor)) static void at_exit(void) {
@@ -347,45 +290,100 @@ PROBE_EXPORT void _Exit(int status) {
 
 /* ---- exec ---- */
 
+/* A process that becomes another program is recorded as that: `env X=Y prog`, a script that ends in
+ * exec. Its environment gets back what we took out of ours. A child, also one of vfork, does not.
+ */
+
+static bool becomes_another(void) {
+    return is_us() && (int32_t)syscall(SYS_getpid) == probe_process.image->pid;
+}
+
 static void before_exec(void) {
-    if (!is_us())
-        return;
-    process_calibrate();
-    probe_process.header->end_ticks = clock_after();
-    __atomic_fetch_or(&probe_process.header->flags, RAW_EXECED, __ATOMIC_RELAXED);
+    probe_process.image->end_ticks = clock_after();
+    __atomic_fetch_or(&probe_process.image->flags, RAW_EXECED, __ATOMIC_RELAXED);
 }
 
 static void exec_failed(void) {
-    if (!is_us())
-        return;
-    probe_process.header->end_ticks = 0;
-    __atomic_fetch_and(&probe_process.header->flags, ~(uint32_t)RAW_EXECED, __ATOMIC_RELAXED);
+    probe_process.image->end_ticks = 0;
+    __atomic_fetch_and(&probe_process.image->flags, ~(uint32_t)RAW_EXECED, __ATOMIC_RELAXED);
 }
 
-static void find_exec(const char *name, void **function) {
-    *function = dlsym(RTLD_NEXT, name);
+static const char preload_name[] = "LD_PRELOAD=";
+
+static bool is_variable(const char *entry, const char *name, size_t length) {
+    return strncmp(entry, name, length) == 0;
+}
+
+static const char *find_preload(char *const *environment) {
+    for (; environment != NULL && *environment != NULL; environment++)
+        if (is_variable(*environment, preload_name, sizeof preload_name - 1))
+            return *environment + sizeof preload_name - 1;
+    return "";
+}
+
+/* Bytes that exec_environment() needs. */
+static size_t exec_bytes(char *const *environment) {
+    size_t n = 0;
+    while (environment != NULL && environment[n] != NULL)
+        n++;
+    return (n + 3) * sizeof *environment + sizeof preload_name + strlen(find_preload(environment)) +
+           1 + strlen(library);
+}
+
+/* The environment with ours in it, at `room`. */
+static char *const *exec_environment(void *room, char *const *environment) {
+    char **made = room, **next = made;
+    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+        if (!is_variable(environment[i], preload_name, sizeof preload_name - 1) &&
+            !is_variable(environment[i], RAW_DIRECTORY_VARIABLE "=", sizeof RAW_DIRECTORY_VARIABLE))
+            *next++ = environment[i];
+    const char *preload = find_preload(environment);
+    char *text = (char *)(next + 3);
+    *next++ = directory_variable;
+    *next++ = text;
+    *next = NULL;
+    text = mempcpy(text, preload_name, sizeof preload_name - 1);
+    if (strstr(preload, library) == NULL) {
+        size_t length = strlen(preload);
+        text = mempcpy(text, preload, length);
+        if (length > 0)
+            *text++ = ':';
+        preload = library;
+    }
+    memcpy(text, preload, strlen(preload) + 1);
+    return made;
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a parameter list cannot be enclosed once more */
 #define EXEC(name, params, args)                                                                   \
     static int(*real_##name) params;                                                               \
     PROBE_EXPORT int name params {                                                                 \
-        if (real_##name == NULL)                                                                   \
-            find_exec(#name, (void **)&real_##name);                                               \
-        before_exec();                                                                             \
+        interpose_resolve();                                                                       \
+        bool becomes = becomes_another();                                                          \
+        if (becomes) {                                                                             \
+            environment = exec_environment(alloca(exec_bytes(environment)), environment);          \
+            before_exec();                                                                         \
+        }                                                                                          \
         int result = real_##name args;                                                             \
-        exec_failed();                                                                             \
+        if (becomes)                                                                               \
+            exec_failed();                                                                         \
         return result;                                                                             \
     }
 /* NOLINTEND(bugprone-macro-parentheses) */
-EXEC(execve, (const char *path, char *const args[], char *const environment[]),
+EXEC(execve, (const char *path, char *const args[], char *const *environment),
      (path, args, environment))
-EXEC(execv, (const char *path, char *const args[]), (path, args))
-EXEC(execvp, (const char *name, char *const args[]), (name, args))
-EXEC(execvpe, (const char *name, char *const args[], char *const environment[]),
+EXEC(execvpe, (const char *name, char *const args[], char *const *environment),
      (name, args, environment))
-EXEC(fexecve, (int program, char *const args[], char *const environment[]),
+EXEC(fexecve, (int program, char *const args[], char *const *environment),
      (program, args, environment))
+
+PROBE_EXPORT int execv(const char *path, char *const args[]) {
+    return execve(path, args, environ);
+}
+
+PROBE_EXPORT int execvp(const char *name, char *const args[]) {
+    return execvpe(name, args, environ);
+}
 
 /* The forms with a list of arguments. */
 static size_t count_args(va_list list) {
@@ -436,40 +434,62 @@ PROBE_EXPORT int execle(const char *path, const char *first, ...) {
     return execve(path, args, environment);
 }
 
-/* In a child of a threaded program dlsym might wait for a lock that nobody will release. */
-static void find_execs(void) {
-    find_exec("_Fork", (void **)&real_fork);
-    find_exec("execve", (void **)&real_execve);
-    find_exec("execv", (void **)&real_execv);
-    find_exec("execvp", (void **)&real_execvp);
-    find_exec("execvpe", (void **)&real_execvpe);
-    find_exec("fexecve", (void **)&real_fexecve);
+void process_resolve(void) {
+    const struct elf_wanted wanted[] = {{"_Fork", (void **)&real_fork},
+                                        {"execve", (void **)&real_execve},
+                                        {"execvpe", (void **)&real_execvpe},
+                                        {"fexecve", (void **)&real_fexecve}};
+    elf_resolve(wanted, sizeof wanted / sizeof *wanted);
 }
 
 /* ---- the constructor ---- */
 
+static bool find_library(void) {
+    Dl_info us;
+    if (dladdr((void *)&find_library, &us) == 0 || us.dli_fname == NULL)
+        return false;
+    library = us.dli_fname; /* the loader's own, which stays */
+    return true;
+}
+
+static bool begin_process(const char *directory) {
+    if (!find_library() || !open_segment(directory))
+        return false;
+    memcpy(mempcpy(directory_variable, RAW_DIRECTORY_VARIABLE "=", sizeof RAW_DIRECTORY_VARIABLE),
+           directory, strlen(directory) + 1);
+    int32_t pid = (int32_t)syscall(SYS_getpid);
+    buffer_find_tid(elf_pthread_tid_offset());
+    find_main_stack();
+    if (!new_image(0, pid, (int32_t)syscall(SYS_getppid), 0) || !buffer_start() || !threads_start())
+        return false;
+    context_start();
+    modules_start();
+    probe_process.has_key =
+        pthread_key_create(&probe_process.thread_key, buffer_thread_ends) == 0 &&
+        probe_process.thread_key < MOST_KEYS;
+    return true;
+}
+
 __attribute__((constructor(101))) static void start(void) {
     uint64_t from_ticks = clock_before();
+    char directory[MEMORY_PATH_MAX];
     interpose_resolve();
-    find_execs();
     const char *where = getenv(RAW_DIRECTORY_VARIABLE);
-    if (where == NULL || where[0] != '/' || !file_name(directory, where, "", -1, ""))
+    if (where == NULL || where[0] != '/' || strlen(where) >= sizeof directory)
         return;
-    const char *following = getenv(RAW_FOLLOW_VARIABLE);
-    follow = following != NULL && strcmp(following, "1") == 0;
+    memcpy(directory, where, strlen(where) + 1);
+    if (!begin_process(directory))
+        return;
     if (!follow)
         clean_environment();
-    find_main_stack();
-    if (pthread_key_create(&probe_process.thread_key, buffer_thread_ends) != 0 || !open_files(0))
-        return;
     pthread_atfork(before_fork, after_fork, in_child);
     at_quick_exit(process_finish);
     wrap_install(directory);
     looks_read(directory);
     probe_process.active = true;
+    __atomic_store_n(&probe_page.awake, 1, __ATOMIC_RELAXED);
     if (!buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0))
         return;
     measure_cost();
-    probe_thread.header->attach_from_ticks = from_ticks;
-    probe_thread.header->attach_to_ticks = clock_after();
+    buffer_mark(RAW_MARK_ATTACH, from_ticks, clock_after() - from_ticks, 0, 0, 0);
 }

@@ -7,10 +7,14 @@
 
 /* ---- creating threads ---- */
 
-#define MAX_STARTS (1u << 18) /* threads created; further ones run but are attached unnamed */
+#define MAX_STARTS                                                                                 \
+    2048 /* of threads that were created and have not begun; others are attached                   \
+          * unnamed */
 
-/* What a new thread must do. One per index, so that nothing is allocated or freed. */
+/* What a new thread must do. Taken by its creator, given back by itself. */
 struct start {
+    uint32_t taken;
+    int32_t index;
     void *(*routine)(void *); /* or */
     thrd_start_t c11_routine;
     void *argument;
@@ -20,7 +24,7 @@ struct start {
     uint32_t context;
 };
 
-static struct start *starts;
+static struct start starts[MAX_STARTS];
 
 _Thread_local struct probe_behalf probe_behalf;
 
@@ -32,51 +36,56 @@ static enum api outer_api(enum api api) {
     return probe_behalf.active ? probe_behalf.api : api;
 }
 
-static struct start *new_start(struct probe_site site, int32_t *index) {
-    struct start *table = __atomic_load_n(&starts, __ATOMIC_ACQUIRE);
-    if (table == NULL) {
-        struct start *fresh = file_memory(MAX_STARTS * sizeof *fresh);
-        if (fresh == NULL)
-            return NULL;
-        if (__atomic_compare_exchange_n(&starts, &table, fresh, false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE))
-            table = fresh;
-        else
-            file_unmap((uint64_t)fresh, MAX_STARTS * sizeof *fresh);
+static struct start *new_start(struct probe_site site) {
+    int32_t index = buffer_new_index();
+    for (uint32_t tries = 0; tries < MAX_STARTS; tries++) {
+        struct start *start = &starts[((uint32_t)index + tries) % MAX_STARTS];
+        if (__atomic_exchange_n(&start->taken, 1, __ATOMIC_ACQUIRE) != 0)
+            continue;
+        start->index = index;
+        start->creator = probe_thread.index;
+        start->context = outer_context(site);
+        start->stack_bytes = 0;
+        return start;
     }
-    *index = buffer_new_index();
-    if ((uint32_t)*index >= MAX_STARTS)
-        return NULL;
-    struct start *start = &table[*index];
-    *start = (struct start){.creator = probe_thread.index, .context = outer_context(site)};
+    return NULL;
+}
+
+static void free_start(struct start *start) {
+    __atomic_store_n(&start->taken, 0, __ATOMIC_RELEASE);
+}
+
+static struct start begin_thread(void *argument) {
+    struct start start = *(struct start *)argument;
+    free_start(argument);
+    buffer_attach(start.index, start.creator, start.context, start.shown_routine,
+                  start.stack_bytes);
+    context_cover(start.shown_routine);
     return start;
 }
 
-static void attach_started(const struct start *start) {
-    buffer_attach((int32_t)(start - starts), start->creator, start->context, start->shown_routine,
-                  start->stack_bytes);
-    context_cover(start->shown_routine);
-}
-
 static void *run_thread(void *argument) {
-    const struct start *start = argument;
-    attach_started(start);
-    return start->routine(start->argument);
+    struct start start = begin_thread(argument);
+    return start.routine(start.argument);
 }
 
 static int run_c11_thread(void *argument) {
-    const struct start *start = argument;
-    attach_started(start);
-    return start->c11_routine(start->argument);
+    struct start start = begin_thread(argument);
+    return start.c11_routine(start.argument);
 }
 
-static void created(const struct probe_call *call, const void *thread, int32_t index, int result) {
+/* `start` has been given back by the thread, if there is one. */
+static void created(struct probe_call *call, const void *thread, struct start *start, int32_t index,
+                    int result) {
     pthread_t handle = 0;
     if (result == 0) {
         memcpy(&handle, thread, sizeof handle);
         threads_register(handle, index, true);
-        if (call->record != NULL)
-            call->record->object = handle & RAW_NO_OBJECT;
+        call->object = handle & RAW_NO_OBJECT;
+        if (call->record != NULL && probe_holds(call))
+            call->record->object = call->object;
+    } else {
+        free_start(start);
     }
     probe_end(call, outcome_sync(result), result == 0 ? index : -1);
 }
@@ -85,9 +94,8 @@ static void created(const struct probe_call *call, const void *thread, int32_t i
 
 PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                                 void *(*routine)(void *), void *argument) {
-    int32_t index = -1;
     wrap_lift();
-    struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
+    struct start *start = probe_recording() ? new_start(PROBE_SITE) : NULL;
     if (start == NULL) {
         wrap_lower();
         return real.pthread_create(thread, attributes, routine, argument);
@@ -96,20 +104,20 @@ PROBE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attribu
     start->shown_routine =
         probe_behalf.active && probe_behalf.routine ? probe_behalf.routine : (uint64_t)routine;
     start->argument = argument;
+    int32_t index = start->index;
     if (attributes != NULL)
         pthread_attr_getstacksize(attributes, &start->stack_bytes);
     struct probe_call call =
         probe_begin(outer_context(PROBE_SITE), outer_api(API_pthread_create), RAW_NO_OBJECT, 0);
     int result = real.pthread_create(thread, attributes, run_thread, start);
-    created(&call, thread, index, result);
+    created(&call, thread, start, index, result);
     wrap_lower();
     return result;
 }
 
 PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
-    int32_t index = -1;
     wrap_lift();
-    struct start *start = probe_recording() ? new_start(PROBE_SITE, &index) : NULL;
+    struct start *start = probe_recording() ? new_start(PROBE_SITE) : NULL;
     if (start == NULL) {
         wrap_lower();
         return real.thrd_create(thread, routine, argument);
@@ -117,9 +125,10 @@ PROBE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argumen
     start->c11_routine = routine;
     start->shown_routine = (uint64_t)routine;
     start->argument = argument;
+    int32_t index = start->index;
     struct probe_call call = probe_begin(PROBE_CONTEXT, API_thrd_create, RAW_NO_OBJECT, 0);
     int result = real.thrd_create(thread, run_c11_thread, start);
-    created(&call, thread, index, result);
+    created(&call, thread, start, index, result);
     wrap_lower();
     return result;
 }

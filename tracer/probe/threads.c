@@ -6,6 +6,7 @@
  * creating one because it may join before the new one has run. The new thread's word stands; the
  * creating thread only replaces an older index. */
 #include "tracer/probe/inside.h"
+#include "tracer/probe/memory.h"
 
 #include <string.h>
 
@@ -19,13 +20,14 @@ struct slot {
 static struct slot *slots;
 
 bool threads_start(void) {
-    slots = file_memory(SLOTS * sizeof *slots);
+    slots = memory_private(SLOTS * sizeof *slots);
     return slots != NULL;
 }
 
 void threads_forget(void) {
-    file_unmap((uint64_t)slots, SLOTS * sizeof *slots);
-    slots = NULL;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        if (slots[i].handle != 0) /* untouched pages stay so */
+            slots[i] = (struct slot){0, 0};
 }
 
 /* The handle's slot, made when `add`; NULL: none, or the table is full. */

@@ -1,12 +1,10 @@
 /* Putting wraps in place, and the slow ways through them. */
-#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "tracer/probe/inside.h"
+#include "tracer/probe/memory.h"
 #include "tracer/probe/wrap_record.h"
 
 #define STUB_BYTES  96
@@ -58,17 +56,19 @@ unsigned wrap_begin_slow(struct wrap_frame *frame) {
         context = probe_context(wrap_site(frame));
         record = probe_claim();
     }
-    if (probe_thread.end == 0) /* the disk is full */
+    if (probe_thread.end == 0) /* there is no chunk */
         return WRAP_PASS;
     wrap_start(frame, wrap, record, context);
     return WRAP_RECORD;
 }
 
-/* The record's window was filled meanwhile. */
+/* The record's chunk was filled meanwhile. */
 void wrap_end_slow(struct wrap_frame *frame) {
-    struct raw_record completed = {0};
+    struct raw_record completed = {.object = frame->call.object & RAW_NO_OBJECT};
     wrap_complete(frame, &completed, frame->call.start);
-    probe_end_late(&frame->call, completed.duration, completed.flags, completed.value);
+    frame->call.start = frame->started;
+    probe_end_late(&frame->call, completed.object, completed.duration, completed.flags,
+                   completed.value);
 }
 
 /* ---- reading what to wrap ---- */
@@ -79,19 +79,9 @@ struct plan {
 };
 
 static struct plan open_plan(const char *directory) {
-    struct plan plan = {0};
-    char path[FILE_PATH_MAX];
-    if (!file_name(path, directory, "/" RAW_WRAPS, -1, ""))
-        return plan;
-    int file = file_open(path, O_RDWR);
-    if (file < 0)
-        return plan;
-    off_t bytes = lseek64(file, 0, SEEK_END);
-    if (bytes > 0) {
-        plan.items = file_map(file, 0, (size_t)bytes);
-        plan.count = plan.items == NULL ? 0 : (size_t)bytes / sizeof *plan.items;
-    }
-    file_close(file);
+    size_t bytes;
+    struct plan plan = {.items = memory_file(directory, RAW_WRAPS, true, &bytes)};
+    plan.count = bytes / sizeof *plan.items;
     return plan;
 }
 
@@ -270,11 +260,7 @@ static void wrap_module(const struct plan *plan, const char *path) {
 /* Code must not change under a thread that runs it. */
 static bool are_alone(void) {
     char text[4096];
-    int file = file_open("/proc/self/status", O_RDONLY);
-    long bytes = file < 0 ? 0 : syscall(SYS_read, file, text, sizeof text - 1);
-    if (file >= 0)
-        file_close(file);
-    text[bytes > 0 ? bytes : 0] = '\0';
+    memory_read("/proc/self/status", text, sizeof text - 1);
     const char *threads = strstr(text, "Threads:");
     return threads != NULL && strtol(threads + strlen("Threads:"), NULL, 10) == 1;
 }
@@ -283,7 +269,7 @@ void wrap_install(const char *directory) {
     struct plan plan = open_plan(directory);
     if (plan.count == 0)
         return;
-    wraps = file_memory(plan.count * sizeof *wraps);
+    wraps = memory_private(plan.count * sizeof *wraps);
     bool alone = are_alone();
     for (size_t i = 0; wraps != NULL && i < plan.count; i++)
         wraps[i] = make_wrap(&plan.items[i]);

@@ -19,7 +19,7 @@
 #define WRAP_REAL        72
 #define WRAP_RESULT      80
 #define WRAP_STACK_BYTES 96
-#define WRAP_FRAME_BYTES 160
+#define WRAP_FRAME_BYTES 176
 
 #define WRAP_PASS   0 /* jump to the function, nothing is recorded */
 #define WRAP_RECORD 1
@@ -43,6 +43,7 @@ struct wrap_frame {
     uint64_t stack_bytes; /* of arguments to copy */
     uint64_t magic;       /* tells whether the frame is still there */
     struct probe_call call;
+    uint64_t started; /* ticks, where the slow form finds the duration in call.start */
     int64_t amount;
     bool quiet; /* calls made inside are not recorded */
 };

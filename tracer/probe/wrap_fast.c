@@ -1,4 +1,4 @@
-/* The ordinary way through a wrapped function: the chain of calls is known, the window has room.
+/* The ordinary way through a wrapped function: the chain of calls is known, the chunk has room.
  *
  * Compiled without vector registers, and calling nothing: what is not ordinary is the slow forms'
  * business (wrap.c). */
@@ -12,16 +12,13 @@ static inline uint32_t known_context(struct probe_site site) {
     const struct probe_chain *chain = &probe_thread.chains[hash >> 56];
     if (chain->caller != site.caller || chain->cfa != site.cfa)
         return TRACE_NO_CONTEXT;
-    for (uint32_t i = 0; i < chain->n_words; i++)
-        if (*(const uint64_t *)(site.cfa + chain->offsets[i]) != chain->words[i])
-            return TRACE_NO_CONTEXT;
-    return chain->context;
+    return probe_chain_stands(chain, site) ? chain->context : TRACE_NO_CONTEXT;
 }
 
 unsigned wrap_begin_fast(struct wrap_frame *frame) {
     const struct wrap *wrap = &wraps[frame->index];
     frame->real = wrap->real;
-    if (probe_thread.end == 0)
+    if (probe_thread.end == 0 || !probe_is_awake())
         return wrap_frame_stands() ? WRAP_PASS : WRAP_SLOW;
     if (!wrap_on_own_stack(frame) ||
         probe_thread.cursor + sizeof(struct raw_record) > probe_thread.end)
@@ -32,7 +29,7 @@ unsigned wrap_begin_fast(struct wrap_frame *frame) {
         if (context == TRACE_NO_CONTEXT)
             return WRAP_SLOW;
     }
-    /* Between the look at the cursor and its move a signal handler may have filled the window. */
+    /* Between the look at the cursor and its move a signal handler may have filled the chunk. */
     uint64_t slot = sizeof(struct raw_record);
     if (wrap->api < API_COUNT)
         __asm__ volatile("xaddq %0, %1" : "+r"(slot), "+m"(probe_thread.cursor) : : "cc");
@@ -46,7 +43,8 @@ unsigned wrap_end_fast(struct wrap_frame *frame) {
     wrap_stop_quiet(frame);
     if (frame->call.record == NULL)
         return WRAP_RECORD;
-    if (frame->call.window_number != probe_thread.window_number) {
+    if (!probe_holds(&frame->call)) {
+        frame->started = frame->call.start;
         frame->call.start = ticks - frame->call.start; /* the slow form wants the duration */
         return WRAP_SLOW;
     }

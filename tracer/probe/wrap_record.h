@@ -75,9 +75,10 @@ static inline void wrap_start(struct wrap_frame *frame, const struct wrap *wrap,
     }
     if (record == NULL)
         return;
-    frame->call.window_number = probe_thread.window_number;
+    frame->call.chunk_number = probe_thread.chunk_number;
+    frame->call.object = wrap_object(frame, wrap);
     frame->call.start = clock_before();
-    probe_store(record, frame->call.start, (enum api)wrap->api, wrap_object(frame, wrap),
+    probe_store(record, frame->call.start, (enum api)wrap->api, frame->call.object,
                 wrap->flags | TRACE_UNFINISHED, context, 0);
 }
 
