@@ -90,14 +90,16 @@ $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 	@echo "LINK  $@"
 	@$(CC) -no-pie $(LDFLAGS) $^ $(LDLIBS:-lcapstone=-l:libcapstone.a) -o $@
 
-# Injected into other people's programs: no sanitizer, few dependencies, only the interposed
-# names visible.
+# Injected into other people's programs: no sanitizer, few dependencies, only the interposed names
+# visible. No vector registers: programs that call with a misaligned stack (hand-written assembly) get
+# away with it elsewhere.
 $(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h formats/*.h formats/*.def)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
-	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -fPIC -shared -fvisibility=hidden \
+	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -mgeneral-regs-only -fPIC -shared \
+	    -fvisibility=hidden \
 	    -static-libgcc $(PROBE_SRC) $(PROBE_ASM) formats/catalog.c formats/roles.c \
-	    -o $@ -ldl -lpthread
+	    -o $@ -Wl,-z,now -ldl -lpthread
 
 $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@
 /* Of the run: what stops in the kernel may cost before that is worth a line. */
 #define HOT_SHARE 0.01
 
-#define MOST_COST_NS 1e6 /* of a record; more is not to be believed */
+#define MOST_COST_PS 1000000000u /* of a record; more is not to be believed */
 
 struct converter {
     struct trace *trace;
@@ -398,6 +398,11 @@ static void tell_losses(struct converter *converter, const struct image *image) 
             "part of process %d: it made records faster than they could be written down, or had "
             "too many threads at once",
             process->pid);
+    if (process->flags & RAW_NO_CLOCK)
+        lacks_add(converter->lacks,
+                  "what a thread of process %d did in a sandbox that takes its clock away (strict "
+                  "seccomp)",
+                  process->pid);
     if (process->flags & RAW_NO_CHAIN)
         lacks_add(
             converter->lacks,
@@ -521,8 +526,8 @@ static void convert_blocks(struct converter *converter) {
 }
 
 /* What the program wrote there may be anything. */
-static double sane_cost(double ns) {
-    return ns >= 0 && ns < MOST_COST_NS ? ns : 0;
+static double sane_cost_ns(uint64_t cost_ps) {
+    return cost_ps < MOST_COST_PS ? (double)cost_ps / 1000 : 0;
 }
 
 void convert(struct trace *trace, const struct convert_input *input, struct lacks *lacks) {
@@ -545,8 +550,8 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     trace->meta.bytes = trace->meta.records * sizeof(struct trace_record);
     if (input->images->count > 0) {
         const struct raw_image *first = &input->images->items[0].process;
-        trace->meta.probe_ns = sane_cost(first->plain_ns);
-        trace->meta.timed_probe_ns = sane_cost(first->timed_ns);
+        trace->meta.probe_ns = sane_cost_ns(first->plain_ps);
+        trace->meta.timed_probe_ns = sane_cost_ns(first->timed_ps);
     }
     trace->contexts = converter.contexts.items;
     trace->n_contexts = converter.contexts.count;

@@ -36,7 +36,7 @@
 #define RAW_MAX_MODULES   1024u
 #define RAW_MAX_CONTEXTS  (1u << 15)
 #define RAW_CONTEXT_SLOTS (2 * RAW_MAX_CONTEXTS)
-#define RAW_MAX_CHUNKS    4096u
+#define RAW_MAX_CHUNKS    3584u
 #define RAW_CHUNK_RECORDS 128u       /* one page */
 #define RAW_MAX_THREADS   (1u << 20) /* of an image; further ones are lost */
 #define RAW_WORD_BITS     64u
@@ -46,6 +46,7 @@ enum raw_image_flag {
     RAW_EXECED = 1 << 1,   /* replaced itself by another program */
     RAW_FORKED = 1 << 2,   /* is a forked child, not the start of a program */
     RAW_NO_CHAIN = 1 << 3, /* call chains that could not be kept */
+    RAW_NO_CLOCK = 1 << 5, /* a thread gave up its time stamp counter */
     RAW_NO_CHUNK = 1 << 4, /* records were lost: all chunks were in use */
 };
 
@@ -61,8 +62,8 @@ struct raw_image {
     uint64_t start_ticks;
     uint64_t end_ticks; /* 0, or with records behind it = the end was not seen */
     uint64_t lost;      /* records */
-    double plain_ns;    /* cost of one record with one time stamp, measured at the start */
-    double timed_ns;    /* with two */
+    uint64_t plain_ps;  /* cost of one record with one time stamp, measured at the start */
+    uint64_t timed_ps;  /* with two */
 };
 
 /* A file with code in it, of the images with this root. Nothing is removed on dlclose. */

@@ -15,7 +15,7 @@
 #define CHUNK_BYTES  sizeof(struct raw_record[RAW_CHUNK_RECORDS])
 #define SPARE_CHUNKS 16
 #define LEAST_SPARE  (CHUNK_BYTES / 4) /* room for which a chunk is worth keeping */
-#define N_CACHES     1024              /* further threads unwind at each call */
+#define N_CACHES     512               /* calls of further threads have no chain */
 #define CACHE_WORDS  (N_CACHES / RAW_WORD_BITS)
 
 _Thread_local struct probe_thread probe_thread;
@@ -289,7 +289,8 @@ bool probe_attach(void) {
         return true;
     if (!probe_is_inside(probe_thread.changing) && attach())
         return true;
-    process_lost(1);
+    if (probe_thread.state != THREAD_STOPPED)
+        process_lost(1);
     return false;
 }
 
@@ -305,6 +306,22 @@ void buffer_forget(void) {
     probe_thread = (struct probe_thread){.stack_low = stack_low, .stack_high = stack_high};
 }
 
+void buffer_stop(void) {
+    probe_thread.inside = 0; /* a wrapped function that was never left must not open it again */
+    buffer_mark(RAW_MARK_END, clock_after(), 0, 0, 0, 0);
+    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
+    probe_thread.end = 0;
+    probe_thread.state = THREAD_STOPPED;
+    probe_thread.chunk_number += 2; /* what is under way is not completed */
+    give(probe_thread.older);
+    if (probe_thread.chunk != 0)
+        leave_chunk(probe_thread.chunk, probe_thread.cursor);
+    probe_thread.older = probe_thread.chunk = 0;
+    give_cache_back(probe_thread.chains);
+    probe_thread.chains = no_cache.chains;
+    probe_thread.changing = 0;
+}
+
 /* Destructor of our thread-specific key. Those of the program may come later and make calls still
  * to be recorded, so we ask for the last round. */
 void buffer_thread_ends(void *unused) {
@@ -314,16 +331,5 @@ void buffer_thread_ends(void *unused) {
         pthread_setspecific(probe_process.thread_key, unused);
         return;
     }
-    probe_thread.inside = 0; /* a wrapped function that was never left must not open it again */
-    buffer_mark(RAW_MARK_END, clock_after(), 0, 0, 0, 0);
-    probe_thread.changing = (uint64_t)__builtin_frame_address(0);
-    probe_thread.end = 0;
-    probe_thread.state = THREAD_STOPPED;
-    give(probe_thread.older);
-    if (probe_thread.chunk != 0)
-        leave_chunk(probe_thread.chunk, probe_thread.cursor);
-    probe_thread.older = probe_thread.chunk = 0;
-    give_cache_back(probe_thread.chains);
-    probe_thread.chains = no_cache.chains;
-    probe_thread.changing = 0;
+    buffer_stop();
 }

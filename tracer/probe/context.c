@@ -134,17 +134,13 @@ static size_t walk(struct probe_cache *cache, struct probe_site site) {
     return n;
 }
 
-static uint64_t home_of(struct probe_site site) {
-    return ((site.caller ^ (site.cfa >> 4)) * 0x9e3779b97f4a7c15ull) >> 56;
-}
-
 /* A wrapper around a lock is called from several places in turn, with the stack at the same depth:
  * chains that were pushed out of their place are kept in the places beside it. */
 #define WAYS 4
 
 static const struct probe_chain *find_beside(struct probe_site site) {
     for (uint64_t way = 1; way < WAYS; way++) {
-        const struct probe_chain *chain = &probe_thread.chains[home_of(site) ^ way];
+        const struct probe_chain *chain = &probe_thread.chains[probe_home(site) ^ way];
         if (chain->caller == site.caller && chain->cfa == site.cfa &&
             probe_chain_stands(chain, site))
             return chain;
@@ -161,7 +157,7 @@ static struct probe_chain *use_chain(struct probe_cache *cache, uint64_t place) 
  * one that is called from the same place at the same depth and has none either. */
 static void remember(struct probe_cache *cache, struct probe_site site, size_t n,
                      uint32_t context) {
-    uint64_t home = home_of(site);
+    uint64_t home = probe_home(site);
     struct probe_chain *chain = use_chain(cache, home);
     if (chain->caller == site.caller && chain->cfa == site.cfa)
         *use_chain(cache, home ^ (1 + chain->context % (WAYS - 1))) = *chain;

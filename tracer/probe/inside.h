@@ -89,6 +89,8 @@ void buffer_mark(enum raw_mark mark, uint64_t start, uint64_t duration, uint64_t
 int32_t buffer_tid(void);
 /* In a forked child: forgets the parent's buffers. */
 void buffer_forget(void);
+/* Ends the recording of the calling thread. */
+void buffer_stop(void);
 void buffer_thread_ends(void *unused);
 int32_t buffer_new_index(void);
 

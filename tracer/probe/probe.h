@@ -46,7 +46,8 @@ struct probe_chain {
     uint32_t offsets[RAW_MAX_DEPTH - 1]; /* where they are: bytes above the cfa */
 };
 
-#define PROBE_CHAINS 256 /* per thread, direct-mapped; a power of 2 */
+#define PROBE_CHAIN_BITS 7
+#define PROBE_CHAINS     (1u << PROBE_CHAIN_BITS) /* per thread, direct-mapped */
 
 enum probe_state {
     THREAD_NEW,
@@ -105,7 +106,7 @@ static inline bool probe_is_awake(void) {
 static inline bool probe_is_inside(uint64_t frame) {
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     return frame != 0 &&
-           !(here > frame && frame > probe_thread.stack_low && here < probe_thread.stack_high);
+           !(here >= frame && frame > probe_thread.stack_low && here < probe_thread.stack_high);
 }
 
 /* Where an interposer was called from. */
@@ -138,6 +139,12 @@ static inline bool probe_recording(void) {
     return LIKELY(probe_thread.end != 0 && probe_is_awake()) || probe_attach();
 }
 
+/* Where a chain has its place. */
+static inline uint64_t probe_home(struct probe_site site) {
+    uint64_t hash = (site.caller ^ (site.cfa >> 4)) * 0x9e3779b97f4a7c15ull;
+    return hash >> (64 - PROBE_CHAIN_BITS);
+}
+
 /* Do the chain's return addresses lie where they did? */
 static inline bool probe_chain_stands(const struct probe_chain *chain, struct probe_site site) {
     uint32_t n = chain->n_words;
@@ -154,15 +161,12 @@ static inline bool probe_chain_stands(const struct probe_chain *chain, struct pr
  * stack now, so two chains are never taken for each other because they share the innermost
  * call and the depth of the stack. */
 static inline uint32_t probe_context(struct probe_site site) {
-    uint64_t hash = (site.caller ^ (site.cfa >> 4)) * 0x9e3779b97f4a7c15ull;
-    const struct probe_chain *chain = &probe_thread.chains[hash >> 56];
-    if (UNLIKELY(chain->caller != site.caller || chain->cfa != site.cfa))
-        return probe_context_slow(site);
-    if (UNLIKELY(!probe_chain_stands(chain, site)))
+    const struct probe_chain *chain = &probe_thread.chains[probe_home(site)];
+    if (UNLIKELY(chain->caller != site.caller || chain->cfa != site.cfa ||
+                 !probe_chain_stands(chain, site)))
         return probe_context_slow(site);
     return chain->context;
 }
-_Static_assert(PROBE_CHAINS == 256, "the hash's top 8 bits");
 
 /* In an interposer: the context of this call of it. */
 #define PROBE_CONTEXT probe_context(PROBE_SITE)

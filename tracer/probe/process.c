@@ -11,10 +11,12 @@
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -197,8 +199,8 @@ static void measure_cost(void) {
     }
     probe_thread = own;
     memory_unmap(scratch, bytes);
-    probe_process.image->plain_ns = (double)plain_ns / COST_RECORDS;
-    probe_process.image->timed_ns = (double)timed_ns / COST_RECORDS;
+    probe_process.image->plain_ps = plain_ns * 1000 / COST_RECORDS;
+    probe_process.image->timed_ps = timed_ns * 1000 / COST_RECORDS;
 }
 
 /* ---- fork ---- */
@@ -207,8 +209,8 @@ static void start_again_in_child(void) {
     struct raw_image parent = *probe_process.image;
     if (!new_image(RAW_FORKED, buffer_tid(), parent.pid, parent.root))
         return;
-    probe_process.image->plain_ns = parent.plain_ns;
-    probe_process.image->timed_ns = parent.timed_ns;
+    probe_process.image->plain_ps = parent.plain_ps;
+    probe_process.image->timed_ps = parent.timed_ps;
     probe_process.main_thread = pthread_self();
     threads_forget();
     __atomic_store_n(&probe_page.awake, 1, __ATOMIC_RELAXED);
@@ -256,13 +258,62 @@ PROBE_EXPORT pid_t _Fork(void) {
     return pid;
 }
 
-/* ---- end ---- */
+/* ---- sandboxes ---- */
 
 /* A child that was made behind our back has our memory, but its end is not ours. One of vfork
  * writes to its parent's: who reads it knows. */
 static bool is_us(void) {
     return probe_process.active && probe_is_awake();
 }
+
+/* With the strict mode of seccomp the kernel takes the time stamp counter away from the thread:
+ * from there on it cannot be recorded. */
+
+static void lose_clock(void) {
+    if (!is_us() || probe_thread.state == THREAD_NEW)
+        return;
+    buffer_stop();
+    __atomic_fetch_or(&probe_process.image->flags, RAW_NO_CLOCK, __ATOMIC_RELAXED);
+}
+
+static bool takes_clock(long option, long argument) {
+    return (option == PR_SET_SECCOMP && argument == SECCOMP_MODE_STRICT) ||
+           (option == PR_SET_TSC && argument == PR_TSC_SIGSEGV);
+}
+
+static long (*real_syscall)(long number, ...);
+
+/* As libc's does, it passes on six arguments, however many there are. */
+PROBE_EXPORT long syscall(long number, ...) {
+    va_list list;
+    long a[6];
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    interpose_resolve();
+    if ((number == SYS_prctl && takes_clock(a[0], a[1])) ||
+        (number == SYS_seccomp && a[0] == SECCOMP_SET_MODE_STRICT))
+        lose_clock();
+    return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static int (*real_prctl)(int option, ...);
+
+PROBE_EXPORT int prctl(int option, ...) {
+    va_list list;
+    long a[4];
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    interpose_resolve();
+    if (takes_clock(option, a[0]))
+        lose_clock();
+    return real_prctl(option, a[0], a[1], a[2], a[3]);
+}
+
+/* ---- end ---- */
 
 void process_finish(void) {
     if (!is_us())
@@ -435,10 +486,10 @@ PROBE_EXPORT int execle(const char *path, const char *first, ...) {
 }
 
 void process_resolve(void) {
-    const struct elf_wanted wanted[] = {{"_Fork", (void **)&real_fork},
-                                        {"execve", (void **)&real_execve},
-                                        {"execvpe", (void **)&real_execvpe},
-                                        {"fexecve", (void **)&real_fexecve}};
+    const struct elf_wanted wanted[] = {
+        {"_Fork", (void **)&real_fork},      {"syscall", (void **)&real_syscall},
+        {"prctl", (void **)&real_prctl},     {"execve", (void **)&real_execve},
+        {"execvpe", (void **)&real_execvpe}, {"fexecve", (void **)&real_fexecve}};
     elf_resolve(wanted, sizeof wanted / sizeof *wanted);
 }
 

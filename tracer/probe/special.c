@@ -55,23 +55,28 @@ static void free_start(struct start *start) {
     __atomic_store_n(&start->taken, 0, __ATOMIC_RELEASE);
 }
 
-static struct start begin_thread(void *argument) {
-    struct start start = *(struct start *)argument;
-    free_start(argument);
-    buffer_attach(start.index, start.creator, start.context, start.shown_routine,
-                  start.stack_bytes);
-    context_cover(start.shown_routine);
-    return start;
+static void attach_started(const struct start *start) {
+    buffer_attach(start->index, start->creator, start->context, start->shown_routine,
+                  start->stack_bytes);
+    context_cover(start->shown_routine);
 }
 
-static void *run_thread(void *argument) {
-    struct start start = begin_thread(argument);
-    return start.routine(start.argument);
+static void *run_thread(void *given) {
+    struct start *start = given;
+    void *(*routine)(void *) = start->routine;
+    void *argument = start->argument;
+    attach_started(start);
+    free_start(start);
+    return routine(argument);
 }
 
-static int run_c11_thread(void *argument) {
-    struct start start = begin_thread(argument);
-    return start.c11_routine(start.argument);
+static int run_c11_thread(void *given) {
+    struct start *start = given;
+    thrd_start_t routine = start->c11_routine;
+    void *argument = start->argument;
+    attach_started(start);
+    free_start(start);
+    return routine(argument);
 }
 
 /* `start` has been given back by the thread, if there is one. */

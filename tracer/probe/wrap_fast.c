@@ -8,8 +8,7 @@
 
 /* As probe_context(), or TRACE_NO_CONTEXT. */
 static inline uint32_t known_context(struct probe_site site) {
-    uint64_t hash = (site.caller ^ (site.cfa >> 4)) * 0x9e3779b97f4a7c15ull;
-    const struct probe_chain *chain = &probe_thread.chains[hash >> 56];
+    const struct probe_chain *chain = &probe_thread.chains[probe_home(site)];
     if (chain->caller != site.caller || chain->cfa != site.cfa)
         return TRACE_NO_CONTEXT;
     return probe_chain_stands(chain, site) ? chain->context : TRACE_NO_CONTEXT;
