@@ -29,14 +29,14 @@
 
 #define RAW_DIRECTORY_VARIABLE "PERSIK_PROBE_DIR"
 
-/* Sizes of the segment's tables. The chunks hold a sixtieth of a second at full speed on two
+/* Sizes of the segment's tables. The chunks hold a hundredth of a second at full speed on two
  * cores; many small ones rather than few large ones, for a program may have thousands of threads.
  */
 #define RAW_MAX_IMAGES    1024u
-#define RAW_MAX_MODULES   1024u
+#define RAW_MAX_MODULES   512u
 #define RAW_MAX_CONTEXTS  (1u << 15)
 #define RAW_CONTEXT_SLOTS (2 * RAW_MAX_CONTEXTS)
-#define RAW_MAX_CHUNKS    3584u
+#define RAW_MAX_CHUNKS    3072u
 #define RAW_CHUNK_RECORDS 128u       /* one page */
 #define RAW_MAX_THREADS   (1u << 20) /* of an image; further ones are lost */
 #define RAW_WORD_BITS     64u

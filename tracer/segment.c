@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +21,6 @@
 #define NAP_NS       4000000
 #define SHORT_NAP_NS 500000
 #define MANY         (RAW_MAX_CHUNKS / 32) /* so many at once call for a short nap */
-#define MOST_URGENT  (-20)
 
 /* Of a limit on address space, what the segment may take. */
 #define SPACE_PART 16u
@@ -175,7 +174,8 @@ void segment_finish(struct segment *segment) {
 static void *run(void *argument) {
     struct segment *segment = argument;
     /* Where the program has all cores we come late and chunks run out. Not everybody may. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), MOST_URGENT);
+    struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_RR)};
+    pthread_setschedparam(pthread_self(), SCHED_RR, &lowest);
     while (!__atomic_load_n(&segment->stop, __ATOMIC_ACQUIRE)) {
         bool many = take_full(segment) > MANY;
         struct timespec nap = {.tv_nsec = many ? SHORT_NAP_NS : NAP_NS};

@@ -95,6 +95,12 @@ static void give(uint64_t chunk) {
         set_bit(probe_segment->full, (chunk - (uint64_t)probe_segment->chunks) / CHUNK_BYTES);
 }
 
+static void give_away(uint64_t *chunk) {
+    uint64_t given = *chunk;
+    *chunk = 0;
+    give(given);
+}
+
 static uint64_t take_chunk(void) {
     int index = take_bit(probe_segment->free, probe_process.n_chunk_words);
     return index < 0 ? 0 : (uint64_t)memset(probe_segment->chunks[index], 0, CHUNK_BYTES);
@@ -153,15 +159,16 @@ static void begin_chunk(uint64_t cursor) {
 /* In place of the full chunk; false: there is none. */
 static bool next_chunk(void) {
     probe_thread.end = 0;
-    give(probe_thread.older);
+    give_away(&probe_thread.older);
     probe_thread.older = probe_thread.chunk;
+    probe_thread.chunk = 0;
     uint64_t fresh = take_chunk();
     if (fresh != 0) {
         begin_chunk(fresh);
         return true;
     }
-    give(probe_thread.older);
-    probe_thread.older = probe_thread.chunk = probe_thread.cursor = 0;
+    give_away(&probe_thread.older);
+    probe_thread.cursor = 0;
     probe_thread.chunk_number += 2; /* neither of these is ours any more */
     probe_thread.state = THREAD_WAITING;
     __atomic_fetch_or(&probe_process.image->flags, RAW_NO_CHUNK, __ATOMIC_RELAXED);
@@ -273,9 +280,13 @@ bool buffer_attach(int32_t index, int32_t creator, uint32_t context, uint64_t ro
 static bool attach(void) {
     if (probe_thread.state == THREAD_NEW)
         return buffer_attach(buffer_new_index(), -1, TRACE_NO_CONTEXT, 0, 0);
-    if (probe_thread.state != THREAD_WAITING)
+    if (probe_thread.state == THREAD_STOPPED)
         return false;
     probe_thread.changing = (uint64_t)__builtin_frame_address(0);
+    /* A signal handler may have left next_chunk() half done, by siglongjmp. */
+    give_away(&probe_thread.older);
+    give_away(&probe_thread.chunk);
+    probe_thread.chunk_number += 2;
     bool recording = begin();
     probe_thread.changing = 0;
     return recording;
@@ -313,10 +324,10 @@ void buffer_stop(void) {
     probe_thread.end = 0;
     probe_thread.state = THREAD_STOPPED;
     probe_thread.chunk_number += 2; /* what is under way is not completed */
-    give(probe_thread.older);
+    give_away(&probe_thread.older);
     if (probe_thread.chunk != 0)
         leave_chunk(probe_thread.chunk, probe_thread.cursor);
-    probe_thread.older = probe_thread.chunk = 0;
+    probe_thread.chunk = 0;
     give_cache_back(probe_thread.chains);
     probe_thread.chains = no_cache.chains;
     probe_thread.changing = 0;

@@ -10,6 +10,9 @@
 #include <sys/auxv.h>
 
 #define START_BYTES 64 /* more than the size of _start */
+/* Bytes: with less the program may end where without us it would not. The control block and thread
+ * variables, some 3 KB, count among them. */
+#define LEAST_STACK 4096
 
 struct range {
     uint64_t low, high;
@@ -191,7 +194,9 @@ uint32_t probe_context_slow(struct probe_site site) {
     if (known != NULL)
         return known->context;
     struct probe_cache *cache = buffer_cache();
-    if (cache == NULL || !probe_is_awake() || probe_is_inside(probe_thread.walking))
+    uint64_t stack_left = (uint64_t)__builtin_frame_address(0) - probe_thread.stack_low;
+    if (cache == NULL || !probe_is_awake() || probe_is_inside(probe_thread.walking) ||
+        stack_left < LEAST_STACK)
         return TRACE_NO_CONTEXT;
     probe_thread.walking = (uint64_t)__builtin_frame_address(0);
     uint32_t context = find(cache, site);
