@@ -191,7 +191,7 @@ static uint64_t take_pointer(const struct walk *work, struct reader *reader, uns
 /* From `at` to the end of the segment with the tables. */
 static struct reader reader_at(const struct walk *work, uint64_t at) {
     const struct tables *tables = &work->tables;
-    if (at < tables->low || at >= tables->high)
+    if (at == 0 || at < tables->low || at >= tables->high)
         return (struct reader){.bad = true};
     return (struct reader){.at = at, .end = tables->high};
 }
