@@ -44,6 +44,9 @@ enum {
     STACK_WORDS = 16, /* of the expressions' machine */
 };
 
+/* Steps of the walk that need stack of their own, but not at the same time. */
+#define APART __attribute__((noinline))
+
 #define MAX_INSTRUCTIONS 20000 /* for one function: a garbled length must not keep us busy */
 #define PAGE_BYTES       4096
 
@@ -197,14 +200,13 @@ static struct reader reader_at(const struct walk *work, uint64_t at) {
 }
 
 /* An entry of .eh_frame: its content after the length. */
-static struct reader entry_at(const struct walk *work, uint64_t at) {
-    struct reader reader = reader_at(work, at);
-    uint64_t bytes = take(&reader, 4);
-    if (bytes == 0 || bytes > reader.end - reader.at) /* also: the 64-bit format */
-        reader.bad = true;
+static void open_entry(const struct walk *work, uint64_t at, struct reader *entry) {
+    *entry = reader_at(work, at);
+    uint64_t bytes = take(entry, 4);
+    if (bytes == 0 || bytes > entry->end - entry->at) /* also: the 64-bit format */
+        entry->bad = true;
     else
-        reader.end = reader.at + bytes;
-    return reader;
+        entry->end = entry->at + bytes;
 }
 
 /* ---- the object that code belongs to ---- */
@@ -245,7 +247,7 @@ static bool find_segment(struct walk *work) {
     return false;
 }
 
-static bool find_tables(struct walk *work, uint64_t pc) {
+static APART bool find_tables(struct walk *work, uint64_t pc) {
     struct tables *tables = &work->tables;
     if (pc >= tables->code_low && pc < tables->code_high) /* as the frame before */
         return true;
@@ -323,37 +325,37 @@ static void read_augmentation(struct function *function, struct reader *letters,
 /* The common information entry at `at`. */
 static bool read_common(struct walk *work, uint64_t at) {
     struct function *function = &work->function;
-    struct reader reader = entry_at(work, at);
-    uint64_t id = take(&reader, 4), version = take(&reader, 1);
+    struct reader *entry = &function->initial;
+    open_entry(work, at, entry);
+    uint64_t id = take(entry, 4), version = take(entry, 1);
     if (id != 0 || (version != 1 && version != 3 && version != 4))
         return false;
-    struct reader letters = reader;
-    while (take(&reader, 1) != 0)
+    struct reader letters = *entry;
+    while (take(entry, 1) != 0)
         ;
-    if (version == 4 && take(&reader, 2) != 8) /* size of an address, and of no segment */
+    if (version == 4 && take(entry, 2) != 8) /* size of an address, and of no segment */
         return false;
-    function->code_factor = take_uleb(&reader);
-    function->data_factor = take_sleb(&reader);
-    uint64_t column = version == 1 ? take(&reader, 1) : take_uleb(&reader);
-    read_augmentation(function, &letters, &reader);
-    function->initial = reader;
-    return !reader.bad && column == RETURN_ADDRESS;
+    function->code_factor = take_uleb(entry);
+    function->data_factor = take_sleb(entry);
+    uint64_t column = version == 1 ? take(entry, 1) : take_uleb(entry);
+    read_augmentation(function, &letters, entry);
+    return !entry->bad && column == RETURN_ADDRESS;
 }
 
 /* Leaves the entry of the function at `pc` in work->function. */
-static bool read_function(struct walk *work, uint64_t pc) {
+static APART bool read_function(struct walk *work, uint64_t pc) {
     struct function *function = &work->function;
     memset(function, 0, sizeof *function);
-    struct reader reader = entry_at(work, find_entry(work, pc));
-    uint64_t here = reader.at, back = take(&reader, 4);
-    if (reader.bad || back == 0 || !read_common(work, here - back))
+    struct reader *entry = &function->code;
+    open_entry(work, find_entry(work, pc), entry);
+    uint64_t here = entry->at, back = take(entry, 4);
+    if (entry->bad || back == 0 || !read_common(work, here - back))
         return false;
-    function->start = take_pointer(work, &reader, function->encoding);
-    uint64_t bytes = take_form(&reader, function->encoding);
+    function->start = take_pointer(work, entry, function->encoding);
+    uint64_t bytes = take_form(entry, function->encoding);
     if (function->has_extra)
-        skip(&reader, take_uleb(&reader));
-    function->code = reader;
-    return !reader.bad && pc >= function->start && pc - function->start < bytes;
+        skip(entry, take_uleb(entry));
+    return !entry->bad && pc >= function->start && pc - function->start < bytes;
 }
 
 /* ---- instructions: what the rules are at an address ---- */
@@ -528,7 +530,7 @@ static bool run(struct walk *work, uint64_t pc) {
 }
 
 /* Leaves the rules at `pc` in work->machine.row. */
-static bool find_row(struct walk *work, uint64_t pc) {
+static APART bool find_row(struct walk *work, uint64_t pc) {
     struct machine *machine = &work->machine;
     memset(&machine->row, 0, sizeof machine->row);
     memset(&machine->initial, 0, sizeof machine->initial);
@@ -777,7 +779,7 @@ static bool find_value(struct walk *work, unsigned number, uint64_t cfa, uint64_
 }
 
 /* Gives every register the value that it has in the caller. */
-static void leave_frame(struct walk *work, uint64_t cfa, uint64_t return_address) {
+static APART void leave_frame(struct walk *work, uint64_t cfa, uint64_t return_address) {
     work->outer_known = 1u << RETURN_ADDRESS;
     for (unsigned number = 0; number < RETURN_ADDRESS; number++)
         if (find_value(work, number, cfa, &work->outer[number]))
