@@ -29,7 +29,7 @@ struct unwind_frame {
 /* The walk's working memory: the stack of the program may be small. Need not be initialised, holds
  * nothing from one walk to the next. */
 struct unwind {
-    _Alignas(16) unsigned char memory[UNWIND_BYTES];
+    uint64_t memory[UNWIND_BYTES / 8];
 };
 
 /* Registers here and now, in the function that uses it: to be walked before that returns. */
