@@ -147,7 +147,7 @@ static inline uint64_t take_sleb(struct reader *reader) {
     return take_leb(reader, true);
 }
 
-static inline void skip(struct reader *reader, uint64_t bytes) {
+static inline void pass_over(struct reader *reader, uint64_t bytes) {
     if (bytes > reader->end - reader->at) {
         reader->bad = true;
         bytes = reader->end - reader->at;
@@ -269,7 +269,7 @@ static uint64_t find_entry(const struct walk *work, uint64_t pc) {
     uint64_t header = work->tables.header;
     struct reader reader = reader_at(work, header);
     uint64_t encodings = take(&reader, 4);
-    skip(&reader, 4); /* where .eh_frame is */
+    pass_over(&reader, 4); /* where .eh_frame is */
     uint64_t count = take(&reader, 4);
     /* Version 1, 4-byte pointer, 4-byte count, table of 4-byte offsets from the header. */
     if (reader.bad || encodings != 0x3b031b01 || count > (reader.end - reader.at) / 8)
@@ -302,7 +302,7 @@ static void read_augmentation(struct function *function, struct reader *letters,
         function->has_extra = true;
         uint64_t bytes = take_uleb(reader);
         struct reader data = *reader;
-        skip(reader, bytes);
+        pass_over(reader, bytes);
         data.end = reader->at;
         while (!data.bad && (letter = take(letters, 1)) != 0) {
             if (letter == 'R')
@@ -354,7 +354,7 @@ static APART bool read_function(struct walk *work, uint64_t pc) {
     function->start = take_pointer(work, entry, function->encoding);
     uint64_t bytes = take_form(entry, function->encoding);
     if (function->has_extra)
-        skip(entry, take_uleb(entry));
+        pass_over(entry, take_uleb(entry));
     return !entry->bad && pc >= function->start && pc - function->start < bytes;
 }
 
@@ -379,7 +379,7 @@ static bool set_cfa(struct machine *machine, enum rule kind, uint64_t number, ui
 static uint64_t take_expression(struct walk *work) {
     struct machine *machine = &work->machine;
     uint64_t at = machine->code.at - work->tables.low;
-    skip(&machine->code, take_uleb(&machine->code));
+    pass_over(&machine->code, take_uleb(&machine->code));
     return at;
 }
 
