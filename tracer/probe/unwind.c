@@ -249,7 +249,7 @@ static bool find_segment(struct walk *work) {
 
 static APART bool find_tables(struct walk *work, uint64_t pc) {
     struct tables *tables = &work->tables;
-    if (pc >= tables->code_low && pc < tables->code_high) /* as the frame before */
+    if (pc < tables->code_high && pc >= tables->code_low) /* as the frame before */
         return true;
     tables->code_high = 0;
     if (_dl_find_object((void *)pc, &work->found) != 0)
