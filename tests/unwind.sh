@@ -38,6 +38,7 @@ gcc gnu17 unwind_chains.c -O3 -fomit-frame-pointer
 gcc gnu17 unwind_chains.c -O2 -fno-omit-frame-pointer
 gcc gnu17 unwind_chains.c -O2 -no-pie -fcf-protection
 gcc gnu17 unwind_chains.c -Os -Wl,-z,lazy
+gcc gnu17 unwind_chains.c -O2 -no-pie -Wl,-z,max-page-size=0x200000
 clang-14 gnu17 unwind_chains.c -O0
 clang-14 gnu17 unwind_chains.c -O2
 clang-14 gnu17 unwind_chains.c -O3 -fno-omit-frame-pointer

@@ -211,34 +211,41 @@ static void open_entry(const struct walk *work, uint64_t at, struct reader *entr
 
 /* ---- the object that code belongs to ---- */
 
+/* The program headers that the kernel told of, if they are the object's; they say so themselves. */
+static bool are_headers_of(const struct link_map *map, const ElfW(Phdr) * headers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_PHDR)
+            return map->l_addr + headers[i].p_vaddr == (uint64_t)headers;
+    return false;
+}
+
 /* The program's own headers are where the kernel says; a library's behind its first bytes, which
- * are mapped. The loader has read both. NULL: not there. */
+ * are mapped. The loader has read both. NULL: not there. Of a program with holes between its
+ * segments `dlfo_map_start` is where the code begins. */
 static const ElfW(Phdr) * headers_of(const struct dl_find_object *object, size_t *count) {
-    uint64_t low = (uint64_t)object->dlfo_map_start, high = (uint64_t)object->dlfo_map_end;
-    uint64_t program = getauxval(AT_PHDR);
+    const ElfW(Phdr) *program = (const ElfW(Phdr) *)getauxval(AT_PHDR);
     *count = getauxval(AT_PHNUM);
-    if (program >= low && program < high)
-        return (const ElfW(Phdr) *)program;
+    if (object->dlfo_link_map->l_prev == NULL && program != NULL &&
+        are_headers_of(object->dlfo_link_map, program, *count))
+        return program;
     const ElfW(Ehdr) *file = object->dlfo_map_start;
     if (memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_phoff > PAGE_BYTES ||
         file->e_phoff + file->e_phnum * sizeof(ElfW(Phdr)) > PAGE_BYTES)
         return NULL;
     *count = file->e_phnum;
-    return (const ElfW(Phdr) *)(low + file->e_phoff);
+    return (const ElfW(Phdr) *)((uint64_t)file + file->e_phoff);
 }
 
 /* Between segments there may be holes: only the segment that has the header is read. Linkers put
  * header and tables into the same one. */
 static bool find_segment(struct walk *work) {
-    const struct dl_find_object *object = &work->found;
     struct tables *tables = &work->tables;
     size_t count;
-    const ElfW(Phdr) *headers = headers_of(object, &count);
+    const ElfW(Phdr) *headers = headers_of(&work->found, &count);
     for (size_t i = 0; headers != NULL && i < count; i++) {
-        uint64_t low = object->dlfo_link_map->l_addr + headers[i].p_vaddr;
+        uint64_t low = work->found.dlfo_link_map->l_addr + headers[i].p_vaddr;
         if (headers[i].p_type != PT_LOAD || (headers[i].p_flags & PF_R) == 0 ||
-            tables->header < low || tables->header - low >= headers[i].p_filesz ||
-            low < tables->code_low || headers[i].p_filesz > tables->code_high - low)
+            tables->header < low || tables->header - low >= headers[i].p_filesz)
             continue;
         tables->low = low;
         tables->high = low + headers[i].p_filesz;
