@@ -230,17 +230,23 @@ static void look_in_hash(const struct object *object, const struct name *name,
     }
 }
 
-/* The name's address in the object; NULL: not defined there. */
-static void *look_in(const struct object *object, const struct name *name) {
+/* NULL: not defined in the object. */
+static const ElfW(Sym) * find_symbol(const struct object *object, const struct name *name) {
     struct found found = {.match = MATCH_NONE};
     if (object->gnu_hash != 0)
         look_in_gnu_hash(object, name, &found);
     else if (object->hash != 0)
         look_in_hash(object, name, &found);
-    if (found.match == MATCH_NONE)
+    return found.symbol;
+}
+
+/* The name's address in the object; NULL: not defined there. */
+static void *look_in(const struct object *object, const struct name *name) {
+    const ElfW(Sym) *symbol = find_symbol(object, name);
+    if (symbol == NULL)
         return NULL;
-    uint64_t address = object->base + found.symbol->st_value;
-    if (ELF64_ST_TYPE(found.symbol->st_info) == STT_GNU_IFUNC)
+    uint64_t address = object->base + symbol->st_value;
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
         return ((void *(*)(void))address)(); /* chooses among several, by the processor */
     return (void *)address;
 }

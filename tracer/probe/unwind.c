@@ -44,6 +44,9 @@ enum {
     STACK_WORDS = 16, /* of the expressions' machine */
 };
 
+/* Steps of the walk that need stack of their own, but not at the same time. */
+#define APART __attribute__((noinline))
+
 #define MAX_INSTRUCTIONS 20000 /* for one function: a garbled length must not keep us busy */
 #define PAGE_BYTES       4096
 
@@ -144,7 +147,7 @@ static inline uint64_t take_sleb(struct reader *reader) {
     return take_leb(reader, true);
 }
 
-static inline void skip(struct reader *reader, uint64_t bytes) {
+static inline void pass_over(struct reader *reader, uint64_t bytes) {
     if (bytes > reader->end - reader->at) {
         reader->bad = true;
         bytes = reader->end - reader->at;
@@ -197,46 +200,52 @@ static struct reader reader_at(const struct walk *work, uint64_t at) {
 }
 
 /* An entry of .eh_frame: its content after the length. */
-static struct reader entry_at(const struct walk *work, uint64_t at) {
-    struct reader reader = reader_at(work, at);
-    uint64_t bytes = take(&reader, 4);
-    if (bytes == 0 || bytes > reader.end - reader.at) /* also: the 64-bit format */
-        reader.bad = true;
+static void open_entry(const struct walk *work, uint64_t at, struct reader *entry) {
+    *entry = reader_at(work, at);
+    uint64_t bytes = take(entry, 4);
+    if (bytes == 0 || bytes > entry->end - entry->at) /* also: the 64-bit format */
+        entry->bad = true;
     else
-        reader.end = reader.at + bytes;
-    return reader;
+        entry->end = entry->at + bytes;
 }
 
 /* ---- the object that code belongs to ---- */
 
+/* The program headers that the kernel told of, if they are the object's; they say so themselves. */
+static bool are_headers_of(const struct link_map *map, const ElfW(Phdr) * headers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_PHDR)
+            return map->l_addr + headers[i].p_vaddr == (uint64_t)headers;
+    return false;
+}
+
 /* The program's own headers are where the kernel says; a library's behind its first bytes, which
- * are mapped. The loader has read both. NULL: not there. */
+ * are mapped. The loader has read both. NULL: not there. Of a program with holes between its
+ * segments `dlfo_map_start` is where the code begins. */
 static const ElfW(Phdr) * headers_of(const struct dl_find_object *object, size_t *count) {
-    uint64_t low = (uint64_t)object->dlfo_map_start, high = (uint64_t)object->dlfo_map_end;
-    uint64_t program = getauxval(AT_PHDR);
+    const ElfW(Phdr) *program = (const ElfW(Phdr) *)getauxval(AT_PHDR);
     *count = getauxval(AT_PHNUM);
-    if (program >= low && program < high)
-        return (const ElfW(Phdr) *)program;
+    if (object->dlfo_link_map->l_prev == NULL && program != NULL &&
+        are_headers_of(object->dlfo_link_map, program, *count))
+        return program;
     const ElfW(Ehdr) *file = object->dlfo_map_start;
     if (memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_phoff > PAGE_BYTES ||
         file->e_phoff + file->e_phnum * sizeof(ElfW(Phdr)) > PAGE_BYTES)
         return NULL;
     *count = file->e_phnum;
-    return (const ElfW(Phdr) *)(low + file->e_phoff);
+    return (const ElfW(Phdr) *)((uint64_t)file + file->e_phoff);
 }
 
 /* Between segments there may be holes: only the segment that has the header is read. Linkers put
  * header and tables into the same one. */
 static bool find_segment(struct walk *work) {
-    const struct dl_find_object *object = &work->found;
     struct tables *tables = &work->tables;
     size_t count;
-    const ElfW(Phdr) *headers = headers_of(object, &count);
+    const ElfW(Phdr) *headers = headers_of(&work->found, &count);
     for (size_t i = 0; headers != NULL && i < count; i++) {
-        uint64_t low = object->dlfo_link_map->l_addr + headers[i].p_vaddr;
+        uint64_t low = work->found.dlfo_link_map->l_addr + headers[i].p_vaddr;
         if (headers[i].p_type != PT_LOAD || (headers[i].p_flags & PF_R) == 0 ||
-            tables->header < low || tables->header - low >= headers[i].p_filesz ||
-            low < tables->code_low || headers[i].p_filesz > tables->code_high - low)
+            tables->header < low || tables->header - low >= headers[i].p_filesz)
             continue;
         tables->low = low;
         tables->high = low + headers[i].p_filesz;
@@ -245,9 +254,9 @@ static bool find_segment(struct walk *work) {
     return false;
 }
 
-static bool find_tables(struct walk *work, uint64_t pc) {
+static APART bool find_tables(struct walk *work, uint64_t pc) {
     struct tables *tables = &work->tables;
-    if (pc >= tables->code_low && pc < tables->code_high) /* as the frame before */
+    if (pc < tables->code_high && pc >= tables->code_low) /* as the frame before */
         return true;
     tables->code_high = 0;
     if (_dl_find_object((void *)pc, &work->found) != 0)
@@ -267,7 +276,7 @@ static uint64_t find_entry(const struct walk *work, uint64_t pc) {
     uint64_t header = work->tables.header;
     struct reader reader = reader_at(work, header);
     uint64_t encodings = take(&reader, 4);
-    skip(&reader, 4); /* where .eh_frame is */
+    pass_over(&reader, 4); /* where .eh_frame is */
     uint64_t count = take(&reader, 4);
     /* Version 1, 4-byte pointer, 4-byte count, table of 4-byte offsets from the header. */
     if (reader.bad || encodings != 0x3b031b01 || count > (reader.end - reader.at) / 8)
@@ -300,7 +309,7 @@ static void read_augmentation(struct function *function, struct reader *letters,
         function->has_extra = true;
         uint64_t bytes = take_uleb(reader);
         struct reader data = *reader;
-        skip(reader, bytes);
+        pass_over(reader, bytes);
         data.end = reader->at;
         while (!data.bad && (letter = take(letters, 1)) != 0) {
             if (letter == 'R')
@@ -323,37 +332,37 @@ static void read_augmentation(struct function *function, struct reader *letters,
 /* The common information entry at `at`. */
 static bool read_common(struct walk *work, uint64_t at) {
     struct function *function = &work->function;
-    struct reader reader = entry_at(work, at);
-    uint64_t id = take(&reader, 4), version = take(&reader, 1);
+    struct reader *entry = &function->initial;
+    open_entry(work, at, entry);
+    uint64_t id = take(entry, 4), version = take(entry, 1);
     if (id != 0 || (version != 1 && version != 3 && version != 4))
         return false;
-    struct reader letters = reader;
-    while (take(&reader, 1) != 0)
+    struct reader letters = *entry;
+    while (take(entry, 1) != 0)
         ;
-    if (version == 4 && take(&reader, 2) != 8) /* size of an address, and of no segment */
+    if (version == 4 && take(entry, 2) != 8) /* size of an address, and of no segment */
         return false;
-    function->code_factor = take_uleb(&reader);
-    function->data_factor = take_sleb(&reader);
-    uint64_t column = version == 1 ? take(&reader, 1) : take_uleb(&reader);
-    read_augmentation(function, &letters, &reader);
-    function->initial = reader;
-    return !reader.bad && column == RETURN_ADDRESS;
+    function->code_factor = take_uleb(entry);
+    function->data_factor = take_sleb(entry);
+    uint64_t column = version == 1 ? take(entry, 1) : take_uleb(entry);
+    read_augmentation(function, &letters, entry);
+    return !entry->bad && column == RETURN_ADDRESS;
 }
 
 /* Leaves the entry of the function at `pc` in work->function. */
-static bool read_function(struct walk *work, uint64_t pc) {
+static APART bool read_function(struct walk *work, uint64_t pc) {
     struct function *function = &work->function;
     memset(function, 0, sizeof *function);
-    struct reader reader = entry_at(work, find_entry(work, pc));
-    uint64_t here = reader.at, back = take(&reader, 4);
-    if (reader.bad || back == 0 || !read_common(work, here - back))
+    struct reader *entry = &function->code;
+    open_entry(work, find_entry(work, pc), entry);
+    uint64_t here = entry->at, back = take(entry, 4);
+    if (entry->bad || back == 0 || !read_common(work, here - back))
         return false;
-    function->start = take_pointer(work, &reader, function->encoding);
-    uint64_t bytes = take_form(&reader, function->encoding);
+    function->start = take_pointer(work, entry, function->encoding);
+    uint64_t bytes = take_form(entry, function->encoding);
     if (function->has_extra)
-        skip(&reader, take_uleb(&reader));
-    function->code = reader;
-    return !reader.bad && pc >= function->start && pc - function->start < bytes;
+        pass_over(entry, take_uleb(entry));
+    return !entry->bad && pc >= function->start && pc - function->start < bytes;
 }
 
 /* ---- instructions: what the rules are at an address ---- */
@@ -377,7 +386,7 @@ static bool set_cfa(struct machine *machine, enum rule kind, uint64_t number, ui
 static uint64_t take_expression(struct walk *work) {
     struct machine *machine = &work->machine;
     uint64_t at = machine->code.at - work->tables.low;
-    skip(&machine->code, take_uleb(&machine->code));
+    pass_over(&machine->code, take_uleb(&machine->code));
     return at;
 }
 
@@ -528,7 +537,7 @@ static bool run(struct walk *work, uint64_t pc) {
 }
 
 /* Leaves the rules at `pc` in work->machine.row. */
-static bool find_row(struct walk *work, uint64_t pc) {
+static APART bool find_row(struct walk *work, uint64_t pc) {
     struct machine *machine = &work->machine;
     memset(&machine->row, 0, sizeof machine->row);
     memset(&machine->initial, 0, sizeof machine->initial);
@@ -777,7 +786,7 @@ static bool find_value(struct walk *work, unsigned number, uint64_t cfa, uint64_
 }
 
 /* Gives every register the value that it has in the caller. */
-static void leave_frame(struct walk *work, uint64_t cfa, uint64_t return_address) {
+static APART void leave_frame(struct walk *work, uint64_t cfa, uint64_t return_address) {
     work->outer_known = 1u << RETURN_ADDRESS;
     for (unsigned number = 0; number < RETURN_ADDRESS; number++)
         if (find_value(work, number, cfa, &work->outer[number]))

@@ -29,21 +29,21 @@ struct unwind_frame {
 /* The walk's working memory: the stack of the program may be small. Need not be initialised, holds
  * nothing from one walk to the next. */
 struct unwind {
-    _Alignas(16) unsigned char memory[UNWIND_BYTES];
+    uint64_t memory[UNWIND_BYTES / 8];
 };
 
 /* Registers here and now, in the function that uses it: to be walked before that returns. */
 #define UNWIND_HERE(registers)                                                                     \
     __asm__ volatile("leaq 0f(%%rip), %%rax\n"                                                     \
-                     "0:\tmovq %%rax, 0(%0)\n\t"                                                   \
-                     "movq %%rsp, 8(%0)\n\t"                                                       \
-                     "movq %%rbp, 16(%0)\n\t"                                                      \
-                     "movq %%rbx, 24(%0)\n\t"                                                      \
-                     "movq %%r12, 32(%0)\n\t"                                                      \
-                     "movq %%r13, 40(%0)\n\t"                                                      \
-                     "movq %%r14, 48(%0)\n\t"                                                      \
-                     "movq %%r15, 56(%0)"                                                          \
-                     :                                                                             \
+                     "0:\tmovq %%rax, 0(%1)\n\t"                                                   \
+                     "movq %%rsp, 8(%1)\n\t"                                                       \
+                     "movq %%rbp, 16(%1)\n\t"                                                      \
+                     "movq %%rbx, 24(%1)\n\t"                                                      \
+                     "movq %%r12, 32(%1)\n\t"                                                      \
+                     "movq %%r13, 40(%1)\n\t"                                                      \
+                     "movq %%r14, 48(%1)\n\t"                                                      \
+                     "movq %%r15, 56(%1)"                                                          \
+                     : "=m"(*(struct unwind_registers *)(registers))                               \
                      : "r"((struct unwind_registers *)(registers))                                 \
                      : "rax", "memory")
 
