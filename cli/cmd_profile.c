@@ -1,6 +1,7 @@
 /* persik profile: stages 1 to 3, all that a model needs. */
 #include <argp.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/record.h"
@@ -56,7 +57,8 @@ static int run_with_catalog(const struct record_options *options, const char *di
                             const struct user_catalog *catalog, struct error *error) {
     if (!options->no_sample) {
         log_note("first run: sampling");
-        if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
+        if (stage_sample(options->program, directory, options->rate_hz, error) < 0 ||
+            interrupt_check(error) < 0)
             return -1;
     }
     if (!options->no_source)
@@ -92,7 +94,7 @@ int command_profile(int argc, char **argv) {
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_stages, carried);
-    if (status != EXIT_FAILED)
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

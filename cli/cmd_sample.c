@@ -32,7 +32,7 @@ int command_sample(int argc, char **argv) {
     struct record_options options;
     record_options_parse(&sample_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_sample, carried);
-    if (status != EXIT_FAILED)
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the samples are in %s: next, `persik trace`", options.common.directory);
     return status;
 }

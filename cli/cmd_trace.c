@@ -56,7 +56,7 @@ int command_trace(int argc, char **argv) {
     struct record_options options;
     record_options_parse(&trace_argp, argc, argv, &options);
     int status = record_into_workspace(&options, run_trace, carried);
-    if (status != EXIT_FAILED)
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
@@ -403,6 +404,14 @@ static int measure_all(struct validation *validation, struct error *error) {
     return status;
 }
 
+/* What has been measured until a signal came is in the file of --measurements. */
+static int measure_interruptibly(struct validation *validation, struct error *error) {
+    interrupt_begin();
+    int status = measure_all(validation, error);
+    interrupt_end();
+    return status;
+}
+
 /* ---- the command ---- */
 
 static int print_comparisons(struct validation *validation, const struct model *model,
@@ -438,7 +447,7 @@ static int validate(struct validation *validation, struct model *model, struct e
     }
     if (predict_all(validation, model, error) < 0)
         return -1;
-    if (!options->reuse && measure_all(validation, error) < 0)
+    if (!options->reuse && measure_interruptibly(validation, error) < 0)
         return -1;
     return print_comparisons(validation, model, error);
 }

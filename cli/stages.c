@@ -136,7 +136,7 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     if (log_get_level() == LOG_QUIET)
         argv[n++] = "--quiet";
     argv[n] = NULL;
-    int status = programs_run(argv, NULL, error);
+    int status = programs_run(argv, -1, -1, error);
     if (status == 0)
         chmod(facts, 0600); /* private to the user, as all of a recording */
     free(analyzer);

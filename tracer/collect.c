@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
@@ -98,7 +99,10 @@ static bool run_plainly(struct collection *collection) {
     if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
         collection->stopped = true;
-    } else if (!WIFEXITED(launch.status) || launch.signal) {
+    } else if (launch.signal) {
+        lacks_add(&collection->lacks, "run time without probes: a signal ended the run");
+        collection->stopped = true;
+    } else if (!WIFEXITED(launch.status)) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
     } else if (!is_to_repeat(collection, reading)) {
@@ -380,10 +384,23 @@ static struct trace *make_trace(struct collection *collection, struct error *err
     return trace;
 }
 
+/* A program has a thread at least. */
+static int check_threads(const struct trace *trace, const struct collection *collection,
+                         struct error *error) {
+    if (trace->n_threads > 0)
+        return 0;
+    return error_set(error, "%s: nothing was recorded: make room in %s, or raise `ulimit -f`",
+                     collection->program.path, collection->options->directory);
+}
+
 static int save_trace(struct collection *collection, struct error *error) {
     struct trace *trace = make_trace(collection, error);
     if (!trace)
         return -1;
+    if (check_threads(trace, collection, error) != 0) {
+        trace_free(trace);
+        return -1;
+    }
     const char *directory = collection->options->directory;
     char *path = collection->evicts
                      ? memory_format("%s/evictions-%d.persik", directory, collection->evicts)
@@ -553,7 +570,9 @@ static int collect(struct collection *collection, struct error *error) {
 
 int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
+    interrupt_begin();
     int status = collect(&collection, error);
+    interrupt_end();
     free_collection(&collection);
     return status;
 }
