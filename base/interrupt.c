@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -64,6 +65,7 @@ static void *watch(void *context) {
     pthread_mutex_lock(&state.mutex);
     if (state.clean)
         state.clean(state.context);
+    dprintf(STDERR_FILENO, "persik: ended by SIG%s\n", sigabbrev_np(first_signal));
     _exit(128 + first_signal);
 }
 

@@ -93,7 +93,7 @@ int command_profile(int argc, char **argv) {
     static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_stages, carried);
+    int status = record_into_workspace(&options, true, run_stages, carried);
     if (status == 0 || status == EXIT_KILLED)
         log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
     return status;

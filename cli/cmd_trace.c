@@ -55,7 +55,7 @@ int command_trace(int argc, char **argv) {
                                           WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&trace_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_trace, carried);
+    int status = record_into_workspace(&options, true, run_trace, carried);
     if (status == 0 || status == EXIT_KILLED)
         log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
     return status;

@@ -1,6 +1,7 @@
 /* persik: finds the subcommand and runs it. */
 #include <argp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static int run(int argc, char **argv) {
     return run_command(command, argc - 1, argv + 1);
 }
 
-/* ---- stacks ---- */
+/* ---- what the user's limits are not to break ---- */
 
 /* What threads usually have. The user's limit, which the programs under test are to keep, may be
  * lower, and libraries, libdw before all, take some 200 KB. */
@@ -123,11 +124,24 @@ static void *run_in_thread(void *context) {
     return NULL;
 }
 
+static void ignore(int number) {
+    (void)number;
+}
+
+/* Beyond `ulimit -f` a write is to fail and be told. What is ignored by a function is not ignored
+ * in the programs that are run. */
+static void survive_full_files(void) {
+    struct sigaction before, action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv) {
     struct call call = {argc, argv, EXIT_FAILED};
     pthread_attr_t attributes;
     pthread_t thread;
     printable_streams();
+    survive_full_files();
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_setattr_default_np(&attributes); /* of all others, too */

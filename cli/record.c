@@ -7,6 +7,7 @@
 #include "cli/programs.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
+#include "tracer/tracer.h"
 
 const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
@@ -85,13 +86,15 @@ static int record(const struct record_options *options, record_stages *stages,
     return workspace_commit(&workspace, carried, error) < 0 ? -1 : status;
 }
 
-int record_into_workspace(const struct record_options *options, record_stages *stages,
+int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
                           const char *const *carried) {
     struct error error;
     char *program = programs_resolve(options->program[0], &error);
     if (!program)
         return command_failed(&error);
     free(program);
+    if (tracer_check_program(options->program[0], probed, &error) < 0)
+        return command_failed(&error);
     interrupt_begin();
     int status = record(options, stages, carried, &error);
     interrupt_end();

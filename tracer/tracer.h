@@ -37,6 +37,10 @@ struct tracer_options {
  */
 int tracer_run(const struct tracer_options *options, struct error *error);
 
+/* Can `program` (as given by the user) be run and, with `probed`, be traced? -1 and `error` when
+ * not. Runs nothing. */
+int tracer_check_program(const char *program, bool probed, struct error *error);
+
 /* Could the catalog's functions be traced in `program` (as given by the user)? -1 and `error` when
  * one is not to be found. Runs nothing. */
 int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
