@@ -3,6 +3,7 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
@@ -55,6 +56,8 @@ static void analyze_source(const struct record_options *options, const char *dir
 
 static int run_with_catalog(const struct record_options *options, const char *directory,
                             const struct user_catalog *catalog, struct error *error) {
+    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
+        return -1;
     if (!options->no_sample) {
         log_note("first run: sampling");
         if (stage_sample(options->program, directory, options->rate_hz, error) < 0 ||

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
+#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
@@ -388,7 +389,7 @@ static int warm_up(struct validation *validation, struct error *error) {
 }
 
 static int measure_all(struct validation *validation, struct error *error) {
-    if (warm_up(validation, error) < 0)
+    if (rerun_check_input(error) < 0 || warm_up(validation, error) < 0)
         return -1;
     const char *path = validation->options->measurements;
     FILE *log = NULL;

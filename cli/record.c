@@ -68,6 +68,10 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
     argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
+bool record_runs_several(const struct record_options *options, bool sampled) {
+    return sampled || options->plain_runs != 0 || options->steady || !options->no_evictions;
+}
+
 /* After a first signal what was recorded is kept; after a second one nothing is. */
 static int record(const struct record_options *options, record_stages *stages,
                   const char *const *carried, struct error *error) {

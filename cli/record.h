@@ -70,6 +70,9 @@ error_t record_parse(int key, char *argument, struct argp_state *state);
 
 extern const struct argp_child record_children[];
 
+/* Is the program run more than once, one of them `sampled`? */
+bool record_runs_several(const struct record_options *options, bool sampled);
+
 typedef int record_stages(const struct record_options *options, const char *directory,
                           struct error *error);
 
