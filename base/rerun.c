@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -16,7 +15,6 @@ static struct {
     off_t offset;                 /* of a file */
     int bytes;                    /* of a pipe or socket: what was waiting to be read */
     bool ended;                   /* nothing was, and nothing will come */
-    struct timespec written;      /* when a pipe was last written to */
     char output_folder[PATH_MAX]; /* where the output goes into a file; else "" */
 } first;
 
@@ -51,20 +49,6 @@ static void find_output_folder(void) {
         name[name == folder] = '\0';
 }
 
-static struct timespec last_written(void) {
-    struct stat about;
-    return fstat(STDIN_FILENO, &about) == 0 ? about.st_mtim : (struct timespec){0};
-}
-
-/* It has ended since, and what came before that, if anything, was read. Of sockets nobody knows. */
-static bool has_ended_since(void) {
-    if (first.ended || !has_ended())
-        return false;
-    struct timespec written = last_written();
-    return first.type != S_IFIFO || written.tv_sec != first.written.tv_sec ||
-           written.tv_nsec != first.written.tv_nsec;
-}
-
 static void note_first(void) {
     first.is_known = true;
     first.type = type_of(STDIN_FILENO);
@@ -73,7 +57,6 @@ static void note_first(void) {
     if (is_stream()) {
         first.bytes = waiting_bytes();
         first.ended = has_ended();
-        first.written = last_written();
     }
     find_output_folder();
 }
@@ -97,7 +80,7 @@ int rerun_prepare(struct error *error) {
     }
     if (first.type == S_IFREG)
         lseek(STDIN_FILENO, first.offset, SEEK_SET);
-    if (is_stream() && (waiting_bytes() < first.bytes || has_ended_since()))
+    if (is_stream() && (waiting_bytes() < first.bytes || (has_ended() && !first.ended)))
         return error_set(error,
                          "the first run has read from its standard input, a pipe, and the next "
                          "one would find less in it: put it into a file and use `< FILE`");

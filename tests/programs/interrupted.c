@@ -1,5 +1,6 @@
-/* Takes and gives back a mutex until it is told to end, or for ten seconds. Says in a file that it runs.
- * Usage: interrupted [obeys|ignores|dies] FILE: what it does with SIGINT, SIGTERM and SIGHUP. */
+/* Takes and gives back a mutex until it is told to end, or for ten seconds. Says in a file that it
+ * runs. Usage: interrupted [obeys|ignores|dies] FILE: what it does with SIGINT, SIGTERM and SIGHUP.
+ */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
