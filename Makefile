@@ -21,6 +21,8 @@ SAN         := $(SAN_$(VARIANT))
 WARN     := -Wall -Wextra -Werror
 CPPFLAGS := -I. -D_GNU_SOURCE
 CFLAGS   := -std=c17 -g -O2 $(WARN) $(SAN)
+# Stacks are for a few calls; sanitizers take more of them.
+FRAMES_release := -Wframe-larger-than=16384
 LDFLAGS  := $(SAN)
 LDLIBS   := -ljansson -lzstd -ldw -lelf -lcapstone -lunwind-ptrace -lunwind-generic -lunwind \
             -lgsl -lgslcblas -lm -lpthread
@@ -73,7 +75,7 @@ help: ## this list
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	@echo "CC    $<"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	@$(CC) $(CPPFLAGS) $(CFLAGS) $(FRAMES_$(VARIANT)) -MMD -MP -c $< -o $@
 
 $(B)/cli/%.o: CPPFLAGS += -DPERSIK_VERSION='"$(VERSION)"'
 
@@ -106,7 +108,7 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@echo "CXX   $<"
 	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/persik-analyze: $(ANALYZE_OBJ) $(B)/base/log.o
+$(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/base/,log.o memory.o output.o path.o printable.o)
 	@echo "LINK  $@"
 	@$(CXX) $^ -o $@ $(CXXLIBS)
 

@@ -3,8 +3,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/memory.h"
+#include "base/printable.h"
 
 static enum log_level current_level = LOG_NORMAL;
 static bool progress_drawn;
@@ -21,9 +25,22 @@ enum log_level log_get_level(void) {
 static void print_line(const char *prefix, const char *format, va_list arguments) {
     progress_end();
     fflush(stdout);
-    fputs(prefix, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char *text = memory_vformat(format, arguments);
+    char *line = printable(text);
+    fprintf(stderr, "%s%s\n", prefix, line);
+    free(line);
+    free(text);
+}
+
+void log_verror(const char *format, va_list arguments) {
+    print_line("persik: ", format, arguments);
+}
+
+void log_error(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    log_verror(format, arguments);
+    va_end(arguments);
 }
 
 void log_note(const char *format, ...) {
@@ -61,18 +78,17 @@ void progress_show(const char *what, double fraction) {
     if (progress_drawn && since < 0.1)
         return;
     last = now;
+    /* Past the stream, which lets no control characters through. */
     if (fraction < 0)
-        fprintf(stderr, "\r\033[K%s ...", what);
+        dprintf(STDERR_FILENO, "\r\033[K%s ...", what);
     else
-        fprintf(stderr, "\r\033[K%s %3.0f%%", what, fraction * 100);
-    fflush(stderr);
+        dprintf(STDERR_FILENO, "\r\033[K%s %3.0f%%", what, fraction * 100);
     progress_drawn = true;
 }
 
 void progress_end(void) {
     if (!progress_drawn)
         return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    dprintf(STDERR_FILENO, "\r\033[K");
     progress_drawn = false;
 }

@@ -3,6 +3,8 @@
 #ifndef PERSIK_BASE_LOG_H
 #define PERSIK_BASE_LOG_H
 
+#include <stdarg.h>
+
 enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
 
 /* Process-wide; LOG_NORMAL until set. */
@@ -12,6 +14,10 @@ enum log_level log_get_level(void);
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));    /* normal */
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2))); /* always */
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* verbose */
+
+/* The command's last line. */
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_verror(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 /* Progress of long work. Drawn only when stderr is a terminal and the level
  * is not LOG_QUIET; `fraction` in 0..1, negative for "unknown". Redrawn at most

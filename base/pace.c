@@ -21,6 +21,7 @@
 #include "base/busy.h"
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -360,6 +361,6 @@ bool pace_wait(int n_cores, double run_ns) {
         if (pace_slowdown(pace_stop(pace), n_cores) < PACE_DISTURBED)
             return true;
         progress_show("waiting until nothing slows the cores", -1);
-    } while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < longest_ns);
+    } while ((double)clock_now_ns(CLOCK_MONOTONIC) - from_ns < longest_ns && !interrupt_signal());
     return false;
 }

@@ -61,6 +61,18 @@ static void note_first(void) {
     find_output_folder();
 }
 
+#define FIRST_BYTES_MS 500 /* until a writer has begun */
+
+int rerun_check_input(struct error *error) {
+    first.type = type_of(STDIN_FILENO);
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN | POLLRDHUP};
+    if (!is_stream() || poll(&input, 1, FIRST_BYTES_MS) < 1 || waiting_bytes() == 0)
+        return 0;
+    return error_set(error, "the standard input is a pipe, what is in it could be read by one run "
+                            "only, and there will be several: put it into a file and use `< FILE`, "
+                            "or `< /dev/null`");
+}
+
 int rerun_prepare(struct error *error) {
     if (!first.is_known) {
         note_first();

@@ -5,6 +5,10 @@
 
 #include "base/error.h"
 
+/* Before the first of several runs: -1 and `error` when the input is a pipe or a socket that
+ * something comes from, within half a second. Reads nothing: it may be meant for others. */
+int rerun_check_input(struct error *error);
+
 /* Before each run, in the process that starts it. The first call notes where the input stands, the
  * later ones put a file back there. -1 and `error` when it is a pipe or a socket from which an
  * earlier run has read: the next one would find less. */

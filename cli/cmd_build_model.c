@@ -320,18 +320,17 @@ static void warn_of_checks(const struct model *model) {
 
 /* The drawing is a convenience: without Graphviz there is a model all the same. */
 static void draw(const struct model *model, const char *directory) {
-    char *dot = workspace_path(directory, "model.dot");
-    char *svg = workspace_path(directory, "model.svg");
+    char *dot = workspace_path(directory, WORKSPACE_DOT);
+    char *svg = workspace_path(directory, WORKSPACE_SVG);
     struct error error;
+    if (drawing_write_dot(model, dot, &error) < 0)
+        log_warning("no drawing model.dot: %s", error.text);
     if (model->n_nodes > MOST_DRAWN) {
         unlink(svg); /* of an earlier model */
-        if (drawing_write_dot(model, dot, &error) < 0)
-            log_warning("no drawing model.dot: %s", error.text);
-        else
-            log_note("no drawing model.svg: %zu nodes would take minutes; `persik graph --svg` "
-                     "draws them",
-                     model->n_nodes);
-    } else if (drawing_write_svg(model, dot, svg, &error) < 0) {
+        log_note("no drawing model.svg: %zu nodes would take minutes; `persik graph --svg` draws "
+                 "them",
+                 model->n_nodes);
+    } else if (drawing_write_svg(model, svg, &error) < 0) {
         log_warning("no drawing model.svg: %s", error.text);
     }
     free(dot);

@@ -119,7 +119,7 @@ static int export_stacks(const char *directory, struct error *error) {
     char *path = workspace_path(directory, WORKSPACE_STACKS);
     FILE *in = fopen(path, "r");
     if (in) {
-        char block[65536];
+        char block[BUFSIZ];
         size_t bytes;
         while ((bytes = fread(block, 1, sizeof block, in)) > 0)
             fwrite(block, 1, bytes, stdout);

@@ -230,7 +230,7 @@ int command_graph(int argc, char **argv) {
         return command_failed(&error);
     int status = 0;
     if (options.svg)
-        status = drawing_write_svg(model, NULL, NULL, &error);
+        status = drawing_write_svg(model, NULL, &error);
     else if (options.dot)
         status = drawing_write_dot(model, NULL, &error);
     else

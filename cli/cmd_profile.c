@@ -1,7 +1,9 @@
 /* persik profile: stages 1 to 3, all that a model needs. */
 #include <argp.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
+#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
@@ -54,9 +56,12 @@ static void analyze_source(const struct record_options *options, const char *dir
 
 static int run_with_catalog(const struct record_options *options, const char *directory,
                             const struct user_catalog *catalog, struct error *error) {
+    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
+        return -1;
     if (!options->no_sample) {
         log_note("first run: sampling");
-        if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
+        if (stage_sample(options->program, directory, options->rate_hz, error) < 0 ||
+            interrupt_check(error) < 0)
             return -1;
     }
     if (!options->no_source)
@@ -91,8 +96,8 @@ int command_profile(int argc, char **argv) {
     static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_stages, carried);
-    if (status != EXIT_FAILED)
+    int status = record_into_workspace(&options, true, run_stages, carried);
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

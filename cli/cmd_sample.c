@@ -31,8 +31,8 @@ int command_sample(int argc, char **argv) {
                                           WORKSPACE_EVICTIONS, WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&sample_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_sample, carried);
-    if (status != EXIT_FAILED)
+    int status = record_into_workspace(&options, false, run_sample, carried);
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the samples are in %s: next, `persik trace`", options.common.directory);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <argp.h>
 
 #include "base/log.h"
+#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
@@ -32,6 +33,8 @@ static const struct argp trace_argp = {
 static int run_trace(const struct record_options *options, const char *directory,
                      struct error *error) {
     struct user_catalog *catalog;
+    if (record_runs_several(options, false) && rerun_check_input(error) < 0)
+        return -1;
     if (stage_catalog(options->catalog, options->program[0], directory, &catalog, error) != 0)
         return -1;
     struct trace_stage stage = {
@@ -55,8 +58,8 @@ int command_trace(int argc, char **argv) {
                                           WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&trace_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_trace, carried);
-    if (status != EXIT_FAILED)
+    int status = record_into_workspace(&options, true, run_trace, carried);
+    if (status == 0 || status == EXIT_KILLED)
         log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
     return status;
 }

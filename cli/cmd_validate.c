@@ -1,13 +1,16 @@
 /* persik validate: runs the real program, uninstrumented, and compares with the prediction. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
+#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
@@ -386,20 +389,37 @@ static int warm_up(struct validation *validation, struct error *error) {
     return run_once(validation, &validation->configurations.items[0], &run, error);
 }
 
+/* Run for run, so that what was measured outlives an end before time. Not through links that others
+ * may have made, but those of /dev are the system's. */
+static FILE *open_log(const char *path) {
+    int follows = strncmp(path, "/dev/", strlen("/dev/")) == 0 ? 0 : O_NOFOLLOW;
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | follows, 0666);
+    return descriptor < 0 ? NULL : fdopen(descriptor, "w");
+}
+
 static int measure_all(struct validation *validation, struct error *error) {
-    if (warm_up(validation, error) < 0)
+    if (rerun_check_input(error) < 0 || warm_up(validation, error) < 0)
         return -1;
     const char *path = validation->options->measurements;
     FILE *log = NULL;
     if (path) {
-        log = fopen(path, "w");
+        log = open_log(path);
         if (!log)
-            return error_set(error, "cannot write %s: %s", path, strerror(errno));
+            return error_set(error, "cannot write %s: %s: choose another file", path,
+                             errno == ELOOP ? "it is a symbolic link" : strerror(errno));
         measurements_write_header(log);
     }
     int status = run_rounds(validation, log, error);
     if (log && fclose(log) != 0 && status == 0)
         status = error_set(error, "cannot write %s: %s: is the disk full?", path, strerror(errno));
+    return status;
+}
+
+/* What has been measured until a signal came is in the file of --measurements. */
+static int measure_interruptibly(struct validation *validation, struct error *error) {
+    interrupt_begin();
+    int status = measure_all(validation, error);
+    interrupt_end();
     return status;
 }
 
@@ -438,7 +458,7 @@ static int validate(struct validation *validation, struct model *model, struct e
     }
     if (predict_all(validation, model, error) < 0)
         return -1;
-    if (!options->reuse && measure_all(validation, error) < 0)
+    if (!options->reuse && measure_interruptibly(validation, error) < 0)
         return -1;
     return print_comparisons(validation, model, error);
 }

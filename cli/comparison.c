@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/printable.h"
 
 double comparison_error(const struct comparison *comparison) {
     return comparison->prediction.result.run_ns.mean /
@@ -305,14 +305,16 @@ static void write_data(FILE *script, const struct comparison *comparisons, size_
 }
 
 /* gnuplot's strings in single quotes double a quote inside. */
-static void write_quoted(FILE *script, const char *text) {
+static void write_quoted(FILE *script, const char *name) {
+    char *line = printable(name);
     fputc('\'', script);
-    for (; *text; text++) {
+    for (const char *text = line; *text; text++) {
         if (*text == '\'')
             fputc('\'', script);
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
+        fputc(*text, script);
     }
     fputc('\'', script);
+    free(line);
 }
 
 static void write_labels(FILE *script, const struct comparison *comparisons, size_t n) {
@@ -367,23 +369,20 @@ int comparison_can_draw(struct error *error) {
 
 int comparison_draw(const struct comparison *comparisons, size_t n, const char *program,
                     struct error *error) {
-    const char *folder = getenv("TMPDIR");
-    char *path = memory_format("%s/persik-plot.XXXXXX", folder && *folder ? folder : "/tmp");
-    int descriptor = mkstemp(path);
-    FILE *script = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    int status = -1;
-    if (!script) {
-        error_set(error, "cannot write %s: %s", path, strerror(errno));
-    } else {
-        write_script(script, comparisons, n, program);
-        char *argv[] = {"gnuplot", path, NULL};
-        fflush(stdout);
-        status = fclose(script) == 0
-                     ? programs_run(argv, NULL, error)
-                     : error_set(error, "cannot write %s: %s", path, strerror(errno));
-    }
-    if (descriptor >= 0)
-        unlink(path);
-    free(path);
+    FILE *script = programs_input();
+    if (!script)
+        return error_set(error, "cannot write for gnuplot: %s: close other programs",
+                         strerror(errno));
+    write_script(script, comparisons, n, program);
+    char *argv[] = {"gnuplot", "-", NULL};
+    fflush(stdout);
+    int status = fflush(script) == 0
+                     ? 0
+                     : error_set(error, "cannot write for gnuplot: %s: close other programs",
+                                 strerror(errno));
+    rewind(script);
+    if (status == 0)
+        status = programs_run(argv, fileno(script), -1, error);
+    fclose(script);
     return status;
 }

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/memory.h"
+#include "base/output.h"
 #include "cli/programs.h"
 #include "modelgen/modelgen.h"
 
@@ -17,42 +15,44 @@ static int cannot_write(const char *path, struct error *error) {
 int drawing_write_dot(const struct model *model, const char *path, struct error *error) {
     if (!path)
         return modelgen_write_dot(model, stdout) < 0 ? cannot_write("the drawing", error) : 0;
-    FILE *out = fopen(path, "w");
-    if (!out)
+    struct output output;
+    if (output_begin(&output, path) != 0)
         return cannot_write(path, error);
-    int status = modelgen_write_dot(model, out);
-    if (fclose(out) != 0 || status < 0)
-        return cannot_write(path, error);
-    return 0;
+    int status = modelgen_write_dot(model, output.file);
+    if (status < 0)
+        output_abandon(&output);
+    else
+        status = output_commit(&output);
+    return status < 0 ? cannot_write(path, error) : 0;
 }
 
-static int run_dot(const char *dot_path, const char *svg_path, struct error *error) {
+/* `output`: a descriptor, -1 is stdout. */
+static int run_dot(const struct model *model, int output, struct error *error) {
     if (!programs_exist("dot"))
         return error_set(error, "`dot` is missing: install graphviz");
-    char *argv[] = {"dot", "-Tsvg", (char *)dot_path, NULL};
-    return programs_run(argv, svg_path, error);
+    FILE *source = programs_input();
+    if (!source || modelgen_write_dot(model, source) < 0 || fflush(source) != 0) {
+        cannot_write("the drawing", error);
+        if (source)
+            fclose(source);
+        return -1;
+    }
+    rewind(source);
+    char *argv[] = {"dot", "-Tsvg", NULL};
+    int status = programs_run(argv, fileno(source), output, error);
+    fclose(source);
+    return status;
 }
 
-int drawing_write_svg(const struct model *model, const char *dot_path, const char *svg_path,
-                      struct error *error) {
-    if (dot_path) {
-        if (drawing_write_dot(model, dot_path, error) < 0)
-            return -1;
-        return run_dot(dot_path, svg_path, error);
+int drawing_write_svg(const struct model *model, const char *path, struct error *error) {
+    if (!path)
+        return run_dot(model, -1, error);
+    struct output output;
+    if (output_begin(&output, path) != 0)
+        return cannot_write(path, error);
+    if (run_dot(model, fileno(output.file), error) < 0) {
+        output_abandon(&output);
+        return -1;
     }
-    const char *folder = getenv("TMPDIR");
-    char *path = memory_format("%s/persik-dot.XXXXXX", folder && *folder ? folder : "/tmp");
-    int descriptor = mkstemp(path);
-    int status = -1;
-    if (descriptor < 0) {
-        cannot_write(path, error);
-    } else {
-        close(descriptor);
-        status = drawing_write_dot(model, path, error);
-        if (status == 0)
-            status = run_dot(path, svg_path, error);
-        unlink(path);
-    }
-    free(path);
-    return status;
+    return output_commit(&output) < 0 ? cannot_write(path, error) : 0;
 }

@@ -5,11 +5,10 @@
 #include "base/error.h"
 #include "formats/model.h"
 
-/* 0, or -1 and `error`. A NULL path is stdout. */
+/* 0, or -1 and `error`. A NULL path is stdout; a file appears whole or not at all. */
 int drawing_write_dot(const struct model *model, const char *path, struct error *error);
 
-/* Also leaves the DOT at `dot_path` unless that is NULL. -1 and `error` without Graphviz. */
-int drawing_write_svg(const struct model *model, const char *dot_path, const char *svg_path,
-                      struct error *error);
+/* The same; -1 and `error` without Graphviz, too. */
+int drawing_write_svg(const struct model *model, const char *path, struct error *error);
 
 #endif

@@ -1,10 +1,14 @@
 /* persik: finds the subcommand and runs it. */
 #include <argp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "cli/command.h"
 
 static const struct command commands[] = {
@@ -54,7 +58,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
     argv[0] = name;
     int status = command->run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("persik: cannot write the output: is the disk full or the pipe closed?\n", stderr);
+        log_error("cannot write the output: is the disk full or the pipe closed?");
         status = status ? status : EXIT_FAILED;
     }
     argv[0] = NULL;
@@ -63,7 +67,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
 }
 
 static int complain(const char *word) {
-    fprintf(stderr, "persik: unknown command '%s': `persik help` lists them\n", word);
+    log_error("unknown command '%s': `persik help` lists them", word);
     return EXIT_USAGE;
 }
 
@@ -81,7 +85,7 @@ static int help(int argc, char **argv) {
     return run_command(command, 2, arguments);
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     argp_err_exit_status = EXIT_USAGE;
     setenv("ARGP_HELP_FMT", "dup-args-note=0", 0);
     argp_program_version = "persik " PERSIK_VERSION;
@@ -100,4 +104,51 @@ int main(int argc, char **argv) {
     if (!command)
         return complain(argv[1]);
     return run_command(command, argc - 1, argv + 1);
+}
+
+/* ---- what the user's limits are not to break ---- */
+
+/* What threads usually have. The user's limit, which the programs under test are to keep, may be
+ * lower, and libraries, libdw before all, take some 200 KB. */
+#define STACK_BYTES (8UL << 20)
+
+struct call {
+    int argc;
+    char **argv;
+    int status;
+};
+
+static void *run_in_thread(void *context) {
+    struct call *call = context;
+    call->status = run(call->argc, call->argv);
+    return NULL;
+}
+
+static void ignore(int number) {
+    (void)number;
+}
+
+/* Beyond `ulimit -f` a write is to fail and be told. What is ignored by a function is not ignored
+ * in the programs that are run. */
+static void survive_full_files(void) {
+    struct sigaction before, action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
+int main(int argc, char **argv) {
+    struct call call = {argc, argv, EXIT_FAILED};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    printable_streams();
+    survive_full_files();
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_setattr_default_np(&attributes); /* of all others, too */
+    int cause = pthread_create(&thread, &attributes, run_in_thread, &call);
+    pthread_attr_destroy(&attributes);
+    if (cause != 0) /* no room for one: the stack that there is may do */
+        return run(argc, argv);
+    pthread_join(thread, NULL);
+    return call.status;
 }

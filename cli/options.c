@@ -3,28 +3,25 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "cli/command.h"
 
 void usage_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fputs("persik: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    log_verror(format, arguments);
     va_end(arguments);
     exit(EXIT_USAGE);
 }
 
 int command_failed(const struct error *error) {
-    progress_end();
-    fflush(stdout);
-    fprintf(stderr, "persik: %s\n", error->text);
-    return EXIT_FAILED;
+    log_error("%s", error->text);
+    int number = interrupt_signal();
+    return number ? EXIT_SIGNAL + number : EXIT_FAILED;
 }
 
 long option_integer(const char *option, const char *text, long minimum, long maximum) {

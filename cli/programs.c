@@ -17,6 +17,7 @@
 #include "base/busy.h"
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/rerun.h"
@@ -124,13 +125,16 @@ static int explain_failure(const char *path, int errors, struct error *error) {
     return -1;
 }
 
-static int spawn_and_wait(char *const *argv, const char *output, int errors, struct error *error) {
+static int spawn_and_wait(char *const *argv, int input, int output, int errors,
+                          struct error *error) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (output)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output,
-                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (output >= 0)
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (errors >= 0)
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
     pid_t child;
@@ -139,6 +143,8 @@ static int spawn_and_wait(char *const *argv, const char *output, int errors, str
     if (code != 0)
         return error_set(error, "cannot run %s: %s: is it installed?", argv[0], strerror(code));
     int status;
+    interrupt_program(child);
+    interrupt_wait(child);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
@@ -147,12 +153,20 @@ static int spawn_and_wait(char *const *argv, const char *output, int errors, str
     return explain_failure(argv[0], errors, error);
 }
 
-int programs_run(char *const *argv, const char *output, struct error *error) {
+int programs_run(char *const *argv, int input, int output, struct error *error) {
     int errors = memfd_create("stderr", MFD_CLOEXEC); /* -1: then it goes to ours */
-    int status = spawn_and_wait(argv, output, errors, error);
+    int status = spawn_and_wait(argv, input, output, errors, error);
     if (errors >= 0)
         close(errors);
     return status;
+}
+
+FILE *programs_input(void) {
+    int descriptor = memfd_create("input", MFD_CLOEXEC);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    return file;
 }
 
 int programs_allowed_cores(void) {
@@ -177,6 +191,7 @@ static cpu_set_t choose_cores(int cores) {
 enum { CHILD_CANNOT_START = 127 };
 
 static _Noreturn void become_program(char *const *argv, const cpu_set_t *cpus) {
+    interrupt_forget();
     rerun_to_null();
     if (sched_setaffinity(0, sizeof *cpus, cpus) == 0)
         execvp(argv[0], argv);
@@ -188,7 +203,7 @@ static uint64_t timeval_ns(struct timeval time) {
 }
 
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
-    if (rerun_prepare(error) < 0)
+    if (interrupt_check(error) < 0 || rerun_prepare(error) < 0)
         return -1;
     cpu_set_t cpus = choose_cores(cores);
     uint64_t own_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -201,6 +216,8 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
         become_program(argv, &cpus);
     int status;
     struct rusage usage;
+    interrupt_program(child);
+    interrupt_wait(child);
     while (wait4(child, &status, 0, &usage) < 0)
         if (errno != EINTR)
             return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
@@ -212,5 +229,7 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
     /* What persik itself uses, to see how fast the cores are, is nobody else's. */
     uint64_t known_ns = run->cpu_ns + clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - own_ns;
     run->foreign_ns = all_ns > known_ns ? all_ns - known_ns : 0;
+    if (interrupt_check(error) < 0)
+        return -1;
     return check_status(argv[0], status, error);
 }

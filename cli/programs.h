@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/pace.h"
@@ -18,9 +19,15 @@ bool programs_exist(const char *name);
 /* The file that execvp would run, freed by the caller; NULL and `error` when there is none. */
 char *programs_resolve(const char *name, struct error *error);
 
-/* Runs argv to its end, with stdout left alone or, not NULL, into the file `output`. 0 when it
- * exited with 0; else -1 and `error`, which repeats the first line of what it said on stderr. */
-int programs_run(char *const *argv, const char *output, struct error *error);
+/* Runs argv to its end, with the descriptors `input` (-1: nothing to read) and `output` (-1: ours).
+ * 0 when it exited with 0; else -1 and `error`, which repeats the first line of what it said on
+ * stderr.
+ */
+int programs_run(char *const *argv, int input, int output, struct error *error);
+
+/* A nameless file to be written, rewound and given to programs_run() as its input; NULL and errno.
+ */
+FILE *programs_input(void);
 
 /* One run of the program under test. */
 struct program_run {
@@ -36,7 +43,7 @@ struct program_run {
 int programs_allowed_cores(void);
 
 /* Runs argv on the first `cores` of the allowed CPUs, with the input of base/rerun.h and no output.
- * 0, or -1 and `error` when it cannot start, fails or dies. */
+ * 0, or -1 and `error` when it cannot start, fails or dies, or a signal came (base/interrupt.h). */
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error);
 
 /* "exit status 3", "killed by signal 11 (Segmentation fault)": a wait(2) status for people. */

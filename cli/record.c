@@ -2,10 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/interrupt.h"
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
+#include "tracer/tracer.h"
 
 const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
@@ -66,24 +68,41 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
     argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, options);
 }
 
-int record_into_workspace(const struct record_options *options,
-                          int (*stages)(const struct record_options *options, const char *directory,
-                                        struct error *error),
+bool record_runs_several(const struct record_options *options, bool sampled) {
+    return sampled || options->plain_runs != 0 || options->steady || !options->no_evictions;
+}
+
+/* After a first signal what was recorded is kept; after a second one nothing is. */
+static int record(const struct record_options *options, record_stages *stages,
+                  const char *const *carried, struct error *error) {
+    struct workspace workspace;
+    if (workspace_begin(&workspace, options->common.directory, error) < 0)
+        return -1;
+    interrupt_on_second(workspace_clean, &workspace);
+    int status = stages(options, workspace.building, error);
+    interrupt_on_second(NULL, NULL);
+    if (status >= 0 && interrupt_is_final())
+        status = interrupt_check(error);
+    if (status < 0) {
+        workspace_abandon(&workspace);
+        return -1;
+    }
+    return workspace_commit(&workspace, carried, error) < 0 ? -1 : status;
+}
+
+int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
                           const char *const *carried) {
     struct error error;
     char *program = programs_resolve(options->program[0], &error);
     if (!program)
         return command_failed(&error);
     free(program);
-    struct workspace workspace;
-    if (workspace_begin(&workspace, options->common.directory, &error) < 0)
+    if (tracer_check_program(options->program[0], probed, &error) < 0)
         return command_failed(&error);
-    int status = stages(options, workspace.building, &error);
-    if (status < 0) {
-        workspace_abandon(&workspace);
-        return command_failed(&error);
-    }
-    if (workspace_commit(&workspace, carried, &error) < 0)
+    interrupt_begin();
+    int status = record(options, stages, carried, &error);
+    interrupt_end();
+    if (status < 0)
         return command_failed(&error);
     return status == STAGE_KILLED ? EXIT_KILLED : 0;
 }

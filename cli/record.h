@@ -70,13 +70,18 @@ error_t record_parse(int key, char *argument, struct argp_state *state);
 
 extern const struct argp_child record_children[];
 
-/* Runs `stages`, which write into the folder they are given, and puts that folder in the place of
- * options->common.directory, with the `carried` entries of the old one (NULL-terminated or
- * NULL). When they fail, what was there stays. `stages` are as in stages.h. Returns the exit
- * status: EXIT_KILLED where something was recorded of a program that was killed. */
-int record_into_workspace(const struct record_options *options,
-                          int (*stages)(const struct record_options *options, const char *directory,
-                                        struct error *error),
+/* Is the program run more than once, one of them `sampled`? */
+bool record_runs_several(const struct record_options *options, bool sampled);
+
+typedef int record_stages(const struct record_options *options, const char *directory,
+                          struct error *error);
+
+/* Sees whether the program can be run and, with `probed`, be traced, and runs `stages`, which write
+ * into the folder they are given, and puts that folder in the place of options->common.directory,
+ * with the `carried` entries of the old one (NULL-terminated or NULL). When they fail, what was
+ * there stays. `stages` are as in stages.h. Returns the exit status: EXIT_KILLED where something
+ * was recorded of a program that was killed. */
+int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
                           const char *const *carried);
 
 #endif

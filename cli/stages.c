@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/pace.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
@@ -35,17 +36,19 @@ static int judge_end(const char *stage, int status) {
 
 static int copy_file(const char *from, const char *to, struct error *error) {
     FILE *in = fopen(from, "re");
-    FILE *out = in ? fopen(to, "we") : NULL;
+    if (!in)
+        return error_set(error, "cannot read %s: %s: check its name", from, strerror(errno));
+    struct output output;
+    int status = output_begin(&output, to);
     char text[4096];
     size_t n;
-    bool copied = out != NULL;
-    while (copied && (n = fread(text, 1, sizeof text, in)) > 0)
-        copied = fwrite(text, 1, n, out) == n;
-    if (in)
-        fclose(in);
-    if (out && fclose(out) != 0)
-        copied = false;
-    return copied ? 0 : error_set(error, "cannot write %s: %s: make room", to, strerror(errno));
+    while (status == 0 && (n = fread(text, 1, sizeof text, in)) > 0)
+        fwrite(text, 1, n, output.file);
+    fclose(in);
+    if (status == 0)
+        status = output_commit(&output);
+    return status == 0 ? 0
+                       : error_set(error, "cannot write %s: %s: make room", to, strerror(errno));
 }
 
 int stage_catalog(const char *path, const char *program, const char *directory,
@@ -136,7 +139,7 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     if (log_get_level() == LOG_QUIET)
         argv[n++] = "--quiet";
     argv[n] = NULL;
-    int status = programs_run(argv, NULL, error);
+    int status = programs_run(argv, -1, -1, error);
     if (status == 0)
         chmod(facts, 0600); /* private to the user, as all of a recording */
     free(analyzer);

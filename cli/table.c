@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/printable.h"
 
 struct cell {
     char *shown;
@@ -59,7 +60,7 @@ size_t table_rows(const struct table *table) {
 /* ---- cells ---- */
 
 static void add_cell(struct table *table, const char *shown, json_t *value) {
-    *VECTOR_ADD(&table->cells) = (struct cell){memory_strdup(shown), value};
+    *VECTOR_ADD(&table->cells) = (struct cell){printable(shown), value};
 }
 
 static json_t *json_number(double value) {

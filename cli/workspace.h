@@ -14,6 +14,8 @@
 #define WORKSPACE_STACKS  "stacks.folded"
 #define WORKSPACE_FACTS   "static.json"
 #define WORKSPACE_MODEL   "model.json"
+#define WORKSPACE_DOT     "model.dot"
+#define WORKSPACE_SVG     "model.svg"
 #define WORKSPACE_CACHE   "analyze-cache"
 #define WORKSPACE_CATALOG "catalog"
 
@@ -22,11 +24,14 @@
 struct workspace {
     char *directory; /* what it will be called */
     char *building;  /* where the stages write, mode 0700 */
-    int lock;        /* held on `building` while this process lives */
+    /* The rest is workspace.c's. */
+    char *name, *building_name; /* of both, in `parent` */
+    int parent, folder;         /* descriptors; that of `building` holds its lock */
 };
 
 /* Creates the folder to write into, and removes those of runs that were killed. 0, or -1 and
- * `error` when it cannot be created. */
+ * `error` when it cannot be created, or when something else than a recording of this user's has its
+ * name or that of the one before. */
 int workspace_begin(struct workspace *workspace, const char *directory, struct error *error);
 
 /* The stages succeeded: entries of the old folder named in `carried` (NULL-terminated) that were
@@ -35,6 +40,9 @@ int workspace_commit(struct workspace *workspace, const char *const *carried, st
 
 /* The stages failed: removes what they wrote. */
 void workspace_abandon(struct workspace *workspace);
+
+/* As much of that as another thread may do while the stages run: for interrupt_on_second(). */
+void workspace_clean(void *workspace);
 
 /* DIRECTORY/NAME, freed by the caller. */
 char *workspace_path(const char *directory, const char *name);

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "formats/model.h"
 #include "formats/model_fields.h"
 
@@ -225,39 +225,22 @@ static int print_json(FILE *file, const json_t *json, int depth) {
     return status;
 }
 
-static int write_file(int descriptor, const json_t *json) {
-    FILE *file = fdopen(descriptor, "w");
-    if (!file) {
-        close(descriptor);
-        return -1;
-    }
-    int status = print_json(file, json, 0);
-    fputc('\n', file);
-    if (status || ferror(file) || fflush(file) || fsync(descriptor)) {
-        fclose(file);
-        return -1;
-    }
-    return fclose(file);
-}
-
 int model_save(const struct model *model, const char *path, struct error *error) {
     if (model_check(model, error))
         return error_prefix(error, "%s: not written", path);
-    char *temporary = memory_format("%s.XXXXXX", path);
-    int descriptor = mkstemp(temporary); /* mode 0600 */
-    int status = -1;
-    if (descriptor >= 0) {
+    struct output output;
+    int status = output_begin(&output, path);
+    if (status == 0) {
         json_t *json = write_record(model, &model_record, model);
-        status = write_file(descriptor, json);
+        int printed = print_json(output.file, json, 0);
         json_decref(json);
-        if (status == 0)
-            status = rename(temporary, path);
-        if (status)
-            unlink(temporary);
+        fputc('\n', output.file);
+        if (printed != 0)
+            output_abandon(&output);
+        status = printed ? -1 : output_commit(&output);
     }
     if (status)
         error_set(error, "%s: cannot write the model: %s: free some space or choose another folder",
                   path, strerror(errno));
-    free(temporary);
-    return status ? -1 : 0;
+    return status;
 }

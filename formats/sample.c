@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "formats/json_place.h"
 
 #define MEND "run `persik sample` again"
@@ -346,39 +346,19 @@ static int print_sample(FILE *file, const struct sample *sample) {
     return ferror(file) ? -1 : 0;
 }
 
-static int write_file(int descriptor, const struct sample *sample) {
-    FILE *file = fdopen(descriptor, "w");
-    if (!file) {
-        close(descriptor);
-        return -1;
-    }
-    if (print_sample(file, sample) || fflush(file) || fsync(descriptor)) {
-        int cause = errno;
-        fclose(file);
-        errno = cause;
-        return -1;
-    }
-    return fclose(file);
-}
-
 int sample_save(const struct sample *sample, const char *path, struct error *error) {
-    char *temporary = memory_format("%s.XXXXXX", path);
-    int descriptor = mkstemp(temporary); /* mode 0600 */
-    int status = -1;
-    if (descriptor >= 0) {
-        status = write_file(descriptor, sample);
-        if (status == 0)
-            status = rename(temporary, path);
-        if (status) {
-            int cause = errno;
-            unlink(temporary);
-            errno = cause;
-        }
+    struct output output;
+    int status = output_begin(&output, path);
+    if (status == 0) {
+        status = print_sample(output.file, sample);
+        if (status)
+            output_abandon(&output);
+        else
+            status = output_commit(&output);
     }
     if (status)
         error_set(error,
                   "%s: cannot write the samples: %s: free some space or choose another folder",
                   path, strerror(errno));
-    free(temporary);
-    return status ? -1 : 0;
+    return status;
 }

@@ -1,16 +1,14 @@
 /* struct trace -> trace.persik. */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
 
@@ -269,40 +267,23 @@ static void write_trace(struct writer *writer, const struct trace *trace) {
 
 /* ---- file ---- */
 
-static FILE *open_private(const char *path) {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0)
-        return NULL;
-    FILE *file = fdopen(descriptor, "wb");
-    if (!file)
-        close(descriptor);
-    return file;
-}
-
 int trace_save(const struct trace *trace, const char *path, int level, struct error *error) {
-    char *partial = memory_format("%s.%d", path, (int)getpid());
-    unlink(partial); /* left by a dead process that had our id */
-    FILE *file = open_private(partial);
-    if (!file) {
-        error_set(error, "%s: %s: choose a folder you may write to", path, strerror(errno));
-        free(partial);
-        return -1;
-    }
-    struct writer writer = {.file = file, .zstd = ZSTD_createCCtx()};
+    struct output output;
+    if (output_begin(&output, path) != 0)
+        return error_set(error, "%s: %s: choose a folder you may write to", path, strerror(errno));
+    struct writer writer = {.file = output.file, .zstd = ZSTD_createCCtx()};
     ZSTD_CCtx_setParameter(writer.zstd, ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setParameter(writer.zstd, ZSTD_c_checksumFlag, 1);
     write_trace(&writer, trace);
     int cause = writer.failed ? errno : 0;
     ZSTD_freeCCtx(writer.zstd);
     free(writer.frame);
-    if (fclose(file) != 0 && !cause)
+    if (writer.failed)
+        output_abandon(&output);
+    else if (output_commit(&output) != 0)
         cause = errno;
-    if (!cause && rename(partial, path) != 0)
-        cause = errno;
-    if (cause) {
-        unlink(partial);
-        error_set(error, "%s: %s: make room or choose another folder", path, strerror(cause));
-    }
-    free(partial);
-    return cause ? -1 : 0;
+    if (writer.failed || cause)
+        return error_set(error, "%s: %s: make room or choose another folder", path,
+                         strerror(cause));
+    return 0;
 }

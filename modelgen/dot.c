@@ -6,17 +6,21 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include "modelgen/draft.h"
 
-/* Quotes for DOT: the only special characters inside "..." are the quote and the backslash. */
+/* Quotes for DOT and, made of it, SVG, which knows no control characters: the only special
+ * characters inside "..." are the quote and the backslash. */
 static void write_quoted(FILE *out, const char *text) {
+    char *line = printable(text);
     fputc('"', out);
-    for (; text && *text; text++) {
-        if (*text == '"' || *text == '\\')
+    for (const char *at = line; at && *at; at++) {
+        if (*at == '"' || *at == '\\')
             fputc('\\', out);
-        fputc(*text, out);
+        fputc(*at, out);
     }
     fputc('"', out);
+    free(line);
 }
 
 static void write_time(FILE *out, double ns) {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "sampler/profile.h"
 
 struct stack {
@@ -65,37 +65,18 @@ static void print_stacks(FILE *file, const struct stacks *stacks) {
     }
 }
 
-static int write_stacks(int descriptor, const struct stacks *stacks) {
-    FILE *file = fdopen(descriptor, "w");
-    if (!file) {
-        close(descriptor);
-        return -1;
-    }
-    print_stacks(file, stacks);
-    int status = ferror(file) ? -1 : 0;
-    return fclose(file) ? -1 : status;
-}
-
 int profile_write_folded(const struct sample *sample, const char *path, struct error *error) {
     struct stacks stacks = collect_stacks(sample);
-    char *temporary = memory_format("%s.XXXXXX", path);
-    int descriptor = mkstemp(temporary); /* mode 0600 */
-    int status = -1;
-    if (descriptor >= 0) {
-        status = write_stacks(descriptor, &stacks);
-        if (status == 0)
-            status = rename(temporary, path);
-        if (status) {
-            int cause = errno;
-            unlink(temporary);
-            errno = cause;
-        }
+    struct output output;
+    int status = output_begin(&output, path);
+    if (status == 0) {
+        print_stacks(output.file, &stacks);
+        status = output_commit(&output);
     }
     if (status)
         error_set(error,
                   "%s: cannot write the stacks: %s: free some space or choose another folder", path,
                   strerror(errno));
-    free(temporary);
     for (size_t i = 0; i < stacks.count; i++)
         free(stacks.items[i].text);
     free(stacks.items);

@@ -2,15 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/interrupt.h"
 
 /* ---- the child ---- */
 
 static _Noreturn void run_child(char *const *args, int gate, int report) {
     char go;
+    interrupt_forget();
     if (read(gate, &go, 1) != 1)
         _exit(127); /* cancelled, or persik died */
     execvp(args[0], args);
@@ -87,33 +89,4 @@ void sampler_launch_cancel(struct launch *launch) {
     close(launch->gate);
     close(launch->report);
     wait_for_end(launch->pid);
-}
-
-/* ---- signals ---- */
-
-static const int forwarded[] = {SIGINT, SIGTERM};
-
-#define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
-
-static volatile sig_atomic_t target;
-static struct sigaction before[N_FORWARDED];
-
-static void forward(int number, siginfo_t *info, void *context) {
-    (void)context;
-    int saved = errno;
-    if (info->si_code != SI_KERNEL) /* that is the terminal, which has told the program too */
-        kill((pid_t)target, number);
-    errno = saved;
-}
-
-void sampler_launch_begin_forwarding(const struct launch *launch) {
-    struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-    target = launch->pid;
-    for (size_t i = 0; i < N_FORWARDED; i++)
-        sigaction(forwarded[i], &action, &before[i]);
-}
-
-void sampler_launch_end_forwarding(void) {
-    for (size_t i = 0; i < N_FORWARDED; i++)
-        sigaction(forwarded[i], &before[i], NULL);
 }

@@ -21,9 +21,4 @@ int sampler_launch_release(struct launch *launch, const char *program, struct er
 /* Ends a prepared child that shall not run after all. */
 void sampler_launch_cancel(struct launch *launch);
 
-/* Until sampler_launch_end_forwarding(), SIGINT and SIGTERM sent to persik go to the program
- * instead. (What is typed on the terminal reaches the program by itself.) */
-void sampler_launch_begin_forwarding(const struct launch *launch);
-void sampler_launch_end_forwarding(void);
-
 #endif

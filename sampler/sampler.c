@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -42,8 +43,12 @@ static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_
     uint64_t left = until_ns > now ? until_ns - now : 0;
     struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
     struct pollfd watched = {.fd = pidfd, .events = POLLIN}; /* an old kernel's -1 is ignored */
+    siginfo_t about = {.si_pid = 0};
     ppoll(&watched, 1, &timeout, NULL);
-    return waitpid(pid, exit_status, WNOHANG) == pid;
+    if (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid != pid)
+        return false;
+    interrupt_program(0); /* while its number is still its own */
+    return waitpid(pid, exit_status, 0) == pid;
 }
 
 /* Blocked threads are looked at once per period, unless there are so many that this would take more
@@ -136,11 +141,11 @@ static void tell_losses(const struct recording *recording) {
 
 static int record(struct launch *launch, const struct sampler_options *options,
                   struct recorder *recorder, struct sample *sample, struct error *error) {
-    sampler_launch_begin_forwarding(launch);
+    interrupt_program(launch->pid);
     int status = sampler_launch_release(launch, options->args[0], error);
     if (status == 0)
         watch(recorder, launch->pid, sample->rate_hz, sample);
-    sampler_launch_end_forwarding();
+    interrupt_program(0);
     if (status)
         return -1;
     const struct recording *recording = sampler_recorder_recording(recorder);
@@ -149,9 +154,10 @@ static int record(struct launch *launch, const struct sampler_options *options,
     return save(sample, options->directory, error);
 }
 
-int sampler_run(const struct sampler_options *options, struct error *error) {
+static int run(const struct sampler_options *options, struct error *error) {
     struct launch launch;
-    if (rerun_prepare(error) < 0 || sampler_launch_prepare(&launch, options->args, error) < 0)
+    if (interrupt_check(error) < 0 || rerun_prepare(error) < 0 ||
+        sampler_launch_prepare(&launch, options->args, error) < 0)
         return -1;
     struct rlimit before = allow_many_files();
     double rate_hz = options->rate_hz > 0 ? options->rate_hz : DEFAULT_RATE_HZ;
@@ -168,5 +174,12 @@ int sampler_run(const struct sampler_options *options, struct error *error) {
     }
     if (before.rlim_max > 0) /* the next runs of the program are to have what it always has */
         setrlimit(RLIMIT_NOFILE, &before);
+    return status;
+}
+
+int sampler_run(const struct sampler_options *options, struct error *error) {
+    interrupt_begin();
+    int status = run(options, error);
+    interrupt_end();
     return status;
 }

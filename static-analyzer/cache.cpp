@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ bool write_private(const std::string &path, const std::string &text) {
     int descriptor = mkstemp(draft.data()); /* 0600 */
     if (descriptor < 0)
         return false;
+    flock(descriptor, LOCK_EX | LOCK_NB); /* until it is closed, however this process ends */
     size_t done = 0;
     while (done < text.size()) {
         ssize_t n = write(descriptor, text.data() + done, text.size() - done);
@@ -138,9 +140,24 @@ void Cache::save(const Source &source, const Unit &unit, const std::string &body
     saved |= write_private(entry(source), dependencies(unit) + ' ' + digest(body) + '\n' + body);
 }
 
+/* What a killed process did not finish; a living one has it locked. */
+void Cache::remove_drafts() const {
+    for (const Entry &entry : list_entries(folder)) {
+        if (fs::path(entry.path).extension() == ".ir")
+            continue;
+        int descriptor = open(entry.path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            unlink(entry.path.c_str());
+        if (descriptor >= 0)
+            close(descriptor);
+    }
+}
+
 void Cache::tidy() const {
     const time_t max_age_s = 30L * 24 * 60 * 60;
     const uintmax_t max_bytes = 1UL << 30;
+    if (!folder.empty())
+        remove_drafts();
     if (!saved)
         return;
     std::vector<Entry> entries = list_entries(folder);

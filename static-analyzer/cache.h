@@ -31,7 +31,8 @@ class Cache {
      */
     void save(const Source &source, const Unit &unit, const std::string &text);
 
-    /* Removes entries that are too old or too many, if any was saved. */
+    /* Removes what killed analyses left half written and, if any was saved, entries that are too
+     * old or too many. */
     void tidy() const;
 
   private:
@@ -41,6 +42,7 @@ class Cache {
     std::map<std::string, std::string> digests; /* of files, by path; each is read once */
 
     std::string entry(const Source &source) const;
+    void remove_drafts() const;
     const std::string &digest_of(const std::string &path);
     std::string dependencies(const Unit &unit);
 };

@@ -5,6 +5,9 @@
 
 #include <jansson.h>
 
+extern "C" {
+#include "base/output.h"
+}
 #include "static-analyzer/findings.h"
 
 namespace persik {
@@ -257,13 +260,16 @@ bool findings_save(const Findings &findings, const std::string &path, std::strin
         list(findings.monitors), "loops", list(findings.loops), "spins", list(findings.spins),
         "shares", list(findings.shares), "lambdas", list(findings.lambdas), "solos",
         list(findings.solos), "fragments", list(findings.fragments));
-    std::string draft = path + ".new";
-    bool written = root && json_dump_file(root, draft.c_str(), JSON_INDENT(1)) == 0 &&
-                   rename(draft.c_str(), path.c_str()) == 0;
-    if (!written) {
-        error = "cannot write " + path + ": " + strerror(errno);
-        remove(draft.c_str());
+    struct output output = {};
+    bool written = root && output_begin(&output, path.c_str()) == 0;
+    if (written && json_dumpf(root, output.file, JSON_INDENT(1)) != 0) {
+        output_abandon(&output);
+        written = false;
+    } else if (written) {
+        written = output_commit(&output) == 0;
     }
+    if (!written)
+        error = "cannot write " + path + ": " + strerror(errno);
     json_decref(root);
     return written;
 }

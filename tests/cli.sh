@@ -481,9 +481,13 @@ check_standard_files() {
     [ "$(sort -u seen)" = first ] && [ "$(wc -l <seen)" -ge 2 ] && ! grep -q first out # disturbed: again
     report $? "all runs that validate measures read the same"
     echo first | "$persik" profile --no-source -o pipe -- sh -c "$reader" >out 2>err
-    [ $? -eq 1 ] && [ ! -e pipe ] && grep -q '^persik: .*a pipe.*< FILE' err
-    report $? "a program that reads from a pipe cannot be run again: that is said"
-    sleep 1 | "$persik" profile --no-source --no-evictions -o pipe -- sh -c : >out 2>err
+    [ $? -eq 1 ] && [ ! -e pipe ] && [ ! -s out ] && grep -q '^persik: .*a pipe.*< FILE' err
+    report $? "what comes from a pipe cannot be read by several runs: that is said before the first one"
+    { sleep 2; echo first; } | "$persik" trace --no-evictions -o late -- sh -c "$reader; sleep 1" >out 2>err
+    [ $? -eq 1 ] && [ ! -e late ] && grep -q '^persik: .*a pipe.*< FILE' err
+    report $? "what comes later is read by the first run, which cannot be made again: that is said"
+    mkfifo silent
+    "$persik" profile --no-source --no-evictions -o pipe -- sh -c : 9<>silent <silent >out 2>err
     report $? "a pipe that nobody reads from does no harm"
 }
 

@@ -64,10 +64,10 @@ static void take_start(struct blktrace *blktrace, const void *data, size_t bytes
     blktrace->wall_start_ns = start[0] * 1000000000ull + start[1];
 }
 
-static int read_event(struct blktrace *blktrace, FILE *file, const char *path,
+/* `data` has room for UINT16_MAX bytes. */
+static int read_event(struct blktrace *blktrace, FILE *file, const char *path, char *data,
                       struct error *error) {
     struct blk_io_trace event;
-    char data[UINT16_MAX];
     size_t got = fread(&event, 1, sizeof event, file);
     if (got == 0)
         return feof(file) ? 1 : error_set(error, "%s: %s: check the disk", path, strerror(errno));
@@ -89,10 +89,12 @@ int blktrace_read(struct blktrace *blktrace, const char *path, struct error *err
     FILE *file = fopen(path, "rbe");
     if (!file)
         return error_set(error, "%s: %s: check the name", path, strerror(errno));
+    char *data = memory_alloc(UINT16_MAX, 1);
     int status;
     do {
-        status = read_event(blktrace, file, path, error);
+        status = read_event(blktrace, file, path, data, error);
     } while (status == 0);
+    free(data);
     fclose(file);
     return status > 0 ? 0 : -1;
 }

@@ -73,7 +73,7 @@ void block_attach(struct block *block, struct ftrace *ftrace, struct lacks *lack
     if (cause == EACCES || cause == EPERM)
         lacks_add(lacks, "block I/O: only root may see it");
     else if (cause)
-        lacks_add(lacks, "block I/O: %s", strerror(cause));
+        lacks_add(lacks, "block I/O: %s", tracepoint_explain(cause));
 }
 
 void block_free(struct block *block) {

@@ -2,16 +2,32 @@
 
 #include <glob.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "tracer/blktrace.h"
 
+/* `name` and all that may follow it; what has a meaning in patterns stands for itself in `name`. */
+static char *pattern_of(const char *name) {
+    char *literal = memory_alloc(2 * strlen(name) + 1, 1);
+    char *end = literal;
+    for (; *name; name++) {
+        if (strchr("*?[\\", *name))
+            *end++ = '\\';
+        *end++ = *name;
+    }
+    char *pattern = memory_format("%s.blktrace.*", literal);
+    free(literal);
+    return pattern;
+}
+
 static int read_all(struct blktrace *log, const char *name, struct error *error) {
-    char *pattern = memory_format("%s.blktrace.*", name);
+    char *pattern = pattern_of(name);
     glob_t files = {0};
     int status = 0;
     if (glob(pattern, 0, NULL, &files) != 0)
-        status = error_set(error, "no files %s: give the NAME of `blktrace -o NAME`", pattern);
+        status =
+            error_set(error, "no files %s.blktrace.*: give the NAME of `blktrace -o NAME`", name);
     for (size_t i = 0; i < files.gl_pathc && status == 0; i++)
         status = blktrace_read(log, files.gl_pathv[i], error);
     globfree(&files);

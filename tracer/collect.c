@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
@@ -100,7 +101,10 @@ static bool run_plainly(struct collection *collection) {
     if (failed) {
         lacks_add(&collection->lacks, "run time without probes: %s", error.text);
         collection->stopped = true;
-    } else if (!WIFEXITED(launch.status) || launch.signal) {
+    } else if (launch.signal) {
+        lacks_add(&collection->lacks, "run time without probes: a signal ended the run");
+        collection->stopped = true;
+    } else if (!WIFEXITED(launch.status)) {
         lacks_add(&collection->lacks, "run time without probes: the program was killed");
         collection->stopped = true;
     } else if (!is_to_repeat(collection, reading)) {
@@ -208,29 +212,38 @@ static void drain_ftrace(void *context) {
 /* From these shares of the machine's time on it is worth a line. */
 #define STOLEN_NOTE  0.02
 #define FOREIGN_NOTE 0.05
+#define TICKS        2 /* that a core's count may be off: one at each end of the run */
+
+/* What is sure of a difference of the machine's counts, in parts of `machine_ns`: the kernel counts
+ * ticks, and much may happen between two of them. */
+static double sure_share(double counted_ns, double machine_ns) {
+    double error_ns = TICKS * host_count_ns() * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    return machine_ns > 0 ? fmin(fmax(counted_ns - error_ns, 0) / machine_ns, 1) : 0;
+}
 
 /* What others had of the cores while the program ran. The guest's scheduler does not know what the
  * host gives away: a thread that seems to compute may stand still. `ours_ns` is what persik itself
  * used. */
 static void note_others(struct collection *collection, struct host_use before, double ours_ns) {
-    const struct launch *launch = &collection->launch;
     struct host_use after = host_use();
-    double machine_ns = (double)(launch->end_mono_ns - launch->start_mono_ns) *
-                        (double)sysconf(_SC_NPROCESSORS_ONLN);
-    double stolen_ns = after.stolen_ns - before.stolen_ns;
-    double foreign_ns = after.busy_ns - before.busy_ns - (double)launch->cpu_ns - ours_ns;
-    if (machine_ns > 0 && stolen_ns > STOLEN_NOTE * machine_ns)
+    double machine_ns =
+        (double)(after.at_ns - before.at_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    double stolen = sure_share(after.stolen_ns - before.stolen_ns, machine_ns);
+    double foreign_ns =
+        after.busy_ns - before.busy_ns - (double)collection->launch.cpu_ns - ours_ns;
+    double foreign = sure_share(foreign_ns, machine_ns);
+    if (stolen > STOLEN_NOTE)
         lacks_add(&collection->lacks,
                   "%.0f %% of the CPU time: the virtual machine's host gave it to others; CPU "
                   "demands are "
                   "mended, waits are not: record again when it is quiet",
-                  100 * stolen_ns / machine_ns);
-    if (machine_ns > 0 && foreign_ns > FOREIGN_NOTE * machine_ns)
+                  100 * stolen);
+    if (foreign > FOREIGN_NOTE)
         lacks_add(
             &collection->lacks,
             "%.0f %% of the CPU time: other processes had it, and the model knows of none; end "
             "them and record again, unless they belong to what the program does",
-            100 * foreign_ns / machine_ns);
+            100 * foreign);
 }
 
 static int run_in(struct collection *collection, char *const *environment, struct error *error) {
@@ -385,10 +398,23 @@ static struct trace *make_trace(struct collection *collection, struct error *err
     return trace;
 }
 
+/* A program has a thread at least. */
+static int check_threads(const struct trace *trace, const struct collection *collection,
+                         struct error *error) {
+    if (trace->n_threads > 0)
+        return 0;
+    return error_set(error, "%s: nothing was recorded: make room in %s, or raise `ulimit -f`",
+                     collection->program.path, collection->options->directory);
+}
+
 static int save_trace(struct collection *collection, struct error *error) {
     struct trace *trace = make_trace(collection, error);
     if (!trace)
         return -1;
+    if (check_threads(trace, collection, error) != 0) {
+        trace_free(trace);
+        return -1;
+    }
     const char *directory = collection->options->directory;
     char *path = collection->evicts
                      ? memory_format("%s/evictions-%d.persik", directory, collection->evicts)
@@ -428,7 +454,7 @@ static int tell_probes(const struct collection *collection, struct error *error)
 }
 
 static int prepare(struct collection *collection, struct error *error) {
-    if (program_find(&collection->program, collection->options->args[0], error) != 0 ||
+    if (program_find(&collection->program, collection->options->args[0], true, error) != 0 ||
         wraps_find(&collection->wraps, collection->program.path, collection->options->catalog,
                    error) != 0 ||
         prepare_raw(collection, error) != 0)
@@ -562,16 +588,26 @@ static int collect(struct collection *collection, struct error *error) {
 
 int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
+    interrupt_begin();
     int status = collect(&collection, error);
+    interrupt_end();
     free_collection(&collection);
     return status;
+}
+
+int tracer_check_program(const char *program, bool probed, struct error *error) {
+    struct program found;
+    if (program_find(&found, program, probed, error) != 0)
+        return -1;
+    program_free(&found);
+    return 0;
 }
 
 int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
                          struct error *error) {
     struct program found;
     struct wraps wraps;
-    if (program_find(&found, program, error) != 0)
+    if (program_find(&found, program, true, error) != 0)
         return -1;
     int status = wraps_find(&wraps, found.path, catalog, error);
     wraps_free(&wraps);

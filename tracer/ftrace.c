@@ -76,12 +76,15 @@ static int open_pages(struct ftrace *ftrace) {
 }
 
 static int set_up(struct ftrace *ftrace) {
+    if (!tracepoint_numbers_are_ours())
+        return TRACEPOINT_OTHER_NUMBERS;
     int cause = tracepoint_mount();
     if (cause)
         return cause;
     remove_abandoned();
     char *path = memory_format(INSTANCES "/" NAME "%d", (int)getpid());
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+    rmdir(path); /* of one that was killed and had our number */
+    if (mkdir(path, 0700) != 0) {
         cause = errno;
         free(path);
         return cause;

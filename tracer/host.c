@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 int host_cores(void) {
@@ -42,6 +43,10 @@ double host_tick_ns(void) {
     return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (double)tick.tv_nsec : 0;
 }
 
+double host_count_ns(void) {
+    return 1e9 / (double)sysconf(_SC_CLK_TCK);
+}
+
 struct host_use host_use(void) {
     FILE *file = fopen("/proc/stat", "re");
     unsigned long long user, nice, system, irq, softirq, stolen; /* after system: idle, iowait */
@@ -51,9 +56,9 @@ struct host_use host_use(void) {
         fclose(file);
     if (!is_known)
         return (struct host_use){0};
-    double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
-    return (struct host_use){(double)(user + nice + system + irq + softirq) * tick_ns,
-                             (double)stolen * tick_ns};
+    double count_ns = host_count_ns();
+    return (struct host_use){(double)(user + nice + system + irq + softirq) * count_ns,
+                             (double)stolen * count_ns, clock_now_ns(CLOCK_MONOTONIC)};
 }
 
 char *host_name(void) {

@@ -2,11 +2,17 @@
 #ifndef PERSIK_TRACER_HOST_H
 #define PERSIK_TRACER_HOST_H
 
+#include <stdint.h>
+
 /* CPU time of all cores since boot; 0: not known. */
 struct host_use {
     double busy_ns;   /* of everything that runs here */
     double stolen_ns; /* that went to other guests of a virtual machine's host */
+    uint64_t at_ns;   /* when it was read, CLOCK_MONOTONIC */
 };
+
+/* What host_use() counts in, on each core. */
+double host_count_ns(void);
 
 struct host_use host_use(void);
 

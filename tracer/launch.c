@@ -2,30 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/rerun.h"
-
-static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
-#define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
-
-static volatile pid_t child;
-static volatile sig_atomic_t passed_on;
-
-static void pass_on(int number, siginfo_t *from, void *context) {
-    (void)context;
-    passed_on = number;
-    if (from->si_code != SI_KERNEL)
-        kill(child, number);
-}
 
 _Noreturn static void become_program(const struct launch *launch, int go, int failed) {
     char byte;
+    interrupt_forget();
     if (read(go, &byte, 1) != 1)
         _exit(127); /* the collector is gone */
     if (launch->quiet)
@@ -39,7 +27,7 @@ _Noreturn static void become_program(const struct launch *launch, int go, int fa
 int launch_prepare(struct launch *launch, struct error *error) {
     int go[2];
     int failed[2];
-    if (rerun_prepare(error) != 0)
+    if (interrupt_check(error) != 0 || rerun_prepare(error) != 0)
         return -1;
     if (pipe2(go, O_CLOEXEC) != 0)
         return error_set(error, "pipe: %s: close other programs", strerror(errno));
@@ -67,37 +55,23 @@ int launch_prepare(struct launch *launch, struct error *error) {
     return 0;
 }
 
-static void take_signals(struct sigaction *before) {
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < N_FORWARDED; i++)
-        sigaction(forwarded[i], &action, &before[i]);
-}
-
-static void give_signals_back(const struct sigaction *before) {
-    for (size_t i = 0; i < N_FORWARDED; i++)
-        sigaction(forwarded[i], &before[i], NULL);
-}
-
 static uint64_t ns_of(struct timeval time) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
 int launch_finish(struct launch *launch, struct error *error) {
-    struct sigaction before[N_FORWARDED];
-    child = launch->pid;
-    passed_on = 0;
-    take_signals(before);
+    interrupt_program(launch->pid);
     launch->start_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
     ssize_t started = write(launch->go, "g", 1);
     int cause = 0;
     ssize_t told = read(launch->failed, &cause, sizeof cause); /* 0 bytes: the exec closed it */
     struct rusage usage = {0};
+    interrupt_wait(launch->pid);
     while (wait4(launch->pid, &launch->status, 0, &usage) < 0 && errno == EINTR)
         ;
     launch->end_mono_ns = clock_now_ns(CLOCK_MONOTONIC);
-    give_signals_back(before);
     launch->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
-    launch->signal = passed_on;
+    launch->signal = interrupt_signal();
     close(launch->go);
     close(launch->failed);
     if (started != 1 || told == sizeof cause)

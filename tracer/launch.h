@@ -20,14 +20,15 @@ struct launch {
     uint64_t start_mono_ns, end_mono_ns;
     uint64_t cpu_ns; /* user and system, with the children that it waited for */
     int status;      /* as wait(2) gives it */
-    int signal;      /* the last one we passed on; 0 none */
+    int signal;      /* that came for us meanwhile and ends all runs (base/interrupt.h); 0 none */
 };
 
-/* Forks a child that waits before its exec, so that it can be attached to. */
+/* Forks a child that waits before its exec, so that it can be attached to. -1 and `error` when it
+ * cannot, or no run is to be begun any more. */
 int launch_prepare(struct launch *launch, struct error *error);
 
-/* Lets it exec and waits for its end. SIGINT, SIGTERM and SIGHUP sent to us go to it, unless they
- * come from the terminal, which sent them to it already. -1 and `error` when the exec failed. */
+/* Lets it exec and waits for its end. Signals go to it, see base/interrupt.h. -1 and `error` when
+ * the exec failed. */
 int launch_finish(struct launch *launch, struct error *error);
 
 #endif

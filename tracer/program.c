@@ -1,9 +1,7 @@
 #include "tracer/program.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "tracer/preloadable.h"
 
 #define MAX_INTERPRETERS 4 /* the kernel's limit for scripts run by scripts */
 
@@ -54,43 +53,9 @@ static bool read_interpreter(int file, char *interpreter, size_t size) {
     return true;
 }
 
-static char *hex(const unsigned char *bytes, size_t n) {
-    char *text = memory_alloc(2 * n + 1, 1);
-    for (size_t i = 0; i < n; i++) {
-        text[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
-    }
-    return text;
-}
-
-static bool has_interpreter(Elf *elf) {
-    size_t n = 0;
-    elf_getphdrnum(elf, &n);
-    for (size_t i = 0; i < n; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_INTERP)
-            return true;
-    }
-    return false;
-}
-
-static int examine_elf(struct program *program, Elf *elf, const char *path, struct error *error) {
-    GElf_Ehdr header;
-    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
-        return error_set(error, "%s: not a program: give an executable", path);
-    if (header.e_machine != EM_X86_64)
-        return error_set(error, "%s: not an x86-64 program: build it for this machine", path);
-    if (!has_interpreter(elf))
-        return error_set(error, "%s: static binary, nothing can be preloaded: link it dynamically",
-                         path);
-    const void *bits = NULL;
-    ssize_t n = dwelf_elf_gnu_build_id(elf, &bits);
-    program->build_id = n > 0 ? hex(bits, (size_t)n) : memory_strdup("");
-    return 0;
-}
-
 /* A file we may run but not read cannot be examined; the run will show. */
-static int examine(struct program *program, const char *path, int depth, struct error *error) {
+static int examine(struct program *program, const char *path, int depth, bool probed,
+                   struct error *error) {
     char interpreter[256];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -99,18 +64,15 @@ static int examine(struct program *program, const char *path, int depth, struct 
     }
     int status;
     if (depth < MAX_INTERPRETERS && read_interpreter(file, interpreter, sizeof interpreter)) {
-        status = examine(program, interpreter, depth + 1, error);
+        status = examine(program, interpreter, depth + 1, probed, error);
     } else {
-        elf_version(EV_CURRENT);
-        Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-        status = examine_elf(program, elf, path, error);
-        elf_end(elf);
+        status = preloadable_check(file, path, probed, &program->build_id, error);
     }
     close(file);
     return status;
 }
 
-int program_find(struct program *program, const char *name, struct error *error) {
+int program_find(struct program *program, const char *name, bool probed, struct error *error) {
     *program = (struct program){.path = search_path(name)};
     if (!program->path)
         return error_set(error, "%s: no such program: check its name and your PATH", name);
@@ -120,7 +82,7 @@ int program_find(struct program *program, const char *name, struct error *error)
         error_set(error, "%s: not a program: give an executable", name);
     else if (access(program->path, X_OK) != 0)
         error_set(error, "%s: not executable: chmod +x it, or give another program", name);
-    else if (examine(program, program->path, 0, error) == 0)
+    else if (examine(program, program->path, 0, probed, error) == 0)
         return 0;
     program_free(program);
     return -1;

@@ -2,6 +2,8 @@
 #ifndef PERSIK_TRACER_PROGRAM_H
 #define PERSIK_TRACER_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct program {
@@ -9,9 +11,9 @@ struct program {
     char *build_id; /* hex; "" without one, or for a script */
 };
 
-/* 0, or -1 and `error`: no such program, not executable, static, not for x86-64. Of a script, its
- * interpreter is what gets examined. */
-int program_find(struct program *program, const char *name, struct error *error);
+/* 0, or -1 and `error`: no such program, not executable, not for x86-64; with `probed`, nothing can
+ * be preloaded into it (preloadable.h). Of a script, its interpreter is what gets examined. */
+int program_find(struct program *program, const char *name, bool probed, struct error *error);
 void program_free(struct program *program);
 
 #endif

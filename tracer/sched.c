@@ -98,7 +98,7 @@ void sched_attach(struct sched *sched, struct recorder *recorder, struct ftrace 
     if (cause == EACCES || cause == EPERM)
         lacks_add(lacks, "wake-up times: only root may see them");
     else if (cause)
-        lacks_add(lacks, "wake-up times: %s", strerror(cause));
+        lacks_add(lacks, "wake-up times: %s", tracepoint_explain(cause));
 }
 
 void sched_free(struct sched *sched) {

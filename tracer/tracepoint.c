@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -45,6 +46,19 @@ int tracepoint_control(const char *path, int flags, const char *text) {
     int cause = write(file, text, bytes) == (ssize_t)bytes ? 0 : errno;
     close(file);
     return cause;
+}
+
+/* The number of the first PID namespace's file is the same in all kernels. */
+bool tracepoint_numbers_are_ours(void) {
+    struct stat about;
+    return stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == 0xEFFFFFFCu;
+}
+
+const char *tracepoint_explain(int cause) {
+    if (cause == TRACEPOINT_OTHER_NUMBERS)
+        return "in a PID namespace (a container) the kernel names threads by other numbers: run "
+               "persik and the program outside of it";
+    return strerror(cause);
 }
 
 bool tracepoint_abandoned(long pid) {

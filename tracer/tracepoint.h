@@ -2,6 +2,7 @@
 #ifndef PERSIK_TRACER_TRACEPOINT_H
 #define PERSIK_TRACER_TRACEPOINT_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,14 @@ struct tracepoint {
 
 /* As root, mounts tracefs at its usual place when it is not. 0 or an errno. */
 int tracepoint_mount(void);
+
+/* The kernel's events name threads by their numbers in the first PID namespace. Are they those that
+ * this process sees? Where not, TRACEPOINT_OTHER_NUMBERS is the errno of all that needs them. */
+#define TRACEPOINT_OTHER_NUMBERS ENOTUNIQ
+bool tracepoint_numbers_are_ours(void);
+
+/* What an errno of this module and of ftrace.h means, for people. */
+const char *tracepoint_explain(int cause);
 
 /* Writes a control file of tracefs; `flags` of open() beside O_WRONLY. 0 or an errno. */
 int tracepoint_control(const char *path, int flags, const char *text);

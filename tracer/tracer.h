@@ -32,8 +32,14 @@ struct tracer_options {
 /* Runs the program to its end (its stdin, stdout and stderr are left alone) and writes the trace.
  * Returns 0 also when the program failed or was killed: trace.meta tells. -1 and `error`: no such
  * program, not executable, static binary (nothing could be preloaded), no space for the trace.
- * SIGINT and SIGTERM are passed on to the program, and what was recorded is kept. */
+ * The first SIGINT, SIGTERM or SIGHUP goes to the program that runs, what was recorded is kept, and
+ * nothing is run any more; -1 and `error` when it comes before the traced run (base/interrupt.h).
+ */
 int tracer_run(const struct tracer_options *options, struct error *error);
+
+/* Can `program` (as given by the user) be run and, with `probed`, be traced? -1 and `error` when
+ * not. Runs nothing. */
+int tracer_check_program(const char *program, bool probed, struct error *error);
 
 /* Could the catalog's functions be traced in `program` (as given by the user)? -1 and `error` when
  * one is not to be found. Runs nothing. */

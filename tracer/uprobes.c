@@ -137,7 +137,10 @@ static int define_site(struct uprobes *uprobes, const struct raw_wrap *wrap, cha
 
 static int watch(struct uprobes *uprobes, const struct wrap_plan *plan, struct ftrace *ftrace) {
     const struct entry *entry = &plan->entry;
-    int cause = define_site(uprobes, &plan->raw, 'p', entry->at - plan->file_shift, true, ftrace);
+    int cause = tracepoint_numbers_are_ours() ? 0 : TRACEPOINT_OTHER_NUMBERS;
+    if (cause)
+        return cause;
+    cause = define_site(uprobes, &plan->raw, 'p', entry->at - plan->file_shift, true, ftrace);
     if (!entry->all_returns)
         return cause ? cause
                      : define_site(uprobes, &plan->raw, 'r', plan->raw.function - plan->file_shift,
@@ -164,13 +167,14 @@ static void tell(const struct wrap_plan *plan, int cause, struct lacks *lacks) {
     else
         lacks_add(lacks,
                   "calls of %s: %s, and the kernel cannot watch it (%s): compile it with " MEND,
-                  plan->raw.name, why, strerror(cause));
+                  plan->raw.name, why, tracepoint_explain(cause));
 }
 
 struct uprobes *uprobes_attach(const struct wraps *wraps, struct ftrace *ftrace,
                                struct lacks *lacks) {
     struct uprobes *uprobes = NULL;
-    remove_abandoned();
+    if (tracepoint_numbers_are_ours()) /* else nobody's process is seen to live */
+        remove_abandoned();
     for (size_t i = 0; i < wraps->count; i++) {
         const struct wrap_plan *plan = &wraps->items[i];
         if (plan->raw.how != RAW_WRAP_KERNEL)

@@ -481,16 +481,16 @@ static void programs_that_cannot_be_traced_are_told_apart(void **state) {
     (void)state;
     struct program program;
     struct error error = {0};
-    assert_int_equal(program_find(&program, "sh", &error), 0);
+    assert_int_equal(program_find(&program, "sh", true, &error), 0);
     assert_true(program.path[0] == '/' && strlen(program.build_id) >= 16);
     program_free(&program);
-    assert_int_equal(program_find(&program, "no-such-program-here", &error), -1);
+    assert_int_equal(program_find(&program, "no-such-program-here", true, &error), -1);
     assert_non_null(strstr(error.text, "no such program"));
-    assert_int_equal(program_find(&program, "./no/such", &error), -1);
+    assert_int_equal(program_find(&program, "./no/such", true, &error), -1);
     assert_non_null(strstr(error.text, "No such file"));
-    assert_int_equal(program_find(&program, "/", &error), -1);
+    assert_int_equal(program_find(&program, "/", true, &error), -1);
     assert_non_null(strstr(error.text, "not a program"));
-    assert_int_equal(program_find(&program, "/etc/passwd", &error), -1);
+    assert_int_equal(program_find(&program, "/etc/passwd", true, &error), -1);
     assert_non_null(strstr(error.text, "not executable"));
 }
 

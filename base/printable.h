@@ -1,0 +1,14 @@
+/* Text that others have a say in (names out of models, traces, programs and sources, arguments),
+ * for people to read: a terminal obeys control characters. They, those of them beyond ASCII (C1),
+ * what turns the direction of writing, and what is not UTF-8 become '?'. */
+#ifndef PERSIK_BASE_PRINTABLE_H
+#define PERSIK_BASE_PRINTABLE_H
+
+/* One line of it, freed by the caller: line feeds and tabs, too, are '?'. NULL stays NULL. */
+char *printable(const char *text);
+
+/* From now on everything that is printed to stdout and stderr is made printable; there, line feeds
+ * and tabs are left. Once, before anything is printed. */
+void printable_streams(void);
+
+#endif
