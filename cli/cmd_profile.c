@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/reading.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
@@ -74,7 +75,11 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .catalog = catalog,
         .facts_directory = directory,
     };
-    return stage_trace(&stage, error);
+    int status = stage_trace(&stage, error);
+    /* What no sample fell into, and what main does not lead to. */
+    if (status >= 0 && !options->no_source && reading_is_incomplete(directory))
+        analyze_source(options, directory);
+    return status;
 }
 
 static int run_stages(const struct record_options *options, const char *directory,

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
+#include "cli/reading.h"
 #include "cli/user_cache.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
@@ -129,6 +131,12 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
         argv[n++] = "--functions";
         argv[n++] = functions;
     }
+    int reading = reading_open(stage->program, stage->directory);
+    char *reading_path = memory_format("/proc/self/fd/%d", reading);
+    if (reading >= 0) {
+        argv[n++] = "--functions";
+        argv[n++] = reading_path;
+    }
     if (stage->build_directory) {
         argv[n++] = "--build-dir";
         argv[n++] = (char *)stage->build_directory;
@@ -139,6 +147,9 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     int status = programs_run(argv, NULL, error);
     if (status == 0)
         chmod(facts, 0600); /* private to the user, as all of a recording */
+    if (reading >= 0)
+        close(reading);
+    free(reading_path);
     free(analyzer);
     free(binary);
     free(functions);

@@ -20,6 +20,7 @@ struct reader {
     uint64_t offset, size; /* bytes */
     struct error *error;
     struct trace *trace;
+    bool header_only;
     /* The writer's numbers of API functions -> ours; -1 = we know no such function. */
     int *apis;
     size_t n_apis;
@@ -454,13 +455,15 @@ static int read_sections(struct reader *reader) {
             return corrupt(reader, start, "kind of section");
         if (read_section(reader, &section) != 0)
             return -1;
+        if (reader->header_only)
+            return 0;
     }
 }
 
 /* ---- file ---- */
 
-struct trace *trace_load(const char *path, struct error *error) {
-    struct reader reader = {.path = path, .error = error};
+static struct trace *load(const char *path, bool header_only, struct error *error) {
+    struct reader reader = {.path = path, .error = error, .header_only = header_only};
     struct stat status;
     reader.file = fopen(path, "rbe");
     if (!reader.file || fstat(fileno(reader.file), &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -482,4 +485,12 @@ struct trace *trace_load(const char *path, struct error *error) {
         return NULL;
     }
     return reader.trace;
+}
+
+struct trace *trace_load(const char *path, struct error *error) {
+    return load(path, false, error);
+}
+
+struct trace *trace_load_header(const char *path, struct error *error) {
+    return load(path, true, error);
 }
