@@ -104,6 +104,21 @@ static char *cache_folder(const struct analyze_stage *stage) {
     return shared ? shared : workspace_path(stage->cache, WORKSPACE_CACHE);
 }
 
+/* A few lines tell what is wrong; a wrong option is wrong for all files. */
+#define MOST_PROBLEMS 3
+
+/* Source that was found and not understood, or that was not found while other source was. */
+static void tell_problems(const char *facts_path) {
+    struct error unused;
+    struct facts *facts = facts_load(facts_path, &unused);
+    for (size_t i = 0; facts && i < facts->n_problems && i < MOST_PROBLEMS; i++)
+        log_warning("%s", facts->problems[i]);
+    if (facts && facts->n_problems > MOST_PROBLEMS)
+        log_warning("%zu more source files could not be read completely: static.json lists them",
+                    facts->n_problems - MOST_PROBLEMS);
+    facts_free(facts);
+}
+
 int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     char *analyzer = programs_find_part("persik-analyze", error);
     if (!analyzer)
@@ -147,6 +162,8 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     int status = programs_run(argv, NULL, error);
     if (status == 0)
         chmod(facts, 0600); /* private to the user, as all of a recording */
+    if (status == 0 && !stage->again)
+        tell_problems(facts);
     if (reading >= 0)
         close(reading);
     free(reading_path);

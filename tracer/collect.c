@@ -23,6 +23,7 @@
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
 #include "tracer/tracer.h"
+#include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
 #include "tracer/wakeups.h"
 #include "tracer/wraps.h"
@@ -348,6 +349,15 @@ static int no_images(const struct collection *collection, struct error *error) {
                      path, collection->options->directory);
 }
 
+static void tell_unplaced(const struct trace *trace, const struct images *images,
+                          struct lacks *lacks) {
+    char **maps = memory_alloc(images->count, sizeof *maps);
+    for (size_t i = 0; i < images->count; i++)
+        maps[i] = images->items[i].maps;
+    unplaced_tell(trace, maps, images->count, lacks);
+    free(maps);
+}
+
 static struct trace *make_trace(struct collection *collection, struct error *error) {
     struct images images = {0};
     if (images_read(&images, collection->raw, error) != 0)
@@ -372,6 +382,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
     convert(trace, &input, &collection->lacks);
+    tell_unplaced(trace, &images, &collection->lacks);
     trace->meta.lacks = collection->lacks.items;
     trace->meta.n_lacks = collection->lacks.count;
     collection->lacks = (struct lacks){0};
