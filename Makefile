@@ -36,7 +36,7 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base formats sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
+STAGES    := base debuginfo formats sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)
@@ -108,7 +108,8 @@ $(B)/static-analyzer/%.o: static-analyzer/%.cpp
 	@echo "CXX   $<"
 	@$(CXX) $(CXXFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/base/,log.o memory.o output.o path.o printable.o)
+$(B)/persik-analyze: $(ANALYZE_OBJ) $(addprefix $(B)/,base/log.o base/memory.o base/output.o base/path.o \
+    base/printable.o debuginfo/files.o debuginfo/reason.o)
 	@echo "LINK  $@"
 	@$(CXX) $^ -o $@ $(CXXLIBS)
 

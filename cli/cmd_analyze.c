@@ -19,8 +19,9 @@ static const struct argp analyze_argp = {
     .options = options_list,
     .parser = record_parse,
     .args_doc = "[--] PROGRAM",
-    .doc = "Analyses the source of the program's sampled functions and all that they call (with "
-           "no samples: of all functions). Runs nothing. Writes static.json.\v"
+    .doc = "Analyses the source of main, of the functions that were sampled and of those in which "
+           "traced calls were made, and all that they call (with no samples and no trace: of all "
+           "functions). Runs nothing. Writes static.json.\v"
            "Examples:\n"
            "  persik analyze ./server\n"
            "  persik analyze --build-dir build -o run1 ./server\n",

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
+#include "cli/scope.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
@@ -285,12 +286,16 @@ static void print_summary(const struct model *model) {
     if (model->cpu_spread > 0)
         printf("; CPU time within %.1f %% in all runs", 100 * model->cpu_spread);
     printf("\n");
+    if (scope_is_single(model))
+        printf("the program has one thread: there are none to have more of\n");
     print_waiting(model);
     print_refills(model);
     printf("\n");
     print_checks(model);
-    if (model->n_notes > 0)
+    if (model->n_notes + model->n_outside > 0)
         printf("\nNot modelled exactly:\n");
+    for (size_t i = 0; i < model->n_outside; i++)
+        printf("  %s\n", model->outside[i]);
     for (size_t i = 0; i < model->n_notes; i++)
         printf("  %s\n", model->notes[i]);
 }

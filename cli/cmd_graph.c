@@ -186,6 +186,8 @@ static struct table *monitor_table(const struct model *model) {
 
 static json_t *notes_json(const struct model *model) {
     json_t *notes = json_array();
+    for (size_t i = 0; i < model->n_outside; i++)
+        json_array_append_new(notes, json_string(model->outside[i]));
     for (size_t i = 0; i < model->n_notes; i++)
         json_array_append_new(notes, json_string(model->notes[i]));
     return notes;
@@ -211,8 +213,10 @@ static void print_graph(const struct model *model, enum table_format format) {
             putchar('\n');
             table_print_text(monitors, stdout);
         }
-        if (model->n_notes > 0)
+        if (model->n_notes + model->n_outside > 0)
             printf("\nNot modelled exactly:\n");
+        for (size_t i = 0; i < model->n_outside; i++)
+            printf("  %s\n", model->outside[i]);
         for (size_t i = 0; i < model->n_notes; i++)
             printf("  %s\n", model->notes[i]);
     }

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/repartition.h"
+#include "cli/scope.h"
 
 /* ---- options ---- */
 
@@ -532,6 +533,7 @@ static int predict(const struct predict_options *options, struct model *model,
     prediction_warn_of_stalls(worst);
     prediction_warn_of_crowd(model, crowded);
     repartitions_warn(model);
+    scope_warn(model);
     print_sweep(options, model, sweep);
     return check_assertions(options, sweep);
 }

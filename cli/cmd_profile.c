@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/rerun.h"
 #include "cli/command.h"
+#include "cli/reading.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
@@ -40,13 +41,15 @@ static const struct argp profile_argp = {
 };
 
 /* Without facts from the source the model is built from the trace alone: worse, not wrong. */
-static void analyze_source(const struct record_options *options, const char *directory) {
+static void analyze_source(const struct record_options *options, const char *directory,
+                           bool again) {
     struct analyze_stage stage = {
         .program = options->program[0],
         .directory = directory,
         /* What an earlier profile has analysed need not be analysed again. */
         .cache =
             workspace_has(options->common.directory, "") ? options->common.directory : directory,
+        .again = again,
         .build_directory = options->build_directory,
     };
     struct error error;
@@ -65,7 +68,7 @@ static int run_with_catalog(const struct record_options *options, const char *di
             return -1;
     }
     if (!options->no_source)
-        analyze_source(options, directory);
+        analyze_source(options, directory, false);
     log_note("%s: tracing%s", options->no_sample ? "first run" : "next runs",
              options->plain_runs ? ", and without probes" : "");
     struct trace_stage stage = {
@@ -79,7 +82,11 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .catalog = catalog,
         .facts_directory = directory,
     };
-    return stage_trace(&stage, error);
+    int status = stage_trace(&stage, error);
+    /* What no sample fell into, and what main does not lead to. */
+    if (status >= 0 && !options->no_source && reading_is_incomplete(directory))
+        analyze_source(options, directory, true);
+    return status;
 }
 
 static int run_stages(const struct record_options *options, const char *directory,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 #include "base/pace.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
+#include "cli/reading.h"
 #include "cli/user_cache.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
@@ -105,6 +107,21 @@ static char *cache_folder(const struct analyze_stage *stage) {
     return shared ? shared : workspace_path(stage->cache, WORKSPACE_CACHE);
 }
 
+/* A few lines tell what is wrong; a wrong option is wrong for all files. */
+#define MOST_PROBLEMS 3
+
+/* Source that was found and not understood, or that was not found while other source was. */
+static void tell_problems(const char *facts_path) {
+    struct error unused;
+    struct facts *facts = facts_load(facts_path, &unused);
+    for (size_t i = 0; facts && i < facts->n_problems && i < MOST_PROBLEMS; i++)
+        log_warning("%s", facts->problems[i]);
+    if (facts && facts->n_problems > MOST_PROBLEMS)
+        log_warning("%zu more source files could not be read completely: static.json lists them",
+                    facts->n_problems - MOST_PROBLEMS);
+    facts_free(facts);
+}
+
 int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     char *analyzer = programs_find_part("persik-analyze", error);
     if (!analyzer)
@@ -132,6 +149,12 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
         argv[n++] = "--functions";
         argv[n++] = functions;
     }
+    int reading = reading_open(stage->program, stage->directory);
+    char *reading_path = memory_format("/proc/self/fd/%d", reading);
+    if (reading >= 0) {
+        argv[n++] = "--functions";
+        argv[n++] = reading_path;
+    }
     if (stage->build_directory) {
         argv[n++] = "--build-dir";
         argv[n++] = (char *)stage->build_directory;
@@ -142,6 +165,11 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error) {
     int status = programs_run(argv, -1, -1, error);
     if (status == 0)
         chmod(facts, 0600); /* private to the user, as all of a recording */
+    if (status == 0 && !stage->again)
+        tell_problems(facts);
+    if (reading >= 0)
+        close(reading);
+    free(reading_path);
     free(analyzer);
     free(binary);
     free(functions);

@@ -26,6 +26,7 @@ struct analyze_stage {
     const char *program;         /* the binary: its debug information names the sources */
     const char *directory;       /* holds sample.json (if any); gets static.json */
     const char *cache;           /* folder to keep results in, if the user's cannot be had */
+    bool again;                  /* what is wrong with the source has been said */
     const char *build_directory; /* where compile_commands.json is; NULL: found or from DWARF */
 };
 int stage_analyze(const struct analyze_stage *stage, struct error *error);

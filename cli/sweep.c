@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/scope.h"
 
 /* ---- lists of numbers ---- */
 
@@ -253,6 +254,11 @@ static int apply_all(const struct model *model, int threads, int *sizes, struct 
     }
     if (any)
         return 0;
+    if (scope_is_single(model) && threads > 1)
+        return error_set(error,
+                         "--threads %d: the program has one thread, there are none to have more "
+                         "of: leave --threads out",
+                         threads);
     char pools[512];
     list_pools(model, pools, sizeof pools);
     return error_set(error,

@@ -225,6 +225,7 @@ void model_free(struct model *model) {
         free_pool(&model->pools[i]);
     for (size_t i = 0; i < model->n_nodes; i++)
         model_free_node(&model->nodes[i]);
+    free_texts(model->outside, model->n_outside);
     free_texts(model->notes, model->n_notes);
     for (size_t i = 0; i < model->n_checks; i++)
         free(model->checks[i].what);

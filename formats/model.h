@@ -418,7 +418,7 @@ struct model {
     char *host;             /* machine description without names: "2 cores, AMD EPYC, Linux 6.18" */
     char *build_id;         /* of the program; may be empty */
     double measured_run_ns; /* of the traced run */
-    double explained_share; /* 0..1, design invariant 2 */
+    double explained_share; /* 0..1 of all that ran, design invariant 2 */
     double perturbation;    /* traced / untraced running time - 1; NaN unknown */
     double probe_ns;        /* measured cost of one record */
     double cpu_correction;  /* of all CPU demands, already in them; 1: none */
@@ -433,6 +433,9 @@ struct model {
     struct pool *pools;
     struct node *nodes;
     char **notes; /* "not modelled exactly", one line each */
+    size_t n_outside;
+    char *
+        *outside; /* what ran, or brought the work, where the model does not look, one line each */
     struct model_check *checks;
 };
 

@@ -302,6 +302,7 @@ static const struct field model_fields[] = {
     LIST(model, waiting, waiting_record),
     LIST(model, pools, pool_record),
     LIST(model, nodes, node_record),
+    TEXTS(model, outside),
     TEXTS(model, notes),
     LIST(model, checks, check_record),
 };

@@ -38,7 +38,7 @@ struct sample {
     char **functions;         /* all that were reached, unique, sorted, "function" */
     char **function_files;    /* same index; source file of each, NULL unknown */
     char **library_functions; /* those with more than one distinct caller, sorted */
-    char **libraries; /* paths of the files besides the program's own that the nodes are in */
+    char **libraries; /* paths of the files with code that were mapped, besides the program's own */
 };
 
 struct sample *sample_load(const char *path, struct error *error);

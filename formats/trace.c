@@ -27,6 +27,7 @@ static void free_meta(struct trace_meta *meta) {
     free(meta->libc);
     free(meta->date);
     free(meta->loss);
+    free(meta->elsewhere.handlers);
     free(meta->untraced);
 }
 

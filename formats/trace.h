@@ -166,6 +166,17 @@ struct trace_plain_run {
     double piece_ns[PACE_KINDS]; /* how fast its cores were; 0 = not known */
 };
 
+/* What the recorded threads do not account for, and what held them back from outside. */
+struct trace_elsewhere {
+    uint64_t children_cpu_ns; /* of processes that the program started and that are not recorded */
+    uint64_t threads_cpu_ns;  /* of its own threads that are not recorded */
+    int children;             /* how many such processes; 0: none, or not known */
+    int left_running;         /* of all its processes, when the first one ended */
+    char *handlers;           /* of calls that were made in signal handlers, a line; NULL: none */
+    double quota_cores;       /* that its control groups may use; 0: as many as there are */
+    uint64_t throttled_ns;    /* for which they were stopped as their quota was used up */
+};
+
 struct trace_meta {
     int version;
     int n_args;
@@ -189,7 +200,8 @@ struct trace_meta {
     uint64_t untraced_run_ns;    /* median of plain runs; 0 = not measured */
     uint64_t untraced_spread_ns; /* max - min of these */
     uint64_t cpu_ns;             /* of the traced run, user and system; 0 = not measured */
-    struct pace_reading pace;    /* how fast its cores were; the fastest pieces are of all runs */
+    struct trace_elsewhere elsewhere;
+    struct pace_reading pace; /* how fast its cores were; the fastest pieces are of all runs */
     size_t n_untraced;
     struct trace_plain_run *untraced; /* the plain runs */
     double probe_ns;                  /* cost of one untimed record, measured at start */
@@ -229,6 +241,10 @@ bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread
 /* Reads a whole trace. NULL and `error` on: missing, not a trace, newer version, truncated or
  * corrupted (checksums of zstd frames). trace_free() ends it. */
 struct trace *trace_load(const char *path, struct error *error);
+
+/* The same without records, slices and block requests: their numbers are there, the arrays are
+ * NULL. Reads no further than the file's header. */
+struct trace *trace_load_header(const char *path, struct error *error);
 
 /* Writes atomically, mode 0600. `level`: zstd level, 0 = default. */
 int trace_save(const struct trace *trace, const char *path, int level, struct error *error);

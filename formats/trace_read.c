@@ -20,6 +20,7 @@ struct reader {
     uint64_t offset, size; /* bytes */
     struct error *error;
     struct trace *trace;
+    bool header_only;
     /* The writer's numbers of API functions -> ours; -1 = we know no such function. */
     int *apis;
     size_t n_apis;
@@ -79,6 +80,24 @@ static void read_plain_runs(const json_t *cpu, const json_t *run, const json_t *
     }
 }
 
+static uint64_t read_count(const json_t *json, const char *key) {
+    json_int_t count = json_integer_value(json_object_get(json, key));
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+static void read_elsewhere(const json_t *json, struct trace_elsewhere *elsewhere) {
+    const json_t *handlers = json_object_get(json, "handlers");
+    *elsewhere = (struct trace_elsewhere){
+        .handlers = handlers ? read_text(handlers) : NULL,
+        .children_cpu_ns = read_count(json, "children_cpu_ns"),
+        .threads_cpu_ns = read_count(json, "threads_cpu_ns"),
+        .children = (int)read_count(json, "children"),
+        .left_running = (int)read_count(json, "left_running"),
+        .quota_cores = json_number_value(json_object_get(json, "quota_cores")),
+        .throttled_ns = read_count(json, "throttled_ns"),
+    };
+}
+
 static int read_meta(json_t *json, struct trace_meta *meta) {
     json_t *args, *lacks, *directory, *build_id, *host, *date;
     int complete, has_slices, has_wakes, has_blocks;
@@ -126,6 +145,7 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     meta->has_wakes = has_wakes;
     meta->has_blocks = has_blocks;
     meta->cpu_ns = (uint64_t)cpu;
+    read_elsewhere(json_object_get(json, "elsewhere"), &meta->elsewhere);
     read_plain_runs(untraced_cpu, untraced_run, untraced_pieces, meta);
     read_pieces(pieces, meta->pace.piece_ns);
     read_pieces(fastest_pieces, meta->pace.fastest_ns);
@@ -454,13 +474,15 @@ static int read_sections(struct reader *reader) {
             return corrupt(reader, start, "kind of section");
         if (read_section(reader, &section) != 0)
             return -1;
+        if (reader->header_only)
+            return 0;
     }
 }
 
 /* ---- file ---- */
 
-struct trace *trace_load(const char *path, struct error *error) {
-    struct reader reader = {.path = path, .error = error};
+static struct trace *load(const char *path, bool header_only, struct error *error) {
+    struct reader reader = {.path = path, .error = error, .header_only = header_only};
     struct stat status;
     reader.file = fopen(path, "rbe");
     if (!reader.file || fstat(fileno(reader.file), &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -482,4 +504,12 @@ struct trace *trace_load(const char *path, struct error *error) {
         return NULL;
     }
     return reader.trace;
+}
+
+struct trace *trace_load(const char *path, struct error *error) {
+    return load(path, false, error);
+}
+
+struct trace *trace_load_header(const char *path, struct error *error) {
+    return load(path, true, error);
 }

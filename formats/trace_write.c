@@ -53,6 +53,17 @@ static void write_plain_runs(json_t *json, const struct trace_meta *meta) {
     json_object_set_new(json, "untraced_pieces_ns", pieces);
 }
 
+static void write_elsewhere(json_t *json, const struct trace_elsewhere *elsewhere) {
+    json_object_set_new(json, "elsewhere",
+                        json_pack("{s:I, s:I, s:i, s:i, s:f, s:I, s:o*}", "children_cpu_ns",
+                                  (json_int_t)elsewhere->children_cpu_ns, "threads_cpu_ns",
+                                  (json_int_t)elsewhere->threads_cpu_ns, "children",
+                                  elsewhere->children, "left_running", elsewhere->left_running,
+                                  "quota_cores", elsewhere->quota_cores, "throttled_ns",
+                                  (json_int_t)elsewhere->throttled_ns, "handlers",
+                                  elsewhere->handlers ? write_text(elsewhere->handlers) : NULL));
+}
+
 static json_t *write_meta(const struct trace_meta *meta) {
     json_t *json = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:i, s:f, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, "
@@ -75,6 +86,7 @@ static json_t *write_meta(const struct trace_meta *meta) {
     json_object_set_new(json, "start_real_ns", json_integer((json_int_t)meta->start_real_ns));
     json_object_set_new(json, "pieces_ns", write_pieces(meta->pace.piece_ns));
     json_object_set_new(json, "fastest_pieces_ns", write_pieces(meta->pace.fastest_ns));
+    write_elsewhere(json, &meta->elsewhere);
     write_plain_runs(json, meta);
     return json;
 }

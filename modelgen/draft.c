@@ -118,18 +118,29 @@ size_t draft_pool_of(const struct model *model, size_t node) {
     return p;
 }
 
-void draft_note(struct model *model, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = memory_vformat(format, arguments);
-    va_end(arguments);
-    for (size_t i = 0; i < model->n_notes; i++)
-        if (strcmp(model->notes[i], text) == 0) {
+/* Takes the text; each is there once. */
+static void add_text(char *text, char ***texts, size_t *n) {
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*texts)[i], text) == 0) {
             free(text);
             return;
         }
-    model->notes = memory_resize(model->notes, model->n_notes + 1, sizeof *model->notes);
-    model->notes[model->n_notes++] = text;
+    *texts = memory_resize(*texts, *n + 1, sizeof **texts);
+    (*texts)[(*n)++] = text;
+}
+
+void draft_note(struct model *model, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_text(memory_vformat(format, arguments), &model->notes, &model->n_notes);
+    va_end(arguments);
+}
+
+void draft_outside(struct model *model, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_text(memory_vformat(format, arguments), &model->outside, &model->n_outside);
+    va_end(arguments);
 }
 
 struct linear draft_constant(double value) {

@@ -34,6 +34,10 @@ size_t draft_pool_of(const struct model *model, size_t node);
 /* Appends to the "not modelled exactly" list; a line already there is not repeated. */
 void draft_note(struct model *model, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for what ran, or brought the work, where the model does not look. */
+void draft_outside(struct model *model, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A number that does not depend on the configuration. */
 struct linear draft_constant(double value);
 /* offset + factor for each of --threads, which pool `p` follows. */

@@ -29,6 +29,7 @@
 #include "modelgen/run/holds.h"
 #include "modelgen/run/interrupts.h"
 #include "modelgen/run/machine.h"
+#include "modelgen/run/outside.h"
 #include "modelgen/run/pipes.h"
 #include "modelgen/run/refills.h"
 #include "modelgen/run/relays.h"
@@ -132,20 +133,24 @@ static void note_unexplained(const struct sample *sample, double share, struct m
     free(place);
 }
 
+/* Of the threads' time, or of the CPU time of all that ran, whichever is less. */
 static void explain_time(const struct trace *trace, const struct timeline *timelines,
-                         const struct sample *sample, struct model *model) {
-    double life = 0, unexplained = 0;
+                         const double *cpu_ns, const struct sample *sample, struct model *model) {
+    double life = 0, unexplained = 0, cpu = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
         struct timeline_parts parts = timeline_parts(&timelines[t]);
         life += parts.life_ns;
         unexplained += parts.unexplained_ns;
+        cpu += cpu_ns[t];
     }
-    model->explained_share = life > 0 ? 1 - unexplained / life : 1;
+    double of_time = life > 0 ? 1 - unexplained / life : 1;
+    model->explained_share = fmin(of_time, outside_recorded_share(trace, cpu));
     if (!trace->meta.has_slices)
         draft_note(model, "scheduling was not recorded: CPU time is wall time outside of "
                           "blocking calls, too long when the traced run had too few cores");
-    if (1 - model->explained_share > UNEXPLAINED_NOTE)
-        note_unexplained(sample, 1 - model->explained_share, model);
+    if (unexplained > UNEXPLAINED_NOTE * life)
+        note_unexplained(sample, unexplained / life, model);
+    outside_tell(trace, cpu, model);
 }
 
 static void note_requests_outside(const struct disks *disks, struct model *model) {
@@ -252,7 +257,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     }
     write_provenance(trace, model);
     machine_measure(recorded, model);
-    explain_time(trace, timelines, sample, model);
+    explain_time(trace, timelines, cpu_ns, sample, model);
     const struct refills *refills = options ? options->refills : NULL;
     leave_out(attaching_find(recorded), trace, timelines);
     leave_out(interrupts_find(recorded), trace, timelines);

@@ -85,20 +85,15 @@ static const char *program_name(const struct recording *recording) {
     return recording->program ? path_name(recording->program) : "";
 }
 
-static bool was_sampled(const struct sample *sample, const char *name) {
-    for (size_t n = 0; n < sample->n_nodes; n++)
-        if (strcmp(sample->nodes[n].module, name) == 0)
-            return true;
-    return false;
-}
-
-/* Where the sampled code is that is not in the program's own file. */
+/* Whose code may have run besides that of the program's own file: whether a sample fell into it
+ * does not matter. */
 static void describe_libraries(const struct modules *modules, const char *program,
                                struct sample *sample) {
     sample->libraries = memory_alloc(modules->modules.count, sizeof *sample->libraries);
     for (size_t i = 0; i < modules->modules.count; i++) {
         const char *path = modules->modules.items[i].path, *name = path_name(path);
-        if (path[0] == '/' && strcmp(name, program) != 0 && was_sampled(sample, name))
+        bool is_code = modules->modules.items[i].has_table;
+        if (path[0] == '/' && is_code && strcmp(name, program) != 0)
             sample->libraries[sample->n_libraries++] = memory_strdup(path);
     }
 }

@@ -10,11 +10,15 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
-#include "sampler/scopes.h"
+#include "debuginfo/compilations.h"
+#include "debuginfo/die.h"
+#include "debuginfo/files.h"
+#include "debuginfo/scopes.h"
 
 struct symbols {
     const struct modules *modules;
     Dwfl *dwfl;
+    struct compilations *compilations;
     /* Texts and locations, each stored once. The maps go from a hash to the last one that has it;
      * the `older` ones are chained. */
     struct {
@@ -88,11 +92,12 @@ static void report_modules(Dwfl *dwfl, const struct modules *modules) {
 struct symbols *symbols_create(const struct modules *modules) {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = debuginfo_find,
         .section_address = dwfl_offline_section_address,
     };
     struct symbols *symbols = memory_alloc(1, sizeof *symbols);
     symbols->modules = modules;
+    symbols->compilations = compilations_new();
     symbols->dwfl = dwfl_begin(&callbacks);
     if (symbols->dwfl)
         report_modules(symbols->dwfl, modules);
@@ -112,38 +117,36 @@ static const char *store_name(struct symbols *symbols, Dwarf_Die *function) {
     return stored;
 }
 
-static int number_of(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? (int)value : 0;
-}
-
 /* The file that contains the call of an inlined function. */
 static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined) {
     Dwarf_Files *files;
     size_t count;
-    int number = number_of(inlined, DW_AT_call_file);
+    int number = die_number(inlined, DW_AT_call_file);
     if (dwarf_getsrcfiles(unit, &files, &count) != 0)
         return NULL;
     return dwarf_filesrc(files, (size_t)number, NULL, NULL);
 }
 
 /* Where inside the innermost function the address is. */
-static const char *source_of(Dwfl_Module *module, uint64_t address, int *line) {
-    Dwfl_Line *found = dwfl_module_getsrc(module, address);
+static const char *source_of(struct compilation *unit, uint64_t address, int *line) {
+    Dwarf_Line *found = compilation_line(unit, address);
     *line = 0;
-    return found ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+    if (!found)
+        return NULL;
+    dwarf_lineno(found, line);
+    return dwarf_linesrc(found, NULL, NULL);
 }
 
 /* The functions around `address`, innermost first; each inlined one knows where it was called. */
 static bool find_by_dwarf(struct symbols *symbols, Dwfl_Module *module, uint64_t address,
                           const char *module_name) {
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    struct compilation unit;
+    if (!compilations_find(symbols->compilations, module, address, &unit))
+        return false;
     Dwarf_Die *scopes = NULL;
-    int n = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int n = scopes_at(&unit.functions, address - unit.bias, &scopes);
     struct symbol symbol = {.module = module_name};
-    symbol.file = store_text(symbols, source_of(module, address, &symbol.line));
+    symbol.file = store_text(symbols, source_of(&unit, address, &symbol.line));
     for (int i = 0; i < n; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
@@ -153,8 +156,8 @@ static bool find_by_dwarf(struct symbols *symbols, Dwfl_Module *module, uint64_t
             add_found(symbols, symbol);
         if (tag == DW_TAG_subprogram)
             break;
-        symbol.file = store_text(symbols, call_file(unit, &scopes[i]));
-        symbol.line = number_of(&scopes[i], DW_AT_call_line);
+        symbol.file = store_text(symbols, call_file(&unit.functions, &scopes[i]));
+        symbol.line = die_number(&scopes[i], DW_AT_call_line);
     }
     free(scopes);
     return symbols->found.count > 0;
@@ -216,6 +219,7 @@ void symbols_free(struct symbols *symbols) {
     free(symbols->found.items);
     map_free(&symbols->texts_by_hash);
     map_free(&symbols->locations_by_hash);
+    compilations_free(symbols->compilations);
     if (symbols->dwfl)
         dwfl_end(symbols->dwfl);
     free(symbols);

@@ -1,4 +1,5 @@
 /* Sources and their compile options out of a program's debug information (DWARF, by libdw). */
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -10,6 +11,10 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
+extern "C" {
+#include "debuginfo/files.h"
+#include "debuginfo/reason.h"
+}
 #include "static-analyzer/macros.h"
 #include "static-analyzer/sources.h"
 
@@ -34,6 +39,9 @@ bool is_c_family(Dwarf_Die *die) {
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
+    case 0x2a: /* DWARF 6: C++17, C++20, C17, which this dwarf.h does not have */
+    case 0x2b:
+    case 0x2c:
         return true;
     default:
         return false;
@@ -55,7 +63,8 @@ void add_folders_above(std::set<std::string> seen, std::vector<std::string> &opt
 }
 
 /* Without -grecord-gcc-switches the command line is lost: the folders of all files that went into
- * the compilation take the place of -I. */
+ * the compilation take the place of -I. They are guesses: a file there that is called as a header
+ * of the system, `version` or `string`, must not hide that one. */
 std::vector<std::string> include_options(Dwarf_Die *die, const std::string &directory) {
     std::vector<std::string> options;
     Dwarf_Files *files = nullptr;
@@ -72,14 +81,17 @@ std::vector<std::string> include_options(Dwarf_Die *die, const std::string &dire
         if (path.rfind("/usr/include", 0) == 0 || path.rfind("/usr/lib", 0) == 0)
             continue; /* Clang knows its system folders */
         if (seen.insert(path).second)
-            options.push_back("-I" + path);
+            options.insert(options.end(), {"-iquote", path});
     }
+    for (const std::string &folder : seen)
+        options.insert(options.end(), {"-idirafter", folder});
     add_folders_above(seen, options);
     return options;
 }
 
-std::vector<std::string> compile_options(Dwarf_Die *die, const std::string &directory) {
-    std::istringstream producer(attribute(die, DW_AT_producer));
+std::vector<std::string> compile_options(Dwarf_Die *die, Dwarf_Die *split,
+                                         const std::string &directory) {
+    std::istringstream producer(attribute(split, DW_AT_producer));
     std::vector<std::string> words;
     for (std::string word; producer >> word;)
         words.push_back(word);
@@ -89,11 +101,12 @@ std::vector<std::string> compile_options(Dwarf_Die *die, const std::string &dire
     return options;
 }
 
-/* Where the macros of the command line are lost, the source is one of the `guessed`. */
-void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<Source> &guessed,
-              std::vector<std::string> &problems) {
+/* Where the macros of the command line are lost, the source is one of the `guessed`. What
+ * -gsplit-dwarf left in the program itself is in `die`, the rest in `split`; else both are one. */
+void add_unit(Dwarf_Die *die, Dwarf_Die *split, std::vector<Source> &sources,
+              std::vector<Source> &guessed, std::vector<std::string> &problems) {
     std::string directory = attribute(die, DW_AT_comp_dir);
-    std::string name = attribute(die, DW_AT_name);
+    std::string name = attribute(split, DW_AT_name);
     std::string file = (fs::path(directory) / name).lexically_normal().string();
     std::error_code ignored;
     if (!fs::is_regular_file(file, ignored)) {
@@ -103,8 +116,8 @@ void add_unit(Dwarf_Die *die, std::vector<Source> &sources, std::vector<Source> 
     /* the folder of the compilation may be gone, and Clang wants to start in one */
     if (!fs::is_directory(directory, ignored))
         directory = fs::path(file).parent_path().string();
-    Source source = {file, directory, compile_options(die, directory)};
-    (find_recorded_macros(die, source.options) ? sources : guessed).push_back(source);
+    Source source = {file, directory, compile_options(die, split, directory)};
+    (find_recorded_macros(split, source.options) ? sources : guessed).push_back(source);
 }
 
 using CodeLines = std::map<std::string, std::set<int>>; /* by file */
@@ -160,18 +173,13 @@ void add_demanded_macros(CodeLines &code, std::vector<Source> &sources) {
     }
 }
 
-int find_nothing(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *, const char *,
-                 GElf_Word, char **) {
-    return -1;
-}
-
 /* Of a program, Dwfl also finds debug information that lives in a file of its own. A library that
  * has it elsewhere is the system's. */
 class Module {
   public:
     Module(const std::string &binary, bool is_library) {
         callbacks.find_elf = dwfl_build_id_find_elf;
-        callbacks.find_debuginfo = is_library ? find_nothing : dwfl_standard_find_debuginfo;
+        callbacks.find_debuginfo = is_library ? debuginfo_find_inside : debuginfo_find;
         callbacks.section_address = dwfl_offline_section_address;
         session = dwfl_begin(&callbacks);
         if (session)
@@ -198,16 +206,31 @@ bool add_units(const Module &of, std::vector<Source> &sources, std::vector<std::
     std::vector<Source> guessed;
     bool any = false;
     Dwarf_Addr bias = 0;
-    for (Dwarf_Die *die = nullptr; (die = dwfl_module_nextcu(of.module, die, &bias));) {
-        if (!is_c_family(die))
+    Dwarf *debug = dwfl_module_getdwarf(of.module, &bias);
+    Dwarf_CU *position = nullptr;
+    Dwarf_Die die, split;
+    uint8_t type = 0;
+    while (debug &&
+           dwarf_get_units(debug, position, &position, nullptr, &type, &die, &split) == 0) {
+        bool is_split = type == DW_UT_skeleton && split.addr;
+        if (!is_c_family(is_split ? &split : &die))
             continue;
         any = true;
-        add_unit(die, sources, guessed, problems);
-        add_code_lines(die, code);
+        add_unit(&die, is_split ? &split : &die, sources, guessed, problems);
+        add_code_lines(&die, code);
     }
     add_demanded_macros(code, guessed);
     sources.insert(sources.end(), guessed.begin(), guessed.end());
     return any;
+}
+
+std::string explain_nothing(const std::string &binary) {
+    char *reason = debuginfo_reason(binary.c_str());
+    std::string text = reason ? "no debug information in " + binary + ": " + reason
+                              : "no debug information of C or C++ in " + binary +
+                                    ": only source in these languages can be analysed";
+    free(reason);
+    return text;
 }
 
 } // namespace
@@ -224,7 +247,7 @@ bool find_sources_in_binary(const std::string &binary, std::vector<Source> &sour
         return false;
     }
     if (!add_units(program, sources, problems))
-        error = "no debug information in " + binary + ": compile it with -g";
+        error = explain_nothing(binary);
     else if (sources.empty())
         error = problems[0];
     return !sources.empty();

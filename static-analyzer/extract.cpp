@@ -202,7 +202,9 @@ Unit extract_unit(const Source &source) {
     Extractor extractor(source, unit);
     tool.run(&extractor);
     if (errors.count > 0)
-        unit.problems.push_back(source.file + ": cannot be parsed completely: " + errors.text);
+        unit.problems.push_back(source.file + ": cannot be parsed completely (" + errors.text +
+                                "): its functions may be missed: give --build-dir, the folder of "
+                                "compile_commands.json");
     unit.lacks_header = errors.lacks_header;
     unit.parsed = errors.count == 0 || !unit.functions.empty();
     return unit;

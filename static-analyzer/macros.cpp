@@ -53,11 +53,13 @@ int note(Dwarf_Macro *macro, void *context) {
     switch (opcode) {
     case DW_MACRO_define:
     case DW_MACRO_define_strp:
+    case DW_MACRO_define_strx:
         search.found = true;
         add_definition(text_of(macro), search.options);
         return DWARF_CB_OK;
     case DW_MACRO_undef:
     case DW_MACRO_undef_strp:
+    case DW_MACRO_undef_strx:
         search.options.push_back("-U" + text_of(macro));
         return DWARF_CB_OK;
     case DW_MACRO_import:

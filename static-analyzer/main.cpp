@@ -40,14 +40,16 @@ const char usage[] =
     "  --binary PROGRAM          whose debug information names sources and options\n"
     "  --build-dir DIR           folder of compile_commands.json\n"
     "  --compile-commands FILE   that file itself\n"
-    "  --functions FILE          start from these functions: one per line, or sample.json\n"
+    "  --functions FILE          start from these functions: one per line, or as in\n"
+    "                            sample.json; may be given more than once; default: from all\n"
     "  --cache DIR               keep the results per file here\n"
     "  --quiet                   no progress on a terminal\n"
     "  --verbose                 say how many files were analysed\n"
     "  --help                    show this text\n";
 
 struct Options {
-    std::string output, functions, cache;
+    std::string output, cache;
+    std::vector<std::string> functions; /* files */
     bool verbose = false;
     SourceRequest request;
 };
@@ -82,7 +84,7 @@ Options parse_command_line(int argc, char **argv) {
             options.request.compile_commands = optarg;
             break;
         case 'f':
-            options.functions = optarg;
+            options.functions.push_back(optarg);
             break;
         case 'k':
             options.cache = optarg;
@@ -134,8 +136,6 @@ bool read_sample(const std::string &path, std::vector<std::string> &names,
 
 bool read_functions(const std::string &path, std::vector<std::string> &names,
                     std::vector<std::string> &libraries, std::string &error) {
-    if (path.empty())
-        return true;
     std::ifstream in(path);
     if (!in) {
         error = "cannot read " + path + ": " + strerror(errno);
@@ -153,8 +153,10 @@ bool analyse(Options options, std::string &error) {
     std::vector<std::string> roots;
     std::vector<Source> sources;
     Findings findings;
-    if (!read_functions(options.functions, roots, options.request.libraries, error) ||
-        !find_sources(options.request, sources, findings.problems, error))
+    for (const std::string &file : options.functions)
+        if (!read_functions(file, roots, options.request.libraries, error))
+            return false;
+    if (!find_sources(options.request, sources, findings.problems, error))
         return false;
     size_t from_cache = 0;
     std::vector<Unit> units = extract_all(sources, options.cache, from_cache);

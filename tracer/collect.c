@@ -16,15 +16,19 @@
 #include "formats/trace.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
+#include "tracer/elsewhere.h"
 #include "tracer/evictor.h"
+#include "tracer/handlers.h"
 #include "tracer/host.h"
 #include "tracer/launch.h"
 #include "tracer/looks.h"
 #include "tracer/program.h"
+#include "tracer/quota.h"
 #include "tracer/recorder.h"
 #include "tracer/sched.h"
 #include "tracer/segment.h"
 #include "tracer/tracer.h"
+#include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
 #include "tracer/wakeups.h"
 #include "tracer/wraps.h"
@@ -43,6 +47,8 @@ struct collection {
     struct recorder *recorder;
     struct ftrace *ftrace;
     struct sched sched;
+    struct handlers handlers;
+    struct quota quota; /* throttled_ns: during the traced run */
     struct block block;
     struct launch launch; /* of the traced run */
     int evicts; /* number of this run among those with evictions, from 1 on; 0: it is none */
@@ -221,16 +227,25 @@ static double sure_share(double counted_ns, double machine_ns) {
     return machine_ns > 0 ? fmin(fmax(counted_ns - error_ns, 0) / machine_ns, 1) : 0;
 }
 
+/* From this share of the run on it is worth a line. */
+#define THROTTLED_NOTE 0.01
+
+static bool is_throttled(const struct collection *collection) {
+    const struct launch *launch = &collection->launch;
+    return (double)collection->quota.throttled_ns >
+           THROTTLED_NOTE * (double)(launch->end_mono_ns - launch->start_mono_ns);
+}
+
 /* What others had of the cores while the program ran. The guest's scheduler does not know what the
  * host gives away: a thread that seems to compute may stand still. `ours_ns` is what persik itself
  * used. */
-static void note_others(struct collection *collection, struct host_use before, double ours_ns) {
-    struct host_use after = host_use();
+static void note_others(struct collection *collection, struct host_use before,
+                        struct host_use after, double ours_ns) {
+    double program_ns = (double)elsewhere_all_cpu_ns(&collection->sched, &collection->launch);
     double machine_ns =
         (double)(after.at_ns - before.at_ns) * (double)sysconf(_SC_NPROCESSORS_ONLN);
     double stolen = sure_share(after.stolen_ns - before.stolen_ns, machine_ns);
-    double foreign_ns =
-        after.busy_ns - before.busy_ns - (double)collection->launch.cpu_ns - ours_ns;
+    double foreign_ns = after.busy_ns - before.busy_ns - program_ns - ours_ns;
     double foreign = sure_share(foreign_ns, machine_ns);
     if (stolen > STOLEN_NOTE)
         lacks_add(&collection->lacks,
@@ -238,12 +253,28 @@ static void note_others(struct collection *collection, struct host_use before, d
                   "demands are "
                   "mended, waits are not: record again when it is quiet",
                   100 * stolen);
-    if (foreign > FOREIGN_NOTE)
+    /* what a quota did is said instead */
+    if (foreign > FOREIGN_NOTE && !is_throttled(collection))
         lacks_add(
             &collection->lacks,
             "%.0f %% of the CPU time: other processes had it, and the model knows of none; end "
             "them and record again, unless they belong to what the program does",
             100 * foreign);
+}
+
+/* What the control groups held back meanwhile. */
+static void note_quota(struct collection *collection, struct quota before) {
+    const struct launch *launch = &collection->launch;
+    struct quota *quota = &collection->quota;
+    *quota = quota_read("");
+    quota->throttled_ns -=
+        before.throttled_ns < quota->throttled_ns ? before.throttled_ns : quota->throttled_ns;
+    double run_ns = (double)(launch->end_mono_ns - launch->start_mono_ns);
+    if (is_throttled(collection))
+        lacks_add(&collection->lacks,
+                  "cores of its own: the CPU quota of the control group, %.3g cores, stopped it "
+                  "for %.2f s of %.2f s: the model knows of no quota; record outside of it",
+                  quota->cores, (double)quota->throttled_ns / 1e9, run_ns / 1e9);
 }
 
 static int run_in(struct collection *collection, char *const *environment, struct error *error) {
@@ -264,15 +295,20 @@ static int run_in(struct collection *collection, char *const *environment, struc
         block_attach(&collection->block, collection->ftrace, &collection->lacks);
     collection->uprobes =
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
+    handlers_attach(&collection->handlers, collection->ftrace, &collection->sched.threads);
     recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
     recorder_start(collection->recorder);
     struct host_use before = host_use();
     uint64_t ours_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    struct quota quota = quota_read("");
     int status = launch_finish(launch, error);
-    note_others(collection, before, (double)(clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - ours_ns));
+    struct host_use after = host_use();
+    ours_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - ours_ns;
     recorder_stop(collection->recorder);
     segment_stop(collection->segment);
     recorder_free(collection->recorder);
+    note_quota(collection, quota);
+    note_others(collection, before, after, (double)ours_ns);
     collection->sched.lost += ftrace_lost(collection->ftrace);
     ftrace_close(collection->ftrace);
     uprobes_end(collection->uprobes); /* other runs follow, which must not stop there */
@@ -365,6 +401,21 @@ static int no_images(const struct collection *collection, struct error *error) {
                      path, collection->options->directory);
 }
 
+/* What the trace does not tell of the program. */
+static void tell_unseen(struct collection *collection, struct trace *trace,
+                        const struct images *images) {
+    char **maps = memory_alloc(images->count, sizeof *maps);
+    for (size_t i = 0; i < images->count; i++)
+        maps[i] = images->items[i].maps;
+    unplaced_tell(trace, maps, images->count, &collection->lacks);
+    trace->meta.elsewhere = elsewhere_find(trace, &collection->sched, &collection->launch);
+    trace->meta.elsewhere.handlers =
+        handlers_describe(&collection->handlers, trace, maps, images->count);
+    free(maps);
+    trace->meta.elsewhere.quota_cores = collection->quota.cores;
+    trace->meta.elsewhere.throttled_ns = collection->quota.throttled_ns;
+}
+
 static struct trace *make_trace(struct collection *collection, struct error *error) {
     struct images images = {0};
     segment_finish(collection->segment);
@@ -390,6 +441,7 @@ static struct trace *make_trace(struct collection *collection, struct error *err
                                   .end_mono_ns = collection->launch.end_mono_ns};
     input.calls = uprobes_calls(collection->uprobes, &input.n_calls);
     convert(trace, &input, &collection->lacks);
+    tell_unseen(collection, trace, &images);
     trace->meta.lacks = collection->lacks.items;
     trace->meta.n_lacks = collection->lacks.count;
     collection->lacks = (struct lacks){0};
@@ -471,6 +523,7 @@ static void free_collection(struct collection *collection) {
     wraps_free(&collection->wraps);
     looks_free(&collection->looks);
     sched_free(&collection->sched);
+    handlers_free(&collection->handlers);
     block_free(&collection->block);
     lacks_cut(&collection->lacks, 0);
     free(collection->lacks.items);
@@ -485,6 +538,7 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
     uprobes_free(collection->uprobes);
     collection->uprobes = NULL;
     sched_free(&collection->sched);
+    handlers_free(&collection->handlers);
     block_free(&collection->block);
     lacks_cut(&collection->lacks, n_lacks);
     collection->timebase.count = 0;

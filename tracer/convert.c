@@ -94,22 +94,6 @@ static uint32_t convert_context(struct converter *converter, struct symbols *sym
     return (uint32_t)index;
 }
 
-/* Tells, once for each module that calls the API, that its call sites have no lines. */
-static void tell_missing_lines(struct converter *converter) {
-    struct map told = MAP_EMPTY;
-    for (size_t i = 0; i < converter->contexts.count; i++) {
-        const struct trace_frame *frame = &converter->contexts.items[i].frames[0];
-        uint64_t module = map_mix_text(1, frame->module);
-        if (frame->line > 0 || map_get(&told, module, 0))
-            continue;
-        map_put(&told, module, 1);
-        lacks_add(converter->lacks,
-                  "source lines of calls in %s: no debug information: compile with -g",
-                  frame->module);
-    }
-    map_free(&told);
-}
-
 /* ---- records ---- */
 
 static struct trace_record convert_record(struct converter *converter,
@@ -541,7 +525,6 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
     end_process(&converter);
     if (input->requests)
         convert_blocks(&converter);
-    tell_missing_lines(&converter);
     tell_hot_calls(&converter);
     tell_exec(&converter);
     if (converter.cut > 0)

@@ -18,9 +18,10 @@ struct launch {
     int go, failed; /* pipes: to let it exec; errno of a failed exec */
     /* Known after launch_finish(). */
     uint64_t start_mono_ns, end_mono_ns;
-    uint64_t cpu_ns; /* user and system, with the children that it waited for */
-    int status;      /* as wait(2) gives it */
-    int signal;      /* that came for us meanwhile and ends all runs (base/interrupt.h); 0 none */
+    uint64_t cpu_ns;          /* user and system, with the children that it waited for */
+    uint64_t children_cpu_ns; /* of these children, in ticks of the clock */
+    int status;               /* as wait(2) gives it */
+    int signal; /* that came for us meanwhile and ends all runs (base/interrupt.h); 0 none */
 };
 
 /* Forks a child that waits before its exec, so that it can be attached to. -1 and `error` when it

@@ -301,10 +301,11 @@ void layout_find(Dwarf *debug, struct layout_pair *pairs, size_t n_pairs) {
         free(question.variable.owner);
     }
     Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
+    Dwarf_Die die, split;
+    uint8_t type;
     while (search.n_questions > 0 &&
-           dwarf_get_units(debug, unit, &unit, NULL, NULL, &die, NULL) == 0) {
-        walk(&search, &die);
+           dwarf_get_units(debug, unit, &unit, NULL, &type, &die, &split) == 0) {
+        walk(&search, type == DW_UT_skeleton && split.addr ? &split : &die);
         search.unit++;
     }
     for (size_t q = 0; q < search.n_questions; q++) {

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "tracer/program.h"
+#include "tracer/tracer.h"
 
 static void add_module(struct loaded *modules, const char *path) {
     char *resolved = realpath(path, NULL);
@@ -72,4 +74,20 @@ void loaded_free(struct loaded *modules) {
         free(modules->items[i]);
     free(modules->items);
     *modules = (struct loaded){0};
+}
+
+char **tracer_libraries(const char *name, size_t *n) {
+    struct program program;
+    struct error unused; /* whoever runs the program says what is wrong with it */
+    *n = 0;
+    if (program_find(&program, name, false, &unused) != 0) /* so none that would run all the same */
+        return NULL;
+    struct loaded modules = loaded_find(program.path);
+    program_free(&program);
+    if (modules.count == 0)
+        return NULL;
+    free(modules.items[0]); /* the program itself */
+    *n = modules.count - 1;
+    memmove(modules.items, modules.items + 1, *n * sizeof *modules.items);
+    return modules.items;
 }

@@ -7,7 +7,9 @@
 
 #include "base/memory.h"
 #include "base/path.h"
-#include "tracer/die.h"
+#include "debuginfo/compilations.h"
+#include "debuginfo/die.h"
+#include "debuginfo/files.h"
 #include "tracer/layout.h"
 #include "tracer/loaded.h"
 #include "tracer/orders.h"
@@ -186,15 +188,15 @@ static bool concerns(const struct wishes *wishes, Dwarf_Files *files, size_t n_f
 
 static void find_in_debug(struct finder *finder, Dwarf *debug) {
     Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
-    while (dwarf_get_units(debug, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+    Dwarf_Die functions, lines;
+    while (compilations_next(debug, &unit, &functions, &lines)) {
         Dwarf_Files *files = NULL;
         size_t n_files = 0;
-        if (dwarf_getsrcfiles(&die, &files, &n_files) != 0 ||
+        if (dwarf_getsrcfiles(&functions, &files, &n_files) != 0 ||
             !concerns(finder->wishes, files, n_files))
             continue;
-        find_lines(finder, &die);
-        find_inlined(finder, &die, files, n_files);
+        find_lines(finder, &lines);
+        find_inlined(finder, &functions, files, n_files);
     }
 }
 
@@ -202,17 +204,10 @@ static void find_in_debug(struct finder *finder, Dwarf *debug) {
 
 /* Debug information that lives in a file of its own is found for the program; a library that has it
  * elsewhere is the system's. */
-static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-                        const char *file, const char *link, GElf_Word checksum, char **found) {
-    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)checksum;
-    (void)found;
-    return -1;
-}
-
 static void find_in_module(struct finder *finder, const struct wishes *wishes, bool is_library) {
     Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = is_library ? find_nothing : dwfl_standard_find_debuginfo,
+        .find_debuginfo = is_library ? debuginfo_find_inside : debuginfo_find,
         .section_address = dwfl_offline_section_address,
     };
     Dwarf_Addr bias = 0; /* of no interest: the file's own numbering is wanted */
@@ -238,7 +233,6 @@ struct looks looks_find(const char *path, const struct facts *facts) {
                             .name_of = memory_alloc(wishes.count, sizeof(uint32_t))};
     for (size_t i = 0; i < wishes.count; i++)
         finder.name_of[i] = UINT32_MAX;
-    unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
     for (size_t i = 0; i < modules.count; i++) {
         finder.module = modules.items[i];
         if (strlen(finder.module) < sizeof looks.items->module)

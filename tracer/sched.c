@@ -25,8 +25,10 @@ static void add_task(struct sched *sched, const struct perf_event_header *record
     } body;
     memcpy(&body, record, sizeof body);
     enum sched_kind kind = record->type == PERF_RECORD_FORK ? SCHED_BORN : SCHED_EXIT;
-    if (kind == SCHED_BORN)
+    if (kind == SCHED_BORN) {
         map_put(&sched->threads, body.tid, 1);
+        map_put(&sched->processes, body.tid, (int)body.pid);
+    }
     add(sched, kind, body.mono_ns, body.tid, recorder_stamp(record).cpu);
 }
 
@@ -104,5 +106,6 @@ void sched_attach(struct sched *sched, struct recorder *recorder, struct ftrace 
 void sched_free(struct sched *sched) {
     free(sched->events.items);
     map_free(&sched->threads);
+    map_free(&sched->processes);
     *sched = (struct sched){0};
 }

@@ -18,8 +18,9 @@ struct sched {
     struct {
         size_t count, capacity;
         struct sched_event *items;
-    } events;           /* in no order until sched_sort() */
-    struct map threads; /* the program's, by tid */
+    } events;             /* in no order until sched_sort() */
+    struct map threads;   /* the program's, by tid */
+    struct map processes; /* tid -> pid of those that it created */
     uint64_t lost;
     bool has_switches, has_wakes;
     struct tracepoint_field woken; /* the woken thread in sched_waking's data */

@@ -12,8 +12,10 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/path.h"
-#include "sampler/scopes.h"
-#include "tracer/die.h"
+#include "debuginfo/compilations.h"
+#include "debuginfo/die.h"
+#include "debuginfo/files.h"
+#include "debuginfo/scopes.h"
 
 struct place {
     size_t n_frames;
@@ -22,6 +24,7 @@ struct place {
 
 struct symbols {
     Dwfl *dwfl;
+    struct compilations *compilations;
     struct map known; /* address -> index into places */
     struct {
         size_t count, capacity;
@@ -84,10 +87,10 @@ static int report_modules(Dwfl *dwfl, const char *maps) {
 }
 
 struct symbols *symbols_open(const char *maps, struct error *error) {
-    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
-                                             .find_debuginfo = dwfl_standard_find_debuginfo};
-    unsetenv("DEBUGINFOD_URLS"); /* libdwfl would ask these servers */
+    static const Dwfl_Callbacks callbacks = {.find_elf = debuginfo_find_mapped,
+                                             .find_debuginfo = debuginfo_find};
     struct symbols *symbols = memory_alloc(1, sizeof *symbols);
+    symbols->compilations = compilations_new();
     symbols->dwfl = dwfl_begin(&callbacks);
     if (!symbols->dwfl || report_modules(symbols->dwfl, maps) != 0) {
         error_set(error, "the program's memory map cannot be read (%s): run `persik trace` again",
@@ -112,6 +115,7 @@ void symbols_close(struct symbols *symbols) {
     }
     free(symbols->places.items);
     map_free(&symbols->known);
+    compilations_free(symbols->compilations);
     if (symbols->dwfl)
         dwfl_end(symbols->dwfl);
     free(symbols);
@@ -145,11 +149,6 @@ static char *absolute(const char *file, const char *directory) {
     return memory_format("%s/%s", directory, file);
 }
 
-static const char *die_text(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
-}
-
 static struct trace_frame *add_frame(struct place *place, const char *module, uint64_t offset) {
     place->frames = memory_resize(place->frames, place->n_frames + 1, sizeof *place->frames);
     struct trace_frame *frame = &place->frames[place->n_frames++];
@@ -158,33 +157,31 @@ static struct trace_frame *add_frame(struct place *place, const char *module, ui
 }
 
 /* Where the inlined function `die` was called: goes to the frame around it. */
-static void set_call_site(struct trace_frame *frame, Dwarf_Die *unit, Dwarf_Die *die) {
+static void set_call_site(struct trace_frame *frame, struct compilation *unit, Dwarf_Die *die) {
     Dwarf_Files *files = NULL;
     size_t n_files = 0;
     size_t file = (size_t)die_number(die, DW_AT_call_file);
     frame->line = die_number(die, DW_AT_call_line);
     frame->column = die_number(die, DW_AT_call_column);
-    if (dwarf_getsrcfiles(unit, &files, &n_files) == 0 && file < n_files)
-        frame->file =
-            absolute(dwarf_filesrc(files, file, NULL, NULL), die_text(unit, DW_AT_comp_dir));
+    if (dwarf_getsrcfiles(&unit->functions, &files, &n_files) == 0 && file < n_files)
+        frame->file = absolute(dwarf_filesrc(files, file, NULL, NULL), compilation_directory(unit));
 }
 
-static void set_line(struct trace_frame *frame, Dwfl_Module *module, uint64_t address) {
-    Dwfl_Line *line = dwfl_module_getsrc(module, address);
+static void set_line(struct trace_frame *frame, struct compilation *unit, uint64_t address) {
+    Dwarf_Line *line = compilation_line(unit, address);
     if (!line)
         return;
-    const char *file = dwfl_lineinfo(line, NULL, &frame->line, &frame->column, NULL, NULL);
-    frame->file = absolute(file, dwfl_line_comp_dir(line));
+    dwarf_lineno(line, &frame->line);
+    dwarf_linecol(line, &frame->column);
+    frame->file = absolute(dwarf_linesrc(line, NULL, NULL), compilation_directory(unit));
 }
 
 /* Follows the DIEs outwards from `address`: every inlined function is a frame, up to the function
  * that was really called. False when there is no debug information for the address. */
-static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t address,
+static bool add_inlined(struct place *place, struct compilation *unit, uint64_t address,
                         const char *name, uint64_t offset) {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
     Dwarf_Die *scopes = NULL;
-    int n_scopes = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int n_scopes = scopes_at(&unit->functions, address - unit->bias, &scopes);
     struct trace_frame *frame = NULL;
     Dwarf_Die *inner = NULL;
     for (int i = 0; i < n_scopes; i++) {
@@ -197,7 +194,7 @@ static bool add_inlined(struct place *place, Dwfl_Module *module, uint64_t addre
         if (inner)
             set_call_site(frame, unit, inner);
         else
-            set_line(frame, module, address);
+            set_line(frame, unit, address);
         inner = &scopes[i];
         if (tag == DW_TAG_subprogram)
             break;
@@ -222,11 +219,14 @@ const struct trace_frame *symbols_frames(struct symbols *symbols, uint64_t addre
         Dwfl_Module *module = find_module(symbols, address, &offset, &name);
         /* The return address may already belong to the next line, or to the next function after
          * a call that does not return. */
-        if (!module || !add_inlined(place, module, address - 1, name, offset)) {
+        struct compilation unit;
+        bool known_unit =
+            module && compilations_find(symbols->compilations, module, address - 1, &unit);
+        if (!known_unit || !add_inlined(place, &unit, address - 1, name, offset)) {
             struct trace_frame *frame = add_frame(place, name, offset);
             frame->function = symbol_name(module, address - 1, offset);
-            if (module)
-                set_line(frame, module, address - 1);
+            if (known_unit)
+                set_line(frame, &unit, address - 1);
         }
     }
     *n = symbols->places.items[known].n_frames;
@@ -237,10 +237,11 @@ char *symbols_function(struct symbols *symbols, uint64_t address) {
     uint64_t offset;
     const char *name;
     Dwfl_Module *module = find_module(symbols, address, &offset, &name);
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = module ? dwfl_module_addrdie(module, address, &bias) : NULL;
+    struct compilation unit;
     Dwarf_Die *scopes = NULL;
-    int n_scopes = unit ? scopes_at(unit, address - bias, &scopes) : 0;
+    int n_scopes = module && compilations_find(symbols->compilations, module, address, &unit)
+                       ? scopes_at(&unit.functions, address - unit.bias, &scopes)
+                       : 0;
     char *function = NULL;
     for (int i = 0; i < n_scopes && !function; i++)
         if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)

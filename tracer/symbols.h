@@ -1,7 +1,6 @@
 /* Return addresses of a dead process -> functions, files, lines, from DWARF by libdwfl.
  *
- * Debug information is taken from the module itself, by build id, or by .gnu_debuglink, never from
- * the network. Each address is looked up once. */
+ * Where debug information is taken from: debuginfo/files.h. Each address is looked up once. */
 #ifndef PERSIK_TRACER_SYMBOLS_H
 #define PERSIK_TRACER_SYMBOLS_H
 

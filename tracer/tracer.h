@@ -6,6 +6,7 @@
 #define PERSIK_TRACER_TRACER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -45,5 +46,10 @@ int tracer_check_program(const char *program, bool probed, struct error *error);
  * one is not to be found. Runs nothing. */
 int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
                          struct error *error);
+
+/* The files that `program` (as given by the user) is loaded from at its start besides its own, as
+ * its dynamic loader finds them; it is not started. Both the paths and the array are the caller's
+ * to free; none for what is no program. */
+char **tracer_libraries(const char *program, size_t *n);
 
 #endif

@@ -117,15 +117,26 @@ static bool skip_level(const struct trace *trace, const int *apis, struct trace_
     return found;
 }
 
+static bool begins_with(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Symbols of namespace std, and where GNU's threads begin. */
+static bool is_named_as_library(const char *function) {
+    return begins_with(function, "_ZNSt") || begins_with(function, "_ZNKSt") ||
+           begins_with(function, "_ZSt") || strcmp(function, "execute_native_thread_routine") == 0;
+}
+
 /* The headers lie in a folder of this name, both GNU's and LLVM's. */
-bool wrappers_is_of_standard_library(const char *file, const char *module) {
-    return file     ? strstr(file, "/c++/") != NULL
-           : module ? strncmp(module, "libstdc++", 9) == 0 || strncmp(module, "libc++", 6) == 0
-                    : false;
+bool wrappers_is_of_standard_library(const char *function, const char *file, const char *module) {
+    if (file)
+        return strstr(file, "/c++/") != NULL;
+    return is_named_as_library(function) ||
+           (module && (begins_with(module, "libstdc++") || begins_with(module, "libc++")));
 }
 
 static bool is_of_library(const struct trace_frame *frame) {
-    return wrappers_is_of_standard_library(frame->file, frame->module);
+    return wrappers_is_of_standard_library(frame->function, frame->file, frame->module);
 }
 
 size_t wrappers_own_frames(const struct trace_context *calls) {

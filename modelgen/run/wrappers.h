@@ -20,7 +20,8 @@ struct trace_context *wrappers_skipped(const struct trace *trace);
  * all are its. */
 size_t wrappers_own_frames(const struct trace_context *calls);
 
-/* Is that where a function of that library is? Both may be NULL: unknown. */
-bool wrappers_is_of_standard_library(const char *file, const char *module);
+/* Is it a function of that library? `file` and `module` may be NULL: unknown. Linked statically
+ * (-static-libstdc++) it is in the program's own module, without debug information. */
+bool wrappers_is_of_standard_library(const char *function, const char *file, const char *module);
 
 #endif

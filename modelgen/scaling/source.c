@@ -388,7 +388,7 @@ bool source_under_root(const struct sample *sample, size_t node, const char *roo
     int outermost = (int)node, own = -1;
     for (int at = (int)node; at >= 0; at = nodes[at].parent) {
         outermost = at;
-        if (!wrappers_is_of_standard_library(nodes[at].file, nodes[at].module))
+        if (!wrappers_is_of_standard_library(nodes[at].function, nodes[at].file, nodes[at].module))
             own = at;
     }
     return strcmp(nodes[outermost].function, root) == 0 ||

@@ -193,12 +193,17 @@ static void an_unknown_pool_is_refused_and_the_known_ones_listed(void **state) {
 
 static void a_number_for_a_model_where_nothing_scales_is_refused(void **state) {
     (void)state;
-    const struct model fixed = {.n_pools = 1, .pools = pools};
+    struct pool fixed_pools[] = {pools[0], pools[0]};
+    fixed_pools[1].name = "other";
+    const struct model fixed = {.n_pools = 2, .pools = fixed_pools};
+    const struct model single = {.n_pools = 1, .pools = pools};
     struct thread_sweep sweep;
     struct error error = {""};
     assert_int_equal(thread_sweep_parse("--threads", "2", &sweep, &error), 0);
     assert_null(thread_choice_resolve(&sweep.items[0], &fixed, &error));
-    assert_non_null(strstr(error.text, "main"));
+    assert_non_null(strstr(error.text, "main, other"));
+    assert_null(thread_choice_resolve(&sweep.items[0], &single, &error));
+    assert_non_null(strstr(error.text, "one thread"));
     thread_sweep_free(&sweep);
 }
 

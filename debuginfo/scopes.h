@@ -1,6 +1,6 @@
 /* Debug information: which functions an address is in. */
-#ifndef PERSIK_SAMPLER_SCOPES_H
-#define PERSIK_SAMPLER_SCOPES_H
+#ifndef PERSIK_DEBUGINFO_SCOPES_H
+#define PERSIK_DEBUGINFO_SCOPES_H
 
 #include <elfutils/libdw.h>
 

@@ -1,4 +1,4 @@
-#include "sampler/scopes.h"
+#include "debuginfo/scopes.h"
 
 #include <dwarf.h>
 #include <stdbool.h>

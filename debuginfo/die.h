@@ -1,6 +1,6 @@
 /* What an entry of the debug information says. */
-#ifndef PERSIK_TRACER_DIE_H
-#define PERSIK_TRACER_DIE_H
+#ifndef PERSIK_DEBUGINFO_DIE_H
+#define PERSIK_DEBUGINFO_DIE_H
 
 #include <elfutils/libdw.h>
 
