@@ -41,7 +41,7 @@ PROBE_SRC := $(wildcard tracer/probe/*.c)
 PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
 SIM_SRC   := $(wildcard base/*.c formats/model*.c formats/partition.c \
-                        formats/postfix.c formats/refill.c simulator/*.c)
+                        formats/postfix.c formats/refill.c formats/json_input.c simulator/*.c)
 CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
