@@ -7,15 +7,19 @@ B       := build/$(VARIANT)
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+ifeq ($(VARIANT),fuzz)
+CC      := clang-14
+endif
 CXX     := clang++-14
 LLVM    := llvm-config-14
 JOBS    := 2
 VERSION := 0.1.0
 
 SAN_release :=
-SAN_asan    := -fsanitize=address -fno-omit-frame-pointer
+SAN_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_ubsan   := -fsanitize=undefined -fno-sanitize-recover=all
 SAN_tsan    := -fsanitize=thread
+SAN_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SAN         := $(SAN_$(VARIANT))
 
 WARN     := -Wall -Wextra -Werror
@@ -51,15 +55,21 @@ CORPUS_C  := $(wildcard tests/monitors/*.c tests/monitors/*.cpp)
 CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
+# What reads files that others may have written, and a program for each kind that holds it against inputs.
+READER_SRC := $(wildcard base/*.c formats/*.c) cli/measurement.c cli/load.c tracer/blktrace.c tracer/requests.c
+FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
+READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
 SIM_OBJ   := $(SIM_SRC:%.c=$(B)/%.o)
 CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
+READER_OBJ := $(READER_SRC:%.c=$(B)/%.o)
+FUZZ_OBJ  := $(FUZZ_SRC:%.c=$(B)/%.o)
 ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all help tests samples monitors demo bench check check-asan check-ubsan check-tsan \
+.PHONY: all help tests mutators fuzzers samples monitors demo bench check check-asan check-ubsan check-tsan \
         install uninstall format format-check tidy compile_commands.json clean
 .DELETE_ON_ERROR:
 
@@ -140,6 +150,20 @@ check: ## install what is missing, build, run every test; ends with the count li
 	@$(MAKE) --no-print-directory -j$(JOBS) all tests
 	@tests/run $(B)
 
+# The readers against mutated inputs, with AddressSanitizer; against libFuzzer's, with VARIANT=fuzz.
+$(B)/libpersik-readers.a: $(READER_OBJ)
+$(B)/fuzz/mutate-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/tests/fuzz/mutate.o $(B)/libpersik-readers.a
+	@mkdir -p $(@D)
+	@echo "FUZZ  $@"
+	@$(CC) $(LDFLAGS) $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+$(B)/fuzz/fuzz-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/libpersik-readers.a
+	@mkdir -p $(@D)
+	@echo "FUZZ  $@"
+	@$(CC) -fsanitize=fuzzer,address,undefined $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+.SECONDARY: $(FUZZ_OBJ)
+mutators: $(READERS:%=$(B)/fuzz/mutate-%)
+fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
+
 # Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix. The analyser,
 # a program of its own on Clang's libraries, is tested as it is.
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
@@ -159,7 +183,7 @@ bench: all ## the accuracy and cost measurements of docs/accuracy.md
 # ---- source checks ----
 
 C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
-             $(TEST_SRC) $(wildcard tests/unit/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
+             $(TEST_SRC) $(wildcard tests/unit/*.h) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
 
@@ -214,4 +238,4 @@ uninstall: ## removes what install put there
 clean: ## removes build/
 	rm -rf build compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)

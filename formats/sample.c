@@ -242,7 +242,7 @@ static int read_version(const struct reader *reader, int *version) {
 }
 
 static int read_sample(const struct reader *reader, struct sample *sample) {
-    uint64_t n_threads;
+    int n_threads;
     const json_t *rate = json_object_get(reader->json, "rate_hz");
     if (read_version(reader, &sample->version) ||
         read_int(reader, "exit_status", INT_MIN, &sample->exit_status))
@@ -253,7 +253,7 @@ static int read_sample(const struct reader *reader, struct sample *sample) {
     if (read_count(reader, "run_ns", &sample->run_ns) ||
         read_count(reader, "samples", &sample->samples) ||
         read_count(reader, "failed_unwinds", &sample->failed_unwinds) ||
-        read_count(reader, "n_threads", &n_threads))
+        read_int(reader, "n_threads", 0, &n_threads))
         return -1;
     sample->n_threads = (size_t)n_threads;
     return read_pools(reader, sample) || read_functions(reader, sample) ||

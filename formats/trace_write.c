@@ -242,9 +242,11 @@ static void write_blocks(struct writer *writer, const struct trace *trace) {
     free(entries);
 }
 
-/* What a reader of the trace takes of its room; `text` bytes: the header. */
+/* What a reader of the trace takes of its room, a section and its frame among it; `text` bytes: the
+ * header. */
 static uint64_t needed_room(const struct trace *trace, size_t text) {
-    uint64_t bytes = text * (uint64_t)TRACE_ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks;
+    uint64_t bytes = text * (uint64_t)TRACE_ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks +
+                     3 * TRACE_BLOCK_BYTES;
     for (size_t i = 0; i < trace->n_contexts; i++)
         bytes += trace->contexts[i].n_frames * (uint64_t)TRACE_ROOM_OF_FRAME;
     for (size_t i = 0; i < trace->n_threads; i++)
