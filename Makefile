@@ -12,6 +12,8 @@ CC      := clang-14
 endif
 CXX     := clang++-14
 LLVM    := llvm-config-14
+CLANG_FORMAT := clang-format-14
+CLANG_TIDY := clang-tidy-14
 JOBS    := 2
 VERSION := 0.1.0
 
@@ -70,7 +72,7 @@ TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
 .PHONY: all help tests mutators fuzzers samples monitors demo bench check check-asan check-ubsan check-tsan \
-        install uninstall format format-check tidy compile_commands.json clean
+        install uninstall format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
 all: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze samples ## everything
@@ -148,6 +150,7 @@ tests: $(TESTS) ## the unit tests, not run
 check: ## install what is missing, build, run every test; ends with the count line
 	@sh ./install-deps.sh
 	@$(MAKE) --no-print-directory -j$(JOBS) all tests
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=asan mutators
 	@tests/run $(B)
 
 # The readers against mutated inputs, with AddressSanitizer; against libFuzzer's, with VARIANT=fuzz.
@@ -166,11 +169,14 @@ fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
 
 # Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix. The analyser,
 # a program of its own on Clang's libraries, is tested as it is.
+# Without threads ThreadSanitizer has nothing to say.
+TESTS_tsan := test_simulator test_closed_forms test_random_models test_sampler_live test_tracer_live \
+              test_machine test_pace test_common test_commands test_modelgen
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
 	@ln -sf ../release/persik-analyze build/$*/persik-analyze
-	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* # ten times slower is usual
+	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* $(TESTS_$*) # ten times slower is usual
 
 demo: ## zstd end to end: fetch, build, profile, predict, compare
 	@sh ./install-deps.sh
@@ -188,10 +194,10 @@ C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/pr
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
 
 format: ## clang-format over all sources, in place
-	@clang-format -i $(C_FILES) $(CXX_FILES)
+	@$(CLANG_FORMAT) -i $(C_FILES) $(CXX_FILES)
 
 format-check: ## fails when clang-format would change a file
-	@clang-format --dry-run -Werror $(C_FILES) $(CXX_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CXX_FILES)
 
 # Quotes inside a JSON string inside a shell string.
 CXXFLAGS_IN_JSON = $(subst "',\\\"',$(subst '",'\\\",$(CXXFLAGS)))
@@ -201,15 +207,20 @@ compile_entry = printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}\n'
                 "$$sep" "$(CURDIR)" "$$f" "$(1)" "$$f"; sep=,
 compile_commands.json: ## for clang-tidy, clangd and persik analyze
 	@{ sep=; echo '['; \
-	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC); do \
+	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC); do \
 	    $(call compile_entry,$(CC) $(CPPFLAGS) -DPERSIK_VERSION='\\\"$(VERSION)\\\"' $(CFLAGS)); done; \
 	  for f in $(SAMPLE_SRC); do $(call compile_entry,$(CC) -std=c11 -g -O2 $(WARN)); done; \
 	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS_IN_JSON)); done; \
 	  echo ']'; } > $@
 
+# Following all paths through a function takes clang-analyzer ten times as long as all other checks together:
+# tidy-quick leaves it out.
+TIDY_SRC  := $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(SAMPLE_SRC) $(ANALYZE_SRC)
+run_tidy   = @printf '%s\n' $(TIDY_SRC) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p . $(1)
 tidy: compile_commands.json ## clang-tidy over all sources
-	@printf '%s\n' $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(SAMPLE_SRC) \
-	    $(ANALYZE_SRC) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p .
+	$(call run_tidy,)
+tidy-quick: compile_commands.json ## without clang-analyzer: a minute or two
+	$(call run_tidy,--checks=-clang-analyzer-*)
 
 # ---- install ----
 

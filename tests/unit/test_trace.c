@@ -1,4 +1,5 @@
 /* formats/trace.h: what is saved is loaded again, and nothing damaged is believed. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
