@@ -181,8 +181,9 @@ static void change_word(struct input *input) {
     if (after >= input->size)
         return;
     char word[512];
-    memcpy(word, input->bytes + from, end - from + 1);
-    replace(input, at, after - at + 1, word, end - from + 1);
+    size_t length = end - from + 1; /* with its quotes; no zero behind */
+    memcpy(word, input->bytes + from, length);
+    replace(input, at, after - at + 1, word, length);
 }
 
 static void mutate(struct input *input) {
