@@ -226,7 +226,7 @@ run_once() {
 
 failed=0
 verdict() {
-    local i=$1 run worst=same hangs=0 differs=0
+    local i=$1 worst=same hangs=0 differs=0
     run_once bare "$i"
     mv bare.out first.out
     run_once bare "$i"
@@ -235,7 +235,7 @@ verdict() {
         failed=1
         return
     fi
-    for run in $(seq "$runs"); do
+    for _ in $(seq "$runs"); do
         run_once traced "$i"
         case $(cat traced.status) in 124 | 137) hangs=$((hangs + 1)) ;; esac
         if ! cmp -s bare.out traced.out || ! cmp -s bare.status traced.status; then

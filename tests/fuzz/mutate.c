@@ -158,8 +158,8 @@ static void insert_lists(struct input *input) {
         at++;
     at += at < input->size;
     char *text = malloc(length * times);
-    for (size_t i = 0; i < times; i++)
-        memcpy(text + i * length, item, length);
+    for (size_t i = 0; i < length * times; i++)
+        text[i] = item[i % length];
     replace(input, at, 0, text, length * times);
     free(text);
 }
