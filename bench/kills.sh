@@ -7,6 +7,7 @@
 # After each kill: trace.persik is readable or absent, the user's files beside it are untouched, and no process of
 # the run is left after a moment. After the next start: no file, tracefs instance or shared memory is left that
 # was not there before. Prints what is wrong and a summary; exit status 1: something was.
+# shellcheck disable=SC2002 # a process that is gone: cat says so, which can be silenced
 set -uo pipefail
 root=$(realpath "$(dirname "$0")/..")
 build=$(realpath "${1:-$root/build/release}")
@@ -15,7 +16,8 @@ count=${COUNT:-200}
 RANDOM=${SEED:-1}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export PERSIK_CACHE=$scratch/cache
+export PERSIK_CACHE=$scratch/cache TMPDIR=$scratch/tmp
+mkdir "$TMPDIR"
 cd "$scratch" || exit 1
 
 mkdir home
@@ -33,7 +35,7 @@ program=("$build/samples/bank" --size 20000 --threads 2)
 # Where persik may leave something. What bears the number of a process that lives is somebody else's.
 elsewhere() {
     {
-        ls -d /sys/kernel/tracing/instances/* /dev/shm/*persik* /tmp/*persik* /run/persik* 2>/dev/null
+        ls -d /sys/kernel/tracing/instances/*persik* /dev/shm/*persik* /run/persik* "$TMPDIR"/* 2>/dev/null
         find . -maxdepth 1 -name '*persik*'
         find persik.data 2>/dev/null
     } | while read -r path; do
@@ -55,7 +57,17 @@ descendants() {
     done
 }
 # Not a zombie that nobody has waited for yet.
-is_alive() { [ -r "/proc/$1/stat" ] && ! grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
+is_alive() { [ -r "/proc/$1/stat" ] && ! grep -q '^State:.*[ZX]' "/proc/$1/status" 2>/dev/null; }
+
+patience_s=60 # the program may come to its own end, on a busy machine
+ends() {
+    local i
+    for ((i = 0; i < patience_s * 10; i++)); do
+        is_alive "$1" || return 0
+        sleep 0.1
+    done
+    return 1
+}
 
 wrong=0
 complain() {
@@ -77,25 +89,18 @@ for number in $(seq "$count"); do
     mapfile -t family < <(descendants "$pid")
     target=$pid
     for member in "${family[@]}"; do
-        is_program=$(tr '\0' ' ' <"/proc/$member/cmdline" 2>/dev/null | grep -c "^${program[0]}")
+        is_program=$(cat "/proc/$member/cmdline" 2>/dev/null | tr '\0' ' ' | grep -c "^${program[0]}")
         [ "$whom" -eq 1 ] && [ "$is_program" -eq 1 ] && target=$member
         [ "$whom" -eq 2 ] && [ "$is_program" -eq 0 ] && target=$member
     done
     kill -KILL "$target" 2>/dev/null && killed[whom]=$((killed[whom] + 1))
     # What persik started ends by itself when persik is gone; persik when its program is.
-    for _ in $(seq 150); do
-        is_alive "$pid" || break
-        sleep 0.1
-    done
-    is_alive "$pid" && complain "persik still runs after 15 s" && kill -KILL "$pid"
+    ends "$pid" || { complain "persik still runs after $patience_s s"; kill -KILL "$pid"; }
     { wait "$pid"; } 2>/dev/null
     for member in "${family[@]}"; do
-        for _ in $(seq 50); do
-            is_alive "$member" || break
-            sleep 0.1
-        done
-        is_alive "$member" && complain "process $member of it still runs after 5 s: $(tr '\0' ' ' <"/proc/$member/cmdline")" &&
-            kill -KILL "$member"
+        ends "$member" && continue
+        complain "process $member of it still runs after $patience_s s: $(cat "/proc/$member/cmdline" 2>/dev/null | tr '\0' ' ')"
+        kill -KILL "$member"
     done
     if [ -e persik.data/trace.persik ] && ! "$persik" export --what trace --format csv >/dev/null 2>"$scratch/log2"; then
         complain "the trace cannot be read: $(tail -n 1 "$scratch/log2")"
