@@ -7,15 +7,21 @@ B       := build/$(VARIANT)
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
+ifeq ($(VARIANT),fuzz)
+CC      := clang-14
+endif
 CXX     := clang++-14
 LLVM    := llvm-config-14
+CLANG_FORMAT := clang-format-14
+CLANG_TIDY := clang-tidy-14
 JOBS    := 2
 VERSION := 0.1.0
 
 SAN_release :=
-SAN_asan    := -fsanitize=address -fno-omit-frame-pointer
+SAN_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SAN_ubsan   := -fsanitize=undefined -fno-sanitize-recover=all
 SAN_tsan    := -fsanitize=thread
+SAN_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 SAN         := $(SAN_$(VARIANT))
 
 WARN     := -Wall -Wextra -Werror
@@ -43,7 +49,7 @@ PROBE_SRC := $(wildcard tracer/probe/*.c)
 PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
 SIM_SRC   := $(wildcard base/*.c formats/model*.c formats/partition.c \
-                        formats/postfix.c formats/refill.c simulator/*.c)
+                        formats/postfix.c formats/refill.c formats/json_input.c simulator/*.c)
 CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
@@ -53,16 +59,22 @@ CORPUS_C  := $(wildcard tests/monitors/*.c tests/monitors/*.cpp)
 CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
+# What reads files that others may have written, and a program for each kind that holds it against inputs.
+READER_SRC := $(wildcard base/*.c formats/*.c) cli/measurement.c cli/load.c tracer/blktrace.c tracer/requests.c
+FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
+READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(B)/%.o)
 SIM_OBJ   := $(SIM_SRC:%.c=$(B)/%.o)
 CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
+READER_OBJ := $(READER_SRC:%.c=$(B)/%.o)
+FUZZ_OBJ  := $(FUZZ_SRC:%.c=$(B)/%.o)
 ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all help tests samples monitors demo bench check check-asan check-ubsan check-tsan \
-        install uninstall format format-check tidy compile_commands.json clean
+.PHONY: all help tests mutators fuzzers samples monitors demo bench check check-asan check-ubsan check-tsan \
+        install uninstall format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
 all: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze samples ## everything
@@ -143,15 +155,33 @@ tests: $(TESTS) ## the unit tests, not run
 check: ## install what is missing, build, run every test; ends with the count line
 	@sh ./install-deps.sh
 	@$(MAKE) --no-print-directory -j$(JOBS) all tests
+	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=asan mutators
 	@tests/run $(B)
+
+# The readers against mutated inputs, with AddressSanitizer; against libFuzzer's, with VARIANT=fuzz.
+$(B)/libpersik-readers.a: $(READER_OBJ)
+$(B)/fuzz/mutate-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/tests/fuzz/mutate.o $(B)/libpersik-readers.a
+	@mkdir -p $(@D)
+	@echo "FUZZ  $@"
+	@$(CC) $(LDFLAGS) $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+$(B)/fuzz/fuzz-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/libpersik-readers.a
+	@mkdir -p $(@D)
+	@echo "FUZZ  $@"
+	@$(CC) -fsanitize=fuzzer,address,undefined $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+.SECONDARY: $(FUZZ_OBJ)
+mutators: $(READERS:%=$(B)/fuzz/mutate-%)
+fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
 
 # Unit tests only: the sanitizers' libraries and the preloaded probe library do not mix. The analyser,
 # a program of its own on Clang's libraries, is tested as it is.
+# Without threads ThreadSanitizer has nothing to say.
+TESTS_tsan := test_simulator test_closed_forms test_random_models test_sampler_live test_tracer_live \
+              test_machine test_pace test_common test_commands test_modelgen
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
 	@ln -sf ../release/persik-analyze build/$*/persik-analyze
-	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* # ten times slower is usual
+	@TEST_TIMEOUT=1200 tests/run --unit-only build/$* $(TESTS_$*) # ten times slower is usual
 
 demo: ## zstd end to end: fetch, build, profile, predict, compare
 	@sh ./install-deps.sh
@@ -164,15 +194,15 @@ bench: all ## the accuracy and cost measurements of docs/accuracy.md
 # ---- source checks ----
 
 C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
-             $(TEST_SRC) $(wildcard tests/unit/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
+             $(TEST_SRC) $(wildcard tests/unit/*.h) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
 
 format: ## clang-format over all sources, in place
-	@clang-format -i $(C_FILES) $(CXX_FILES)
+	@$(CLANG_FORMAT) -i $(C_FILES) $(CXX_FILES)
 
 format-check: ## fails when clang-format would change a file
-	@clang-format --dry-run -Werror $(C_FILES) $(CXX_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror $(C_FILES) $(CXX_FILES)
 
 # Quotes inside a JSON string inside a shell string.
 CXXFLAGS_IN_JSON = $(subst "',\\\"',$(subst '",'\\\",$(CXXFLAGS)))
@@ -182,15 +212,22 @@ compile_entry = printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}\n'
                 "$$sep" "$(CURDIR)" "$$f" "$(1)" "$$f"; sep=,
 compile_commands.json: ## for clang-tidy, clangd and persik analyze
 	@{ sep=; echo '['; \
-	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC); do \
+	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC); do \
 	    $(call compile_entry,$(CC) $(CPPFLAGS) -DPERSIK_VERSION='\\\"$(VERSION)\\\"' $(CFLAGS)); done; \
 	  for f in $(SAMPLE_SRC); do $(call compile_entry,$(CC) -std=c11 -g -O2 $(WARN)); done; \
 	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS_IN_JSON)); done; \
 	  echo ']'; } > $@
 
+# Following all paths through a function takes clang-analyzer ten times as long as all other checks together:
+# tidy-quick leaves it out.
+TIDY_SRC  := $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(SAMPLE_SRC) $(ANALYZE_SRC)
+run_tidy   = @printf '%s\n' $(TIDY_SRC) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p . \
+             --extra-arg=-Wno-unknown-attributes --extra-arg=-Wno-ignored-attributes \
+             --extra-arg=-Wno-unknown-pragmas $(1)
 tidy: compile_commands.json ## clang-tidy over all sources
-	@printf '%s\n' $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(SAMPLE_SRC) \
-	    $(ANALYZE_SRC) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p .
+	$(call run_tidy,)
+tidy-quick: compile_commands.json ## without clang-analyzer: a minute or two
+	$(call run_tidy,--checks=-clang-analyzer-*)
 
 # ---- install ----
 
@@ -219,4 +256,4 @@ uninstall: ## removes what install put there
 clean: ## removes build/
 	rm -rf build compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)

@@ -11,13 +11,21 @@
 #include "base/sensitivity.h"
 #include "cli/load.h"
 
+static bool is_of(const struct measurement *measurement, const char *threads, int cores) {
+    return measurement->cores == cores && strcmp(measurement->threads, threads) == 0;
+}
+
 struct measurement *measurements_get(struct measurements *measurements, const char *threads,
                                      int cores) {
-    for (size_t i = 0; i < measurements->count; i++) {
-        struct measurement *measurement = &measurements->items[i];
-        if (measurement->cores == cores && strcmp(measurement->threads, threads) == 0)
-            return measurement;
-    }
+    uint64_t hash = map_mix_text(map_mix(1, (uint64_t)cores), threads);
+    int place = map_get(&measurements->places, hash, -1);
+    if (place >= 0 && is_of(&measurements->items[place], threads, cores))
+        return &measurements->items[place];
+    for (size_t i = 0; place >= 0 && i < measurements->count; i++) /* another has the same hash */
+        if (is_of(&measurements->items[i], threads, cores))
+            return &measurements->items[i];
+    if (place < 0)
+        map_put(&measurements->places, hash, (int)measurements->count);
     struct measurement *added = VECTOR_ADD(measurements);
     *added = (struct measurement){.threads = memory_strdup(threads), .cores = cores};
     return added;
@@ -36,6 +44,7 @@ void measurements_free(struct measurements *measurements) {
         free(measurements->items[i].items);
     }
     free(measurements->items);
+    map_free(&measurements->places);
     *measurements = (struct measurements){0};
 }
 
@@ -103,6 +112,15 @@ static bool read_younger(const char *rest, int columns, struct program_run *run)
     return rest[used + more + last] == '\0';
 }
 
+/* Speeds and shares that can be; not known is 0. */
+static bool is_sound(const struct program_run *run) {
+    for (size_t kind = 0; kind < PACE_KINDS; kind++)
+        if (!isfinite(run->pace.piece_ns[kind]) || run->pace.piece_ns[kind] < 0 ||
+            !isfinite(run->pace.fastest_ns[kind]) || run->pace.fastest_ns[kind] < 0)
+            return false;
+    return isfinite(run->sharing) && run->sharing >= 0;
+}
+
 static bool read_run(char *line, int columns, struct measurements *measurements) {
     char *rest;
     const char *threads = split_threads(line, &rest);
@@ -114,7 +132,8 @@ static bool read_run(char *line, int columns, struct measurements *measurements)
         sscanf(rest, "%d,%d,%" SCNu64 ",%" SCNu64 "%n", &cores, &round, &run.run_ns, &run.cpu_ns,
                &used) != 4)
         return false;
-    if (!read_younger(rest + used, columns, &run) || cores < 1 || run.run_ns == 0)
+    if (!read_younger(rest + used, columns, &run) || cores < 1 || run.run_ns == 0 ||
+        !is_sound(&run))
         return false;
     measurements_add(measurements, threads, cores, &run);
     return true;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/sensitivity.h"
 #include "cli/programs.h"
 
@@ -23,6 +24,7 @@ struct measurement {
 struct measurements {
     struct measurement *items;
     size_t count, capacity;
+    struct map places; /* of configurations by their hash: a file may have very many */
 };
 
 /* The one for this configuration, added when new. Valid until the next one is added. */

@@ -6,6 +6,8 @@
 #include <jansson.h>
 
 #include "base/memory.h"
+#include "base/room.h"
+#include "formats/json_input.h"
 #include "formats/json_place.h"
 #include "formats/postfix.h"
 
@@ -132,6 +134,7 @@ bool facts_monitor_in_units(const struct facts_monitor *monitor) {
 struct reader {
     const char *path;
     struct error *error;
+    struct room *room; /* for what the file makes us allocate */
     bool failed;
 };
 
@@ -202,6 +205,10 @@ static const json_t *read_list(struct reader *reader, const struct place *place,
     const json_t *list = json_object_get(object, key);
     if (!json_is_array(list)) {
         complain(reader, place, key, "is not a list");
+        return NULL;
+    }
+    if (!room_take(reader->room, json_array_size(list), size)) {
+        complain(reader, place, key, "holds more things than the file's size is for");
         return NULL;
     }
     void *block = json_array_size(list) ? memory_alloc(json_array_size(list), size) : NULL;
@@ -313,8 +320,8 @@ static void read_lambda(struct reader *reader, const struct place *place, const 
     struct facts_lambda *lambda = element;
     lambda->file = read_text(reader, place, object, "file", true);
     lambda->name = read_text(reader, place, object, "name", true);
-    lambda->first_line = (int)read_number(reader, place, object, "first_line", 0);
-    lambda->last_line = (int)read_number(reader, place, object, "last_line", 0);
+    lambda->first_line = read_int(reader, place, object, "first_line");
+    lambda->last_line = read_int(reader, place, object, "last_line");
 }
 
 typedef void read_element(struct reader *, const struct place *, const json_t *, void *);
@@ -539,16 +546,16 @@ static int check_version(const char *path, const json_t *root, struct error *err
 }
 
 struct facts *facts_load(const char *path, struct error *error) {
-    json_error_t reason;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &reason);
+    struct room room;
+    json_t *root = json_read_file(path, &room, "cannot open the facts", "run persik analyze",
+                                  "run persik analyze again", error);
     if (!root) {
-        error_set(error, "%s: %s (line %d): run persik analyze again", path, reason.text,
-                  reason.line);
+        error_prefix(error, "%s", path);
         return NULL;
     }
     struct facts *facts = NULL;
     if (check_version(path, root, error) == 0) {
-        struct reader reader = {.path = path, .error = error};
+        struct reader reader = {.path = path, .error = error, .room = &room};
         facts = memory_alloc(1, sizeof *facts);
         facts->version = FACTS_VERSION;
         read_facts(&reader, root, facts);

@@ -452,12 +452,16 @@ static int check_edge(const struct model *model, const struct edge *edge, const 
     return check_scaling(model, &edge->cpu_scaling, "cpu_scaling", place, error);
 }
 
-static bool is_closed_somewhere(const struct model *model, int object) {
+/* For each object whether some node closes it. */
+static bool *find_closed(const struct model *model) {
+    bool *closed = memory_alloc(model->n_objects, sizeof *closed);
     for (size_t i = 0; i < model->n_nodes; i++) {
-        if (model->nodes[i].kind == NODE_CLOSE && model->nodes[i].object == object)
-            return true;
+        const struct node *node = &model->nodes[i];
+        if (node->kind == NODE_CLOSE && node->object >= 0 &&
+            (size_t)node->object < model->n_objects)
+            closed[node->object] = true;
     }
-    return false;
+    return closed;
 }
 
 /* Whether the node's outcome is told by what it carries out. */
@@ -467,9 +471,9 @@ static bool is_told(const struct model *model, const struct node *node) {
 }
 
 /* Whether the node's object may be closed under it. */
-static bool is_closable(const struct model *model, const struct node *node) {
+static bool is_closable(const bool *closed, const struct node *node) {
     return (node->kind == NODE_ACQUIRE || node->kind == NODE_PUT || node->kind == NODE_GET) &&
-           is_closed_somewhere(model, node->object);
+           closed[node->object];
 }
 
 static bool says_no(const struct node *node) {
@@ -503,7 +507,7 @@ static int check_course(const struct node *node, const struct place *place, stru
     return 0;
 }
 
-static int check_edges(const struct model *model, const struct node *node,
+static int check_edges(const struct model *model, const bool *closed, const struct node *node,
                        const struct place *above, struct error *error) {
     const struct place *place = PLACE_KEY(above, "edges");
     if (node->kind == NODE_END)
@@ -520,7 +524,7 @@ static int check_edges(const struct model *model, const struct node *node,
     double yes = edge_weight(node, OUTCOME_YES);
     if (!(yes > 0) || !isfinite(yes))
         return violation(place, error, "no edge to go on by (probabilities add up to %g)", yes);
-    if (is_closable(model, node) && !says_no(node))
+    if (is_closable(closed, node) && !says_no(node))
         return violation(place, error,
                          "no edge for outcome \"no\", although object %d is closed by some node",
                          node->object);
@@ -624,7 +628,8 @@ static int check_waiting(const struct model *model, size_t i, struct error *erro
     return check_amount(model->waiting[i].wait_ns, "wait_ns", place, error);
 }
 
-static int check_node(const struct model *model, size_t i, struct error *error) {
+static int check_node(const struct model *model, const bool *closed, size_t i,
+                      struct error *error) {
     const struct node *node = &model->nodes[i];
     const struct place *place = PLACE_INDEX(PLACE_KEY(NULL, "nodes"), i);
     if (!node->name)
@@ -659,7 +664,7 @@ static int check_node(const struct model *model, size_t i, struct error *error) 
         check_dist(&node->wait_ns, "wait_ns", place, error) ||
         check_dist(&node->operations, "operations", place, error))
         return -1;
-    return check_edges(model, node, place, error) ||
+    return check_edges(model, closed, node, place, error) ||
                    check_course(node, PLACE_KEY(place, "course"), error)
                ? -1
                : 0;
@@ -717,9 +722,10 @@ int model_check(const struct model *model, struct error *error) {
     if (!has_start)
         return violation(PLACE_KEY(NULL, "pools"), error,
                          "no pool is marked at_start, so nothing would ever run");
-    for (size_t i = 0; i < model->n_nodes; i++) {
-        if (check_node(model, i, error))
-            return -1;
-    }
-    return 0;
+    bool *closed = find_closed(model);
+    int status = 0;
+    for (size_t i = 0; i < model->n_nodes && status == 0; i++)
+        status = check_node(model, closed, i, error);
+    free(closed);
+    return status;
 }

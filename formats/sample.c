@@ -11,6 +11,8 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/room.h"
+#include "formats/json_input.h"
 #include "formats/json_place.h"
 
 #define MEND "run `persik sample` again"
@@ -50,6 +52,7 @@ void sample_free(struct sample *sample) {
 struct reader {
     const json_t *json;
     const struct place *place;
+    struct room *room; /* for what the file makes us allocate */
     struct error *error;
 };
 
@@ -102,6 +105,16 @@ static int read_array(const struct reader *reader, const char *key, const json_t
     return json_is_array(*into) ? 0 : refuse(reader, key, "missing or not a list");
 }
 
+/* `*into` gets room for `n` things of `size` bytes, zeroed, of the list under `key`. */
+static int take_room(const struct reader *reader, const char *key, size_t n, size_t size,
+                     void *into) {
+    if (!room_take(reader->room, n, size))
+        return refuse(reader, key, "holds more things than the file's size is for");
+    void *block = memory_alloc(n, size);
+    memcpy(into, &block, sizeof block);
+    return 0;
+}
+
 static int read_node(const struct reader *reader, size_t index, struct sample_node *node) {
     if (read_int(reader, "parent", -1, &node->parent) ||
         read_text(reader, "function", &node->function) ||
@@ -117,9 +130,9 @@ static int read_node(const struct reader *reader, size_t index, struct sample_no
 
 static int read_threads(const struct reader *reader, size_t n_threads, struct sample_pool *pool) {
     const json_t *list;
-    if (read_array(reader, "threads", &list))
+    if (read_array(reader, "threads", &list) ||
+        take_room(reader, "threads", json_array_size(list), sizeof *pool->threads, &pool->threads))
         return -1;
-    pool->threads = memory_alloc(json_array_size(list), sizeof *pool->threads);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *value = json_array_get(list, i);
         long long thread = json_integer_value(value);
@@ -140,13 +153,14 @@ static int read_pool(const struct reader *reader, size_t n_threads, struct sampl
 
 static int read_nodes(const struct reader *reader, struct sample *sample) {
     const json_t *list;
-    if (read_array(reader, "nodes", &list))
+    if (read_array(reader, "nodes", &list) ||
+        take_room(reader, "nodes", json_array_size(list), sizeof *sample->nodes, &sample->nodes))
         return -1;
     sample->n_nodes = json_array_size(list);
-    sample->nodes = memory_alloc(sample->n_nodes, sizeof *sample->nodes);
     for (size_t i = 0; i < sample->n_nodes; i++) {
         struct reader element = {json_array_get(list, i),
-                                 PLACE_INDEX(PLACE_KEY(reader->place, "nodes"), i), reader->error};
+                                 PLACE_INDEX(PLACE_KEY(reader->place, "nodes"), i), reader->room,
+                                 reader->error};
         if (read_node(&element, i, &sample->nodes[i]))
             return -1;
     }
@@ -155,13 +169,14 @@ static int read_nodes(const struct reader *reader, struct sample *sample) {
 
 static int read_pools(const struct reader *reader, struct sample *sample) {
     const json_t *list;
-    if (read_array(reader, "pools", &list))
+    if (read_array(reader, "pools", &list) ||
+        take_room(reader, "pools", json_array_size(list), sizeof *sample->pools, &sample->pools))
         return -1;
     sample->n_pools = json_array_size(list);
-    sample->pools = memory_alloc(sample->n_pools, sizeof *sample->pools);
     for (size_t i = 0; i < sample->n_pools; i++) {
         struct reader element = {json_array_get(list, i),
-                                 PLACE_INDEX(PLACE_KEY(reader->place, "pools"), i), reader->error};
+                                 PLACE_INDEX(PLACE_KEY(reader->place, "pools"), i), reader->room,
+                                 reader->error};
         if (read_pool(&element, sample->n_threads, &sample->pools[i]))
             return -1;
     }
@@ -173,13 +188,14 @@ static int read_functions(const struct reader *reader, struct sample *sample) {
     if (read_array(reader, "functions", &list))
         return -1;
     size_t n = json_array_size(list);
-    sample->functions = memory_alloc(n, sizeof *sample->functions);
-    sample->function_files = memory_alloc(n, sizeof *sample->function_files);
+    if (take_room(reader, "functions", n, sizeof *sample->functions, &sample->functions) ||
+        take_room(reader, "functions", n, sizeof *sample->function_files, &sample->function_files))
+        return -1;
     sample->n_functions = n;
     for (size_t i = 0; i < n; i++) {
         struct reader element = {json_array_get(list, i),
                                  PLACE_INDEX(PLACE_KEY(reader->place, "functions"), i),
-                                 reader->error};
+                                 reader->room, reader->error};
         if (read_text(&element, "name", &sample->functions[i]) ||
             read_optional_text(&element, "file", &sample->function_files[i]))
             return -1;
@@ -192,7 +208,8 @@ static int read_texts(const struct reader *reader, const char *key, char ***text
     if (read_array(reader, key, &list))
         return -1;
     size_t n = json_array_size(list);
-    *texts = memory_alloc(n, sizeof **texts);
+    if (take_room(reader, key, n, sizeof **texts, texts))
+        return -1;
     *count = n;
     for (size_t i = 0; i < n; i++) {
         const char *text = json_string_value(json_array_get(list, i));
@@ -225,7 +242,7 @@ static int read_version(const struct reader *reader, int *version) {
 }
 
 static int read_sample(const struct reader *reader, struct sample *sample) {
-    uint64_t n_threads;
+    int n_threads;
     const json_t *rate = json_object_get(reader->json, "rate_hz");
     if (read_version(reader, &sample->version) ||
         read_int(reader, "exit_status", INT_MIN, &sample->exit_status))
@@ -236,7 +253,7 @@ static int read_sample(const struct reader *reader, struct sample *sample) {
     if (read_count(reader, "run_ns", &sample->run_ns) ||
         read_count(reader, "samples", &sample->samples) ||
         read_count(reader, "failed_unwinds", &sample->failed_unwinds) ||
-        read_count(reader, "n_threads", &n_threads))
+        read_int(reader, "n_threads", 0, &n_threads))
         return -1;
     sample->n_threads = (size_t)n_threads;
     return read_pools(reader, sample) || read_functions(reader, sample) ||
@@ -247,25 +264,13 @@ static int read_sample(const struct reader *reader, struct sample *sample) {
                : 0;
 }
 
-static json_t *read_json(const char *path, struct error *error) {
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        error_set(error, "cannot open the samples: %s: run `persik sample` first", strerror(errno));
-        return NULL;
-    }
-    json_error_t fault;
-    json_t *json = json_loadf(file, JSON_REJECT_DUPLICATES, &fault);
-    fclose(file);
-    if (!json)
-        error_set(error, "not JSON, or cut short (line %d: %s): " MEND, fault.line, fault.text);
-    return json;
-}
-
 struct sample *sample_load(const char *path, struct error *error) {
-    json_t *json = read_json(path, error);
+    struct room room;
+    json_t *json = json_read_file(path, &room, "cannot open the samples",
+                                  "run `persik sample` first", MEND, error);
     struct sample *sample = NULL;
     if (json) {
-        struct reader reader = {json, NULL, error};
+        struct reader reader = {json, NULL, &room, error};
         sample = memory_alloc(1, sizeof *sample);
         if (read_sample(&reader, sample)) {
             sample_free(sample);

@@ -9,8 +9,8 @@ static void free_texts(char **texts, size_t n) {
     free(texts);
 }
 
-static void free_context(struct trace_context *context) {
-    for (size_t i = 0; i < context->n_frames; i++) {
+static void free_context(struct trace_context *context, bool owns_texts) {
+    for (size_t i = 0; owns_texts && i < context->n_frames; i++) {
         free(context->frames[i].function);
         free(context->frames[i].file);
         free(context->frames[i].module);
@@ -36,12 +36,13 @@ void trace_free(struct trace *trace) {
         return;
     free_meta(&trace->meta);
     for (size_t i = 0; i < trace->n_contexts; i++)
-        free_context(&trace->contexts[i]);
+        free_context(&trace->contexts[i], trace->texts == NULL);
     for (size_t i = 0; i < trace->n_threads; i++) {
         free(trace->threads[i].start_routine);
         free(trace->threads[i].records);
         free(trace->threads[i].slices);
     }
+    free_texts(trace->texts, trace->n_texts);
     free(trace->contexts);
     free(trace->threads);
     free(trace->blocks);

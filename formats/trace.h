@@ -232,6 +232,10 @@ struct trace {
     struct trace_block *blocks;       /* by queued_ns */
     struct trace_eviction *evictions; /* by cpu, then by time; none in an undisturbed run */
     struct trace_value *values;       /* by time */
+    /* Where the frames' texts are kept, of a loaded trace: those of a frame that is in many
+     * contexts are there once. NULL: each frame owns its own. */
+    size_t n_texts;
+    char **texts;
 };
 
 /* Did one place of the program create both, to run the same routine? A process's first thread is

@@ -2,15 +2,20 @@
  *
  * Numbers are little-endian, as this x86-64-only tracer stores them. Each section is one zstd frame
  * with a checksum, at most TRACE_BLOCK_BYTES for all kinds but the header, so that neither side
- * holds more than that beside the trace itself. */
+ * holds more than that beside the trace itself. Padding is a section of no block requests, whose
+ * frame is one that zstd skips. */
 #ifndef PERSIK_FORMATS_TRACE_FILE_H
 #define PERSIK_FORMATS_TRACE_FILE_H
 
 #include <stdint.h>
 
-#define TRACE_MAGIC            "PERSIKT1"
-#define TRACE_BLOCK_BYTES      (1u << 20)
-#define TRACE_MAX_HEADER_BYTES (1u << 30) /* of JSON; a longer one is taken for corruption */
+#define TRACE_MAGIC       "PERSIKT1"
+#define TRACE_BLOCK_BYTES (1u << 20)
+/* A file is worth the room of its size (base/room.h). What the writer thinks its header needs
+ * there: of every byte of JSON, and of every frame in a context. One whose items need more gets
+ * padding. */
+#define TRACE_ROOM_OF_TEXT  14u
+#define TRACE_ROOM_OF_FRAME 128u
 
 enum trace_section_kind {
     SECTION_HEADER = 1, /* JSON */

@@ -9,15 +9,20 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/room.h"
+#include "formats/json_input.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
 
 #define AGAIN "run `persik trace` again"
 
+#define MOST_APIS 4096 /* functions in a catalog: ten times ours */
+
 struct reader {
     FILE *file;
     const char *path;
     uint64_t offset, size; /* bytes */
+    struct room room;      /* for what the file makes us allocate */
     struct error *error;
     struct trace *trace;
     bool header_only;
@@ -33,31 +38,45 @@ static int corrupt(struct reader *reader, uint64_t offset, const char *what) {
                      (unsigned long long)offset, what);
 }
 
+static int truncated(struct reader *reader) {
+    return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->path,
+                     (unsigned long long)reader->size);
+}
+
 static int take(struct reader *reader, void *to, size_t bytes) {
     if (bytes > reader->size - reader->offset || fread(to, 1, bytes, reader->file) != bytes)
-        return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->path,
-                         (unsigned long long)reader->size);
+        return truncated(reader);
     reader->offset += bytes;
     return 0;
 }
 
+/* `n` things of `size` bytes, zeroed; NULL: the file is not worth so many. */
+static void *allocate(struct reader *reader, size_t n, size_t size) {
+    return room_take(&reader->room, n, size) ? memory_alloc(n, size) : NULL;
+}
+
 /* ---- header ---- */
+
+/* Both of any clock, and far from where sums overflow: 146 years. */
+static bool is_time(uint64_t ns) {
+    return ns <= UINT64_C(1) << 62;
+}
 
 static char *read_text(const json_t *json) {
     return memory_strdup(json_string_value(json)); /* NULL for null */
 }
 
 /* `json` is an array of strings. */
-static int read_texts(const json_t *json, char ***texts, size_t *n) {
-    *texts = memory_alloc(json_array_size(json), sizeof **texts);
+static int read_texts(struct reader *reader, const json_t *json, char ***texts, size_t *n) {
+    *texts = allocate(reader, json_array_size(json), sizeof **texts);
     *n = 0;
     for (size_t i = 0; i < json_array_size(json); i++) {
-        char *text = read_text(json_array_get(json, i));
+        char *text = *texts ? read_text(json_array_get(json, i)) : NULL;
         if (!text)
             return -1;
         (*texts)[(*n)++] = text;
     }
-    return 0;
+    return *texts ? 0 : -1;
 }
 
 /* What is younger than the version may be missing: 0. */
@@ -66,18 +85,24 @@ static void read_pieces(const json_t *json, double pieces_ns[PACE_KINDS]) {
         pieces_ns[kind] = json_number_value(json_array_get(json, kind));
 }
 
-static void read_plain_runs(const json_t *cpu, const json_t *run, const json_t *pieces,
-                            struct trace_meta *meta) {
+static int read_plain_runs(struct reader *reader, const json_t *cpu, const json_t *run,
+                           const json_t *pieces, struct trace_meta *meta) {
+    if (json_array_size(cpu) == 0)
+        return 0;
+    meta->untraced = allocate(reader, json_array_size(cpu), sizeof *meta->untraced);
+    if (!meta->untraced)
+        return -1;
     meta->n_untraced = json_array_size(cpu);
-    if (meta->n_untraced)
-        meta->untraced = memory_alloc(meta->n_untraced, sizeof *meta->untraced);
     for (size_t i = 0; i < meta->n_untraced; i++) {
         meta->untraced[i] = (struct trace_plain_run){
             .run_ns = (uint64_t)json_integer_value(json_array_get(run, i)),
             .cpu_ns = (uint64_t)json_integer_value(json_array_get(cpu, i)),
         };
+        if (!is_time(meta->untraced[i].run_ns) || !is_time(meta->untraced[i].cpu_ns))
+            return -1;
         read_pieces(json_array_get(pieces, i), meta->untraced[i].piece_ns);
     }
+    return 0;
 }
 
 static uint64_t read_count(const json_t *json, const char *key) {
@@ -98,7 +123,17 @@ static void read_elsewhere(const json_t *json, struct trace_elsewhere *elsewhere
     };
 }
 
-static int read_meta(json_t *json, struct trace_meta *meta) {
+/* Whether counts and times of the run are such; negative ones are far above them. */
+static bool are_sound(const struct trace_meta *meta) {
+    return meta->cores >= 1 && is_time(meta->start_mono_ns) && is_time(meta->start_real_ns) &&
+           is_time(meta->run_ns) && is_time(meta->untraced_run_ns) &&
+           is_time(meta->untraced_spread_ns) && is_time(meta->cpu_ns) &&
+           is_time(meta->lost_records) && is_time(meta->lost_events) && is_time(meta->records) &&
+           is_time(meta->bytes);
+}
+
+static int read_meta(struct reader *reader, json_t *json) {
+    struct trace_meta *meta = &reader->trace->meta;
     json_t *args, *lacks, *directory, *build_id, *host, *date;
     int complete, has_slices, has_wakes, has_blocks;
     json_t *untraced_cpu = NULL, *untraced_run = NULL, *untraced_pieces = NULL, *pieces = NULL,
@@ -146,17 +181,24 @@ static int read_meta(json_t *json, struct trace_meta *meta) {
     meta->has_blocks = has_blocks;
     meta->cpu_ns = (uint64_t)cpu;
     read_elsewhere(json_object_get(json, "elsewhere"), &meta->elsewhere);
-    read_plain_runs(untraced_cpu, untraced_run, untraced_pieces, meta);
     read_pieces(pieces, meta->pace.piece_ns);
     read_pieces(fastest_pieces, meta->pace.fastest_ns);
     size_t n_args = 0;
-    int status = read_texts(args, &meta->args, &n_args);
+    int status = read_texts(reader, args, &meta->args, &n_args);
     meta->n_args = (int)n_args;
-    return read_texts(lacks, &meta->lacks, &meta->n_lacks) != 0 ? -1 : status;
+    status = status ? status : read_texts(reader, lacks, &meta->lacks, &meta->n_lacks);
+    status = status ? status
+                    : read_plain_runs(reader, untraced_cpu, untraced_run, untraced_pieces, meta);
+    return status == 0 && meta->directory && meta->build_id && meta->host && meta->libc &&
+                   meta->date && are_sound(meta)
+               ? 0
+               : -1;
 }
 
 static int read_apis(struct reader *reader, const json_t *json) {
     reader->n_apis = json_array_size(json);
+    if (reader->n_apis > MOST_APIS)
+        return -1;
     reader->apis = memory_alloc(reader->n_apis, sizeof *reader->apis);
     for (size_t i = 0; i < reader->n_apis; i++) {
         const char *name = json_string_value(json_array_get(json, i));
@@ -167,46 +209,76 @@ static int read_apis(struct reader *reader, const json_t *json) {
     return 0;
 }
 
-static int read_frame(json_t *json, struct trace_frame *frame) {
+/* The text is kept in the trace; NULL: none. */
+static char *keep_text(struct trace *trace, const json_t *json) {
+    char *text = read_text(json);
+    if (text)
+        trace->texts[trace->n_texts++] = text;
+    return text;
+}
+
+static int read_frame(struct trace *trace, json_t *json, struct trace_frame *frame) {
     json_t *function, *file, *module;
     json_int_t offset;
     if (json_unpack(json, "[o, o, i, i, o, I]", &function, &file, &frame->line, &frame->column,
                     &module, &offset) != 0)
         return -1;
     frame->offset = (uint64_t)offset;
-    frame->function = read_text(function);
-    frame->file = read_text(file);
-    frame->module = read_text(module);
-    return frame->function && frame->module ? 0 : -1;
+    frame->function = keep_text(trace, function);
+    frame->file = keep_text(trace, file);
+    frame->module = keep_text(trace, module);
+    return frame->function && frame->module && frame->line >= 0 && frame->column >= 0 ? 0 : -1;
 }
 
-static int read_context(const json_t *chain, const json_t *frames, struct trace_context *context) {
+static int read_context(struct reader *reader, const json_t *chain, const struct trace_frame *known,
+                        size_t n_known, struct trace_context *context) {
     size_t depth = json_array_size(chain);
-    context->frames = memory_alloc(depth, sizeof *context->frames);
+    context->frames = allocate(reader, depth, sizeof *context->frames);
+    if (!context->frames)
+        return -1;
     context->n_frames = depth;
     for (size_t f = 0; f < depth; f++) {
         const json_t *index = json_array_get(chain, f);
-        json_t *frame = json_array_get(frames, (size_t)json_integer_value(index));
-        if (!json_is_integer(index) || read_frame(frame, &context->frames[f]) != 0)
+        if (!json_is_integer(index) || (uint64_t)json_integer_value(index) >= n_known)
             return -1;
+        context->frames[f] = known[json_integer_value(index)];
     }
     return 0;
 }
 
-static int read_contexts(struct trace *trace, const json_t *contexts, const json_t *frames) {
-    trace->n_contexts = json_array_size(contexts);
-    trace->contexts = memory_alloc(trace->n_contexts, sizeof *trace->contexts);
+static int read_chains(struct reader *reader, const json_t *chains, const struct trace_frame *known,
+                       size_t n_known) {
+    struct trace *trace = reader->trace;
+    trace->contexts = allocate(reader, json_array_size(chains), sizeof *trace->contexts);
+    if (!trace->contexts)
+        return -1;
+    trace->n_contexts = json_array_size(chains);
     for (size_t i = 0; i < trace->n_contexts; i++)
-        if (read_context(json_array_get(contexts, i), frames, &trace->contexts[i]) != 0)
+        if (read_context(reader, json_array_get(chains, i), known, n_known, &trace->contexts[i]) !=
+            0)
             return -1;
     return 0;
+}
+
+static int read_contexts(struct reader *reader, const json_t *contexts, const json_t *frames) {
+    size_t n = json_array_size(frames);
+    struct trace *trace = reader->trace;
+    struct trace_frame *known = allocate(reader, n, sizeof *known);
+    trace->texts = allocate(reader, 3 * n, sizeof *trace->texts);
+    int status = known && trace->texts ? 0 : -1;
+    for (size_t i = 0; i < n && status == 0; i++)
+        status = read_frame(trace, json_array_get(frames, i), &known[i]);
+    status = status ? status : read_chains(reader, contexts, known, n);
+    free(known);
+    return status;
 }
 
 /* Younger than the version: absent is empty. */
 static int read_span(json_t *thread, const char *key, struct trace_span *span) {
     json_t *json = json_object_get(thread, key);
     json_int_t from = 0, to = 0;
-    if (json && (json_unpack(json, "[I, I]", &from, &to) != 0 || from < 0 || to < from))
+    if (json && (json_unpack(json, "[I, I]", &from, &to) != 0 || from < 0 || to < from ||
+                 !is_time((uint64_t)to)))
         return -1;
     *span = (struct trace_span){(uint64_t)from, (uint64_t)to};
     return 0;
@@ -238,31 +310,52 @@ static int read_thread(const struct reader *reader, json_t *json, struct trace_t
     return 0;
 }
 
-/* The arrays themselves grow with the sections: a count alone must not make us allocate. */
+/* Room for a thread's records and slices: what the header says alone must not make us allocate more
+ * than the file is worth. */
+static int make_room(struct reader *reader, struct trace_thread *thread) {
+    if (thread->n_records > 0)
+        thread->records = allocate(reader, thread->n_records, sizeof *thread->records);
+    if (thread->n_slices > 0)
+        thread->slices = allocate(reader, thread->n_slices, sizeof *thread->slices);
+    return (thread->records || !thread->n_records) && (thread->slices || !thread->n_slices) ? 0
+                                                                                            : -1;
+}
+
+static bool is_sound(const struct trace_thread *thread, size_t index) {
+    return thread->creator >= -1 && thread->creator < (int)index && thread->start_routine &&
+           is_time(thread->start_ns) && is_time(thread->end_ns) && is_time(thread->lost_records);
+}
+
 static int read_threads(struct reader *reader, const json_t *json) {
     struct trace *trace = reader->trace;
-    trace->n_threads = json_array_size(json);
-    trace->threads = memory_alloc(trace->n_threads, sizeof *trace->threads);
-    reader->records = memory_alloc(trace->n_threads, sizeof *reader->records);
-    reader->slices = memory_alloc(trace->n_threads, sizeof *reader->slices);
-    for (size_t i = 0; i < trace->n_threads; i++)
+    size_t n = json_array_size(json);
+    trace->threads = allocate(reader, n, sizeof *trace->threads);
+    reader->records = allocate(reader, n, sizeof *reader->records);
+    reader->slices = allocate(reader, n, sizeof *reader->slices);
+    if (!trace->threads || !reader->records || !reader->slices)
+        return -1;
+    trace->n_threads = n;
+    for (size_t i = 0; i < n; i++)
         if (read_thread(reader, json_array_get(json, i), &trace->threads[i]) != 0 ||
-            trace->threads[i].creator < -1 || trace->threads[i].creator >= (int)i ||
-            !trace->threads[i].start_routine)
+            !is_sound(&trace->threads[i], i) || make_room(reader, &trace->threads[i]) != 0)
             return -1;
     return 0;
 }
 
-static int read_evictions(struct trace *trace, json_t *json) {
+static int read_evictions(struct reader *reader, json_t *json) {
+    struct trace *trace = reader->trace;
+    trace->evictions = allocate(reader, json_array_size(json), sizeof *trace->evictions);
+    if (!trace->evictions)
+        return -1;
     trace->n_evictions = json_array_size(json);
-    trace->evictions = memory_alloc(trace->n_evictions, sizeof *trace->evictions);
     for (size_t i = 0; i < trace->n_evictions; i++) {
         struct trace_eviction *eviction = &trace->evictions[i];
         json_int_t planned, from, to;
         int cpu, kind;
         if (json_unpack(json_array_get(json, i), "[i, i, I, I, I, F]", &cpu, &kind, &planned, &from,
                         &to, &eviction->survived) != 0 ||
-            cpu < 0 || kind < EVICTION_HOLD || kind > EVICTION_PROBE || from > to)
+            cpu < 0 || kind < EVICTION_HOLD || kind > EVICTION_PROBE || from < 0 || from > to ||
+            !is_time((uint64_t)to) || !is_time((uint64_t)planned))
             return -1;
         eviction->cpu = (uint32_t)cpu;
         eviction->kind = (enum trace_eviction_kind)kind;
@@ -273,15 +366,18 @@ static int read_evictions(struct trace *trace, json_t *json) {
     return 0;
 }
 
-static int read_values(struct trace *trace, json_t *json) {
-    trace->values = memory_alloc(json_array_size(json), sizeof *trace->values);
+static int read_values(struct reader *reader, json_t *json) {
+    struct trace *trace = reader->trace;
+    trace->values = allocate(reader, json_array_size(json), sizeof *trace->values);
+    if (!trace->values)
+        return -1;
     for (size_t i = 0; i < json_array_size(json); i++) {
         const char *name;
         json_int_t mutex, time, value;
         int thread;
         if (json_unpack(json_array_get(json, i), "[s, I, i, I, I]", &name, &mutex, &thread, &time,
                         &value) != 0 ||
-            thread < 0 || (size_t)thread >= trace->n_threads)
+            thread < 0 || (size_t)thread >= trace->n_threads || !is_time((uint64_t)time))
             return -1;
         trace->values[trace->n_values++] = (struct trace_value){
             memory_strdup(name), (uint64_t)mutex, thread, (uint64_t)time, (int64_t)value};
@@ -289,30 +385,43 @@ static int read_values(struct trace *trace, json_t *json) {
     return 0;
 }
 
-static int read_header(struct reader *reader, const char *text, size_t bytes) {
-    json_t *json = json_loadb(text, bytes, 0, NULL);
+static int read_parts(struct reader *reader, json_t *json) {
+    struct trace *trace = reader->trace;
     json_t *meta, *apis, *frames, *contexts, *threads;
     json_t *evictions = NULL, *values = NULL; /* younger than the version */
     json_int_t blocks;
-    int status = -1;
-    if (json && json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o}", "meta", &meta, "apis",
-                            &apis, "frames", &frames, "contexts", &contexts, "threads", &threads,
-                            "blocks", &blocks, "evictions", &evictions, "values", &values) == 0) {
-        reader->trace->n_blocks = (size_t)blocks;
-        status = read_meta(meta, &reader->trace->meta);
-        status = status ? status : read_apis(reader, apis);
-        status = status ? status : read_contexts(reader->trace, contexts, frames);
-        status = status ? status : read_threads(reader, threads);
-        status = status ? status : read_evictions(reader->trace, evictions);
-        status = status ? status : read_values(reader->trace, values);
-    }
+    if (json_unpack(json, "{s:o, s:o, s:o, s:o, s:o, s:I, s?o, s?o}", "meta", &meta, "apis", &apis,
+                    "frames", &frames, "contexts", &contexts, "threads", &threads, "blocks",
+                    &blocks, "evictions", &evictions, "values", &values) != 0 ||
+        blocks < 0)
+        return -1;
+    trace->blocks = allocate(reader, (size_t)blocks, sizeof *trace->blocks);
+    if (!trace->blocks)
+        return -1;
+    trace->n_blocks = (size_t)blocks;
+    int status = read_meta(reader, meta);
+    status = status ? status : read_apis(reader, apis);
+    status = status ? status : read_contexts(reader, contexts, frames);
+    status = status ? status : read_threads(reader, threads);
+    status = status ? status : read_evictions(reader, evictions);
+    return status ? status : read_values(reader, values);
+}
+
+static int read_header(struct reader *reader, const char *text, size_t bytes) {
+    uint64_t start = sizeof(struct trace_preamble);
+    json_t *json = json_parse(text, bytes, 0, &reader->room, NULL);
+    int status = json ? read_parts(reader, json) : -1;
     json_decref(json);
-    return status ? corrupt(reader, sizeof(struct trace_preamble), "header") : 0;
+    if (status && reader->room.exhausted)
+        return corrupt(reader, start, "more things than its size is for");
+    return status ? corrupt(reader, start, "header") : 0;
 }
 
 /* ---- sections ---- */
 
 static int check_record(struct reader *reader, struct trace_record *record) {
+    if (!is_time(record->start_ns))
+        return corrupt(reader, reader->offset, "a record's time");
     if (record->api >= reader->n_apis ||
         (record->context != TRACE_NO_CONTEXT && record->context >= reader->trace->n_contexts))
         return corrupt(reader, reader->offset, "a record's function or context");
@@ -326,14 +435,14 @@ static int check_record(struct reader *reader, struct trace_record *record) {
     return 0;
 }
 
-/* Adds a section's items to `*items`, `*count` so far of `total`. */
+/* Copies a section's items behind the `*count` of `total` that `items` has. */
 static int append(struct reader *reader, const struct trace_section *section, const void *from,
-                  size_t size, void **items, size_t *count, size_t total) {
+                  size_t size, void *items, size_t *count, size_t total) {
     if (section->items != section->bytes / size || section->bytes % size ||
         section->items > total - *count)
         return corrupt(reader, reader->offset, "number of items");
-    *items = memory_resize(*items, *count + section->items, size);
-    memcpy((char *)*items + *count * size, from, section->bytes);
+    if (section->items > 0)
+        memcpy((char *)items + *count * size, from, section->bytes);
     *count += section->items;
     return 0;
 }
@@ -343,10 +452,8 @@ static int read_records(struct reader *reader, const struct trace_section *secti
     struct trace_thread *thread = &reader->trace->threads[section->thread];
     size_t *count = &reader->records[section->thread];
     size_t first = *count;
-    void *items = thread->records;
-    int status =
-        append(reader, section, from, sizeof *thread->records, &items, count, thread->n_records);
-    thread->records = items;
+    int status = append(reader, section, from, sizeof *thread->records, thread->records, count,
+                        thread->n_records);
     for (size_t i = first; !status && i < *count; i++)
         status = check_record(reader, &thread->records[i]);
     return status;
@@ -355,11 +462,32 @@ static int read_records(struct reader *reader, const struct trace_section *secti
 static int read_slices(struct reader *reader, const struct trace_section *section,
                        const void *from) {
     struct trace_thread *thread = &reader->trace->threads[section->thread];
-    void *items = thread->slices;
-    int status = append(reader, section, from, sizeof *thread->slices, &items,
-                        &reader->slices[section->thread], thread->n_slices);
-    thread->slices = items;
+    size_t *count = &reader->slices[section->thread];
+    size_t first = *count;
+    int status = append(reader, section, from, sizeof *thread->slices, thread->slices, count,
+                        thread->n_slices);
+    for (size_t i = first; !status && i < *count; i++) {
+        const struct trace_slice *slice = &thread->slices[i];
+        if (!is_time(slice->wake_ns) || !is_time(slice->on_ns) || !is_time(slice->off_ns))
+            return corrupt(reader, reader->offset, "a slice's time");
+    }
     return status;
+}
+
+static int read_block(struct reader *reader, const struct trace_block_entry *entry,
+                      struct trace_block *block) {
+    if (entry->kind > BLOCK_DISCARD)
+        return corrupt(reader, reader->offset, "a block request's kind");
+    if (!is_time(entry->queued_ns) || !is_time(entry->issued_ns) || !is_time(entry->completed_ns))
+        return corrupt(reader, reader->offset, "a block request's time");
+    *block = (struct trace_block){entry->queued_ns,
+                                  entry->issued_ns,
+                                  entry->completed_ns,
+                                  entry->device,
+                                  entry->tid,
+                                  entry->bytes,
+                                  (enum trace_block_kind)entry->kind};
+    return 0;
 }
 
 static int read_blocks(struct reader *reader, const struct trace_section *section,
@@ -369,20 +497,9 @@ static int read_blocks(struct reader *reader, const struct trace_section *sectio
     if (section->items != section->bytes / sizeof *entries || section->bytes % sizeof *entries ||
         section->items > trace->n_blocks - reader->blocks)
         return corrupt(reader, reader->offset, "number of items");
-    trace->blocks =
-        memory_resize(trace->blocks, reader->blocks + section->items, sizeof *trace->blocks);
-    for (uint64_t i = 0; i < section->items; i++) {
-        const struct trace_block_entry *entry = &entries[i];
-        if (entry->kind > BLOCK_DISCARD)
-            return corrupt(reader, reader->offset, "a block request's kind");
-        trace->blocks[reader->blocks++] = (struct trace_block){entry->queued_ns,
-                                                               entry->issued_ns,
-                                                               entry->completed_ns,
-                                                               entry->device,
-                                                               entry->tid,
-                                                               entry->bytes,
-                                                               (enum trace_block_kind)entry->kind};
-    }
+    for (uint64_t i = 0; i < section->items; i++)
+        if (read_block(reader, &entries[i], &trace->blocks[reader->blocks++]) != 0)
+            return -1;
     return 0;
 }
 
@@ -409,21 +526,32 @@ static int read_body(struct reader *reader, const struct trace_section *section,
     }
 }
 
-static int read_section(struct reader *reader, const struct trace_section *section) {
+/* `frame` and `body` have the room that the section says. */
+static int unpack_section(struct reader *reader, const struct trace_section *section, char *frame,
+                          char *body) {
     uint64_t start = reader->offset;
-    uint64_t most = section->kind == SECTION_HEADER ? TRACE_MAX_HEADER_BYTES : TRACE_BLOCK_BYTES;
-    if (section->bytes > most || section->stored > ZSTD_COMPRESSBOUND(most))
-        return corrupt(reader, start, "length of a section");
-    char *frame = memory_alloc(section->stored, 1);
-    char *body = memory_alloc(section->bytes, 1);
-    int status = take(reader, frame, section->stored);
-    if (!status) {
-        size_t bytes = ZSTD_decompress(body, section->bytes, frame, section->stored);
-        if (ZSTD_isError(bytes) || bytes != section->bytes)
-            status = corrupt(reader, start, "checksum");
-    }
-    if (!status)
-        status = read_body(reader, section, body);
+    if (take(reader, frame, section->stored) != 0)
+        return -1;
+    size_t bytes = ZSTD_decompress(body, section->bytes, frame, section->stored);
+    if (ZSTD_isError(bytes) || bytes != section->bytes)
+        return corrupt(reader, start, "checksum");
+    return read_body(reader, section, body);
+}
+
+static int read_section(struct reader *reader, const struct trace_section *section) {
+    if (section->stored > reader->size - reader->offset)
+        return truncated(reader);
+    /* The header's is bounded by what the whole file is worth. */
+    if (section->kind != SECTION_HEADER && section->bytes > TRACE_BLOCK_BYTES)
+        return corrupt(reader, reader->offset, "length of a section");
+    char *frame = allocate(reader, section->stored, 1);
+    char *body = allocate(reader, section->bytes, 1);
+    int status = frame && body ? unpack_section(reader, section, frame, body)
+                               : corrupt(reader, reader->offset, "length of a section");
+    if (frame)
+        room_give_back(&reader->room, section->stored);
+    if (body)
+        room_give_back(&reader->room, section->bytes);
     free(frame);
     free(body);
     return status;
@@ -442,8 +570,7 @@ static int check_counts(struct reader *reader, const struct trace_section *end, 
 static int read_preamble(struct reader *reader) {
     struct trace_preamble preamble;
     if (reader->size < sizeof preamble.magic)
-        return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->path,
-                         (unsigned long long)reader->size);
+        return truncated(reader);
     if (reader->size < sizeof preamble)
         memset(&preamble, 0, sizeof preamble);
     size_t bytes = reader->size < sizeof preamble ? reader->size : sizeof preamble;
@@ -452,8 +579,7 @@ static int read_preamble(struct reader *reader) {
     if (memcmp(preamble.magic, TRACE_MAGIC, sizeof preamble.magic) != 0)
         return error_set(reader->error, "%s: not a trace: " AGAIN, reader->path);
     if (bytes < sizeof preamble)
-        return error_set(reader->error, "%s: truncated at byte %llu: " AGAIN, reader->path,
-                         (unsigned long long)reader->size);
+        return truncated(reader);
     if (preamble.version != TRACE_VERSION)
         return error_set(reader->error,
                          "%s: format version %u, this persik reads %d: use the persik that wrote "
@@ -493,6 +619,7 @@ static struct trace *load(const char *path, bool header_only, struct error *erro
         return NULL;
     }
     reader.size = (uint64_t)status.st_size;
+    reader.room = room_of_file(reader.size);
     reader.trace = memory_alloc(1, sizeof *reader.trace);
     int failed = read_preamble(&reader) != 0 || read_sections(&reader) != 0;
     fclose(reader.file);

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/room.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
 
@@ -194,6 +195,7 @@ struct writer {
     FILE *file;
     ZSTD_CCtx *zstd;
     uint64_t sections;
+    uint64_t bytes; /* of the file so far */
     char *frame;
     size_t capacity;
     bool failed; /* sticky: the first failure is told at the end; errno says which */
@@ -202,6 +204,7 @@ struct writer {
 static void put(struct writer *writer, const void *from, size_t bytes) {
     if (!writer->failed && fwrite(from, 1, bytes, writer->file) != bytes)
         writer->failed = true;
+    writer->bytes += bytes;
 }
 
 static void write_section(struct writer *writer, struct trace_section section, const void *from) {
@@ -249,6 +252,44 @@ static void write_blocks(struct writer *writer, const struct trace *trace) {
     free(entries);
 }
 
+/* What a reader of the trace takes of its room, a section and its frame among it; `text` bytes: the
+ * header. */
+static uint64_t needed_room(const struct trace *trace, size_t text) {
+    uint64_t bytes = text * (uint64_t)TRACE_ROOM_OF_TEXT + trace->n_blocks * sizeof *trace->blocks +
+                     3 * TRACE_BLOCK_BYTES;
+    for (size_t i = 0; i < trace->n_contexts; i++)
+        bytes += trace->contexts[i].n_frames * (uint64_t)TRACE_ROOM_OF_FRAME;
+    for (size_t i = 0; i < trace->n_threads; i++)
+        bytes += trace->threads[i].n_records * sizeof *trace->threads[i].records +
+                 trace->threads[i].n_slices * sizeof *trace->threads[i].slices;
+    return bytes;
+}
+
+/* Where things are so much alike that the file is not worth what it unpacks to, it becomes as large
+ * as it must be: a hole, which takes no place on the disk. */
+static void write_padding(struct writer *writer, uint64_t needed) {
+    uint64_t low = writer->bytes, high = low + needed;
+    while (low < high) { /* the smallest size with room enough */
+        uint64_t middle = low + (high - low) / 2;
+        if (room_of_file(middle).left >= needed)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    for (uint64_t left = low - writer->bytes; left > 0 && !writer->failed;) {
+        uint32_t bytes = left < TRACE_BLOCK_BYTES ? (uint32_t)left : TRACE_BLOCK_BYTES;
+        uint32_t skippable[2] = {ZSTD_MAGIC_SKIPPABLE_START, bytes};
+        struct trace_section section = {.kind = SECTION_BLOCKS, .stored = sizeof skippable + bytes};
+        put(writer, &section, sizeof section);
+        put(writer, skippable, sizeof skippable);
+        if (!writer->failed && fseeko(writer->file, bytes, SEEK_CUR) != 0)
+            writer->failed = true;
+        writer->bytes += bytes;
+        writer->sections++;
+        left -= bytes;
+    }
+}
+
 static void write_trace(struct writer *writer, const struct trace *trace) {
     struct trace_preamble preamble = {.version = TRACE_VERSION};
     memcpy(preamble.magic, TRACE_MAGIC, sizeof preamble.magic);
@@ -271,6 +312,7 @@ static void write_trace(struct writer *writer, const struct trace *trace) {
                     sizeof *thread->slices);
     }
     write_blocks(writer, trace);
+    write_padding(writer, needed_room(trace, bytes));
     struct trace_section end = {.kind = SECTION_END, .items = writer->sections};
     put(writer, &end, sizeof end);
     if (!writer->failed && fflush(writer->file) != 0)

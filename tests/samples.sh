@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks the built samples: the same checksum at any number of threads, another one for other work,
 # and refusal of bad arguments. Usage: tests/samples.sh BUILD-FOLDER
-# Prints TAP; exits 1 if a test fails.
+# Prints TAP; exits 1 if a test fails. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"

@@ -25,6 +25,7 @@ static void write_slot_records(const struct stream_input *input, uint64_t addres
             const struct trace_record *record = &thread->records[r];
             enum api_op op = trace_op(record);
             if (record->object != address || record->context == TRACE_NO_CONTEXT ||
+                trace->contexts[record->context].n_frames == 0 ||
                 (op != OP_PUT && op != OP_GET && op != OP_ACQUIRE))
                 continue;
             enum hand_made_role as = op == OP_PUT ? AS_SUBMIT : op == OP_GET ? AS_RUN : AS_WAIT;

@@ -121,7 +121,8 @@ static void find_members(struct regions *regions) {
 /* ---- teams ---- */
 
 static const char *function_of(const struct regions *regions, const struct trace_record *enter) {
-    if (enter->context == TRACE_NO_CONTEXT)
+    if (enter->context == TRACE_NO_CONTEXT ||
+        regions->trace->contexts[enter->context].n_frames == 0)
         return "parallel region";
     return regions->trace->contexts[enter->context].frames[0].function;
 }

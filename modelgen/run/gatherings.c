@@ -123,7 +123,7 @@ static size_t most_at_once(const struct gathering *gathering) {
     qsort(ends, gathering->n_visits, sizeof *ends, compare_times);
     size_t most = 0, ended = 0;
     for (size_t v = 0; v < gathering->n_visits; v++) {
-        while (ends[ended] < gathering->visits[v].start_ns)
+        while (ended < v && ends[ended] < gathering->visits[v].start_ns)
             ended++;
         most = v + 1 - ended > most ? v + 1 - ended : most;
     }

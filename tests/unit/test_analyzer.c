@@ -12,6 +12,7 @@
  * thread count, "2N-1", "N<=3", "N>=2", "2|3", or "1:2" for 1 with one thread, else 2
  *     //= amount FACTOR OFFSET | constant VALUE | unknown
  *     //= solo one|others|none    whether one thread alone comes here, or all others */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* Sections that add several at once, as many as their call site says; on traces written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

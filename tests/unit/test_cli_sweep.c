@@ -1,4 +1,5 @@
 /* cli/sweep: what --threads and --cores may say, and which pool sizes follow. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

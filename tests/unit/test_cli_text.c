@@ -1,4 +1,5 @@
 /* cli/quantity, assertion, table, placeholder, measurement: what the command reads and prints. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* cli/tally, cli/chrome: what report sums up and export hands to Perfetto. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

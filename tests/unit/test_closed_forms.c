@@ -2,6 +2,7 @@
  * value must lie inside the printed 95 % interval in so many of them that right intervals fail by
  * chance with a probability below CHANCE: 16 of 20. Since the seeds are fixed, a system then always
  * fails or never. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

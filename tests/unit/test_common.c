@@ -1,5 +1,6 @@
 /* Rounds of a computation: what all threads have in common in one, the ways that all go alike, and
  * what comes of a thread's place in them all. */
+/* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

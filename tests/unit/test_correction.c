@@ -1,4 +1,5 @@
 /* CPU demands made to fit the runs without probes. */
+/* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* A semaphore that the last of several workers releases. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

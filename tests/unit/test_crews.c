@@ -1,4 +1,5 @@
 /* Creators that do their threads' work too, and what the last user gives back. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* How fast a block device is, from its requests alone. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

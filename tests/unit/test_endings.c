@@ -1,4 +1,5 @@
 /* tracer/endings: sections that the program's end cut. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

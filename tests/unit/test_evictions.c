@@ -1,5 +1,6 @@
 /* What it costs threads that others have used their core's cache: estimated from traces written by
  * hand, in which it is known, and taken out of a recorded run. */
+/* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

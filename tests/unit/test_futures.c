@@ -1,4 +1,5 @@
 /* Results of other threads that one waits for. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

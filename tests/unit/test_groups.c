@@ -1,4 +1,5 @@
 /* Whoever comes first does the work of all who have come; on traces written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

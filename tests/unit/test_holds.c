@@ -1,4 +1,5 @@
 /* A mutex that is held through waits for one thing after another. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

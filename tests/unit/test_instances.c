@@ -1,4 +1,5 @@
 /* Which of the locks of a data structure are modelled each on its own. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

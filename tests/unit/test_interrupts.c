@@ -1,5 +1,6 @@
 /* Wake-ups that interrupt another core, in traces written by hand, and what is left of the wakers'
  * CPU time. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

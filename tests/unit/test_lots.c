@@ -1,4 +1,5 @@
 /* Items that are put for several threads at once, on traces written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* What the model file promises: it comes back as it was written, a person's slip is named by its
  * place, and nothing half-written or foreign is taken for a model. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* modelgen on traces whose truth is known because they were written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* Guards of several mutexes that are alike, and of sections that only look alike; what objects are
  * called; on traces written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

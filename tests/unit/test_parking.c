@@ -1,4 +1,5 @@
 /* Workers that wait on semaphores of their own, and who wakes them. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* How work follows the number of threads: who gets what of a total, what rounds tell without the
  * source, and models made to follow another rule. */
+/* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Queues that are filled at one place and told apart by who empties them. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Barriers, read-write locks, turns and results fetched in order, on traces written by hand; and
  * the simulator's object for turns. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Which pools follow the thread count, and how far, where a helper creates as many threads as its
  * callers say. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* What the source proposes beside what a trace written by hand shows: the order within a section,
  * which proposal a finding belongs to, and who decides where few waits tell little. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* Models put together at random, sound but without sense: locks released by nobody, barriers that
  * never fill, loops of all kinds. Whatever they are, the simulator comes to an end, and its books
  * balance. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* Threads that lock a mutex of their own before they give up the shared one to wait. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* Each opening lets every thread go on once; on traces written by hand. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* What the sampler makes of stacks, without running anything: trie, pools, functions, folded
  * stacks, and sample.json. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

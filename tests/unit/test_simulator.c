@@ -1,5 +1,6 @@
 /* What the simulator promises about threads, cores and shared objects, on models small enough to
  * work out by hand. Durations are exact unless randomness is part of the promise. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* Command slots, one for each worker, and a creator that carries out commands itself. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

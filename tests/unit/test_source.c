@@ -1,4 +1,5 @@
 /* How the stack samples weigh what the source splits among the threads. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

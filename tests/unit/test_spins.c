@@ -1,4 +1,5 @@
 /* CPU time that the samples saw in loops that only wait is listed, and nothing else is. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* Threads of one function that do different parts of the work, and who ends such a part. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* Monitors that are simulated by their own statements: the expressions, what the checks refuse, and
  * that well-known objects written as statements give what the simulator's own objects give. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

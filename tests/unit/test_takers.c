@@ -1,4 +1,5 @@
 /* What one thread of a pool does in each round for all of them. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

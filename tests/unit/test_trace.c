@@ -1,4 +1,5 @@
 /* formats/trace.h: what is saved is loaded again, and nothing damaged is believed. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/memory.h"
 #include "formats/trace.h"
@@ -356,6 +358,62 @@ static void failed_save_leaves_the_old_trace(void **state) {
     trace_free(old);
 }
 
+/* Two million records that are all the same. */
+static void what_packs_away_to_nothing_is_loaded_too(void **state) {
+    (void)state;
+    struct trace *trace = make_trace(2000000);
+    struct trace_thread *thread = &trace->threads[1];
+    memset(thread->records, 0, thread->n_records * sizeof *thread->records);
+    struct error error = {""};
+    assert_int_equal(trace_save(trace, path, 0, &error), 0);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(16 * (size_t)status.st_size + (64u << 20) > 2000000 * sizeof *thread->records);
+    struct trace *loaded = trace_load(path, &error);
+    if (!loaded)
+        fail_msg("%s", error.text);
+    assert_int_equal(loaded->threads[1].n_records, 2000000);
+    trace_free(loaded);
+    trace_free(trace);
+}
+
+/* Writes a file whose only section is that header. */
+static void write_header(const char *text) {
+    struct trace_section section = {.kind = SECTION_HEADER, .items = 1, .bytes = strlen(text)};
+    struct trace_preamble preamble = {.version = TRACE_VERSION};
+    size_t head = sizeof preamble + sizeof section, bound = ZSTD_compressBound(section.bytes);
+    char *file = memory_alloc(head + bound, 1);
+    section.stored = ZSTD_compress(file + head, bound, text, section.bytes, 1);
+    memcpy(preamble.magic, TRACE_MAGIC, sizeof preamble.magic);
+    memcpy(file, &preamble, sizeof preamble);
+    memcpy(file + sizeof preamble, &section, sizeof section);
+    write_file(file, head + section.stored);
+    free(file);
+}
+
+static void a_count_that_the_file_is_not_worth_is_refused_at_once(void **state) {
+    (void)state;
+    trace_free(save_and_load(5));
+    size_t size;
+    char *bytes = read_file(&size);
+    struct trace_section section;
+    memcpy(&section, bytes + sizeof(struct trace_preamble), sizeof section);
+    char *text = memory_alloc(section.bytes + 1, 1);
+    size_t got =
+        ZSTD_decompress(text, section.bytes, bytes + sizeof(struct trace_preamble) + sizeof section,
+                        section.stored);
+    assert_int_equal(got, section.bytes);
+    char *count = strstr(text, "\"records\":5,");
+    assert_non_null(count);
+    *count = '\0';
+    char *changed = memory_format("%s\"records\":%s%s", text, "4000000000", count + 11);
+    write_header(changed);
+    assert_refused("more things than its size is for");
+    free(changed);
+    free(text);
+    free(bytes);
+}
+
 static int make_folder(void **state) {
     (void)state;
     if (!mkdtemp(folder))
@@ -373,6 +431,8 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_trace_loads_with_every_field),
+        cmocka_unit_test(what_packs_away_to_nothing_is_loaded_too),
+        cmocka_unit_test(a_count_that_the_file_is_not_worth_is_refused_at_once),
         cmocka_unit_test(records_and_slices_survive_in_several_sections),
         cmocka_unit_test(file_is_private_and_compressed),
         cmocka_unit_test(every_truncation_is_refused),

@@ -1,5 +1,6 @@
 /* The pure parts of the tracer: clocks, slices, block requests, blktrace files, tracepoint formats.
  */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

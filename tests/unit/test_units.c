@@ -1,5 +1,6 @@
 /* A semaphore of which each takes as many as it needs: how many that were, by what its counter held
  * at every unlock of a trace written by hand. */
+/* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* Where threads block that no probe sees. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* What the user's catalog promises: every statement is understood as documented, and a slip is
  * named by file, line and mend. */
+/* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Seed files for the fuzz targets, one folder per kind of file, from small recordings made here and now.
+# usage: tests/fuzz/seeds.sh BUILD-FOLDER OUT        (bench/fuzz.sh and tests/readers.sh)
+set -eu
+build=$(realpath "$1")
+out=$2
+mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
+    "$out/blktrace"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PERSIK_CACHE="$work/cache"
+
+# record NAME PROGRAM...: profiled once, and what that gives.
+record() {
+    name=$1
+    shift
+    folder=$work/$name
+    program=$1
+    # None of this must succeed altogether: what it leaves is enough, and a machine may forbid parts.
+    "$build/persik" sample -q -o "$folder" -- "$@" >/dev/null 2>&1 || true
+    "$build/persik" analyze -q -o "$folder" "$program" >/dev/null 2>&1 || true
+    "$build/persik" trace -q --plain-runs 0 --no-evictions -o "$folder" -- "$@" >/dev/null 2>&1 || true
+    "$build/persik" build-model -q -i "$folder" >/dev/null 2>&1 || true
+    for kind in trace:trace.persik model:model.json facts:static.json sample:sample.json; do
+        [ ! -s "$folder/${kind#*:}" ] || cp "$folder/${kind#*:}" "$out/${kind%%:*}/$name"
+    done
+}
+record bank "$build/samples/bank" --size 503 --threads 2
+record pipeline "$build/samples/pipeline" --size 40 --threads 2
+record renderer "$build/samples/renderer" --size 115
+
+cat >"$out/catalog/functions" <<'END'
+# what the program's own functions do
+put      ring_push  object=arg0 fails=false
+try-get  ring_pop   object=arg0 fails=null
+create-queue  ring_new  object=result amount=arg1
+lock     my_lock    object=arg1 spins
+unlock   my_unlock  object="big lock"
+barrier  wait_all   object=meeting amount=4
+ignore   note
+monitor  "struct pool.lock" is bounded queue amount=8
+monitor  "cache.mutex" is statements
+END
+printf '%s\n' 'threads,cores,round,run_ns,cpu_ns' '2,1,1,2000000,1500000' '"2,4",2,1,1000000,1900000' \
+    >"$out/measurements/old"
+header=threads,cores,round,run_ns,cpu_ns,foreign_ns
+header=$header,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns,sharing
+printf '%s\n' "$header" '1,1,1,4000000,3900000,10,100.5,200,99,180.25,1' \
+    '4,2,1,1100000,2000000,0,101,210,99,180.25,1.25' '4,2,2,1200000,2100000,0,0,0,0,0,0' \
+    >"$out/measurements/new"
+
+# As blktrace(8) writes them: struct blk_io_trace of linux/blktrace_api.h, and a message with the time.
+perl -e '
+    sub event {
+        my ($time, $sector, $bytes, $action, $pid, $data) = @_;
+        print pack("LLQQLLLLLSS", 0x65617407, 1, $time, $sector, $bytes, $action, $pid, 8 << 20, 0, 0,
+            length $data), $data;
+    }
+    event(0, 0, 0, 1 << 26 | 1, 0, pack("LL", 1700000000, 5));
+    for my $i (1 .. 40) {
+        my $class = ($i % 3 ? 1 : 2) << 16;
+        event(1000 * $i, 64 * $i, 4096, $class | 1, 100 + $i % 2, "");
+        event(1000 * $i + 300, 64 * $i, 4096, $class | 7, 100, "");
+        event(1000 * $i + 900, 64 * $i, 4096, $class | 8, 0, "");
+    }' >"$out/blktrace/log"
+cp -r "$out/trace" "$out/sections"
+for kind in trace model facts sample; do
+    [ -n "$(ls "$out/$kind")" ] || { echo "seeds: no recording gave a $kind" >&2; exit 1; }
+done

@@ -1,0 +1,14 @@
+#include "formats/model.h"
+#include "tests/fuzz/fuzz.h"
+
+uint8_t *fuzz_seed(const char *path, size_t *size) {
+    return fuzz_whole(path, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct error error = {""};
+    struct model *model = model_load(fuzz_file(data, size), &error);
+    fuzz_done(model != NULL);
+    model_free(model);
+    return 0;
+}
