@@ -97,6 +97,23 @@ void table_add_signed_share(struct table *table, double share) {
     add_cell(table, isfinite(share) ? text : "-", json_number(share));
 }
 
+/* What is shown as one number: the ends are alike. */
+#define NARROW 0.0015
+
+void table_add_share_range(struct table *table, double share, double low, double high) {
+    if (!isfinite(low) || !isfinite(high) || (isfinite(share) && high - low < NARROW)) {
+        table_add_signed_share(table, share);
+    } else {
+        char *text = isfinite(share) ? memory_format("%+.1f %% (%+.1f to %+.1f)", 100 * share,
+                                                     100 * low, 100 * high)
+                                     : memory_format("%+.1f to %+.1f %%", 100 * low, 100 * high);
+        add_cell(table, text, json_number(share));
+        free(text);
+    }
+    add_cell(table, "", json_number(low));
+    add_cell(table, "", json_number(high));
+}
+
 /* ---- text ---- */
 
 enum { COLUMN_GAP = 2 };

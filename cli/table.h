@@ -35,6 +35,10 @@ void table_add_number(struct table *table, double value, enum unit unit);
 void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit);
 void table_add_signed_share(struct table *table, double share); /* "+2.1 %" */
 
+/* Adds three cells: "+2.1 % (+1.0 to +3.4)", and the ends in files only. Without a finite `share`
+ * only the range is shown. */
+void table_add_share_range(struct table *table, double share, double low, double high);
+
 size_t table_rows(const struct table *table);
 
 /* Text columns are left-aligned, numbers right-aligned. */
