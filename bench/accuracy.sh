@@ -382,6 +382,7 @@ write_document() {
         for base in "${bases[@]}"; do
             write_overview "$base" "${done[@]}"
         done
+        old_section Intervals # by hand, from bench/intervals.sh
         for name in "${done[@]}"; do
             if is_measured "$name"; then write_program "$name"; else old_section "$name"; fi
         done

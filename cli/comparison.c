@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "cli/uncertainty.h"
 
 double comparison_error(const struct comparison *comparison) {
     return comparison->prediction.result.run_ns.mean /
@@ -35,6 +36,13 @@ static double own_error(const struct comparison *comparison) {
 
 static double equal_speed_error(const struct comparison *comparison) {
     return comparison_equal_speed_error(comparison).value;
+}
+
+bool comparison_is_inside(const struct comparison *comparison) {
+    struct estimate run_ns =
+        uncertainty_widen(comparison->prediction.result.run_ns, comparison->uncertainty);
+    double measured_ns = measurement_run_ns(comparison->measurement).median;
+    return fabs(measured_ns - run_ns.mean) <= run_ns.half_width;
 }
 
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
@@ -71,10 +79,13 @@ static const struct table_column columns[] = {
     {NULL, "min - max"},
     {"predicted_run_ns", "predicted"},
     {"predicted_run_ns_half_width", NULL},
+    {"predicted_run_ns_simulation_half_width", NULL},
+    {"inside", "inside"},
     {"error", "error"},
     {"measured_cpu_utilisation", "CPU measured"},
     {"predicted_cpu_utilisation", "predicted"},
     {"predicted_cpu_utilisation_half_width", NULL},
+    {"predicted_cpu_utilisation_simulation_half_width", NULL},
     {"foreign_share", "others had"},
     {"own_run_ns", NULL},
     {"own_run_low_ns", NULL},
@@ -125,10 +136,15 @@ static void add_row(struct table *table, const struct comparison *comparison) {
     table_add_integer(table, measurement->cores);
     table_add_integer(table, (long)measurement->count);
     add_measured(table, measurement);
-    table_add_estimate(table, result->run_ns, UNIT_TIME);
+    table_add_prediction(table, result->run_ns,
+                         uncertainty_widen(result->run_ns, comparison->uncertainty), UNIT_TIME);
+    table_add_text(table, comparison_is_inside(comparison) ? "yes" : "no");
     table_add_signed_share(table, comparison_error(comparison));
     table_add_number(table, measurement_utilisation(measurement), UNIT_SHARE);
-    table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
+    table_add_prediction(
+        table, result->cpu_utilisation,
+        uncertainty_widen_utilisation(result->cpu_utilisation, comparison->uncertainty),
+        UNIT_SHARE);
     table_add_number(table, measurement_foreign_share(measurement), UNIT_SHARE);
     struct range own = comparison_own_error(comparison);
     struct range equal = comparison_equal_speed_error(comparison);
@@ -145,6 +161,7 @@ struct errors {
     double foreign_share; /* of the cores, on average */
     double run_spread;    /* of single runs; 0: not known */
     size_t fewest_runs;   /* of a configuration */
+    size_t n, n_inside;   /* configurations, and those whose measured time the interval holds */
     bool speed_known;
     double equal_speed_spread; /* as run_spread */
     const struct reference *reference;
@@ -186,6 +203,7 @@ static struct errors summarize(const struct comparison *comparisons, size_t n,
         .equal_speed = comparison_summary(comparisons, n, equal_speed_error),
         .run_spread = spread_of_runs(comparisons, n, squares),
         .fewest_runs = SIZE_MAX,
+        .n = n,
         .reference = reference,
         .drift = drift,
     };
@@ -194,6 +212,7 @@ static struct errors summarize(const struct comparison *comparisons, size_t n,
         if (comparison->measurement->count < errors.fewest_runs)
             errors.fewest_runs = comparison->measurement->count;
         errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
+        errors.n_inside += comparison_is_inside(comparison);
         errors.speed_known |= isfinite(comparison->equal_speed_ns.low);
     }
     errors.equal_speed_spread =
@@ -215,6 +234,8 @@ static void print_json(const struct table *table, const char *program, const str
     json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
                              table_json(table), "absolute_error", summary_json(errors->raw),
                              "absolute_own_error", summary_json(errors->own));
+    json_object_set_new(json, "inside_share",
+                        json_real((double)errors->n_inside / (double)errors->n));
     if (errors->run_spread > 0)
         json_object_set_new(json, "run_spread", json_real(errors->run_spread));
     if (errors->speed_known) {
@@ -261,6 +282,9 @@ static void print_text(const struct table *table, const struct errors *errors, F
     table_print_text(table, out);
     fputc('\n', out);
     print_summary("absolute error", errors->raw, out);
+    fprintf(out,
+            "The measured time is inside the predicted interval in %zu of %zu configurations.\n",
+            errors->n_inside, errors->n);
     if (errors->run_spread > 0)
         fprintf(out,
                 "Single runs of one configuration differ by %.1f %% (standard deviation): the "

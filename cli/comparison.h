@@ -16,14 +16,18 @@ struct comparison {
     struct prediction prediction;
     struct range equal_speed_ns; /* drift_equal_speed_ns() */
     double equal_speed_squares;  /* drift_squares() */
+    double uncertainty;          /* uncertainty_share() */
 };
 
 /* predicted / measured - 1, of the running time; the paper's error with its sign. Raw: this one
  * stands first. */
 double comparison_error(const struct comparison *comparison);
 
-/* The same against the time that the program would have taken with its cores for itself, and at the
- * speed of the recording. NaN: not known, but for the range. */
+/* Is the measured time, raw, inside the interval that is printed? */
+bool comparison_is_inside(const struct comparison *comparison);
+
+/* The same error against the time that the program would have taken with its cores for itself, and
+ * at the speed of the recording. NaN: not known, but for the range. */
 struct range comparison_own_error(const struct comparison *comparison);
 struct range comparison_equal_speed_error(const struct comparison *comparison);
 

@@ -202,7 +202,8 @@ struct range own_run_ns(const struct program_run *run, int cores) {
         known ? fmin(foreign_ns, fmax(run->delay_ns, 0) + (double)run->stolen_ns) : foreign_ns;
     double least_ns = fmax((double)run->cpu_ns / cores, (double)run->longest_cpu_ns);
     least_ns = fmin(least_ns, run_ns);
-    return (struct range){.value = known ? fmax(run_ns - wanted_ns / cores, least_ns) : NAN,
+    double wanting = fmin(fmax(((double)run->cpu_ns + wanted_ns) / run_ns, 1), cores);
+    return (struct range){.value = known ? fmax(run_ns - wanted_ns / wanting, least_ns) : NAN,
                           .low = fmax(run_ns - wanted_ns, least_ns),
                           .high = run_ns};
 }

@@ -67,9 +67,9 @@ extern const struct range range_unknown; /* all NaN */
 
 /* How long a run would have taken with its cores for itself, as a prediction supposes. Others
  * delayed it only while they had a core and one of its threads was ready and had none. That is
- * taken off as if it fell on all cores alike; at most all of it was on the way of the thread that
- * ends last, at least nothing. Where it is not known when threads were ready, only the range is. No
- * run is shorter than its longest thread's CPU time. */
+ * taken off as if it fell alike on as many threads as wanted a core on average; at most all of it
+ * was on the way of the thread that ends last, at least nothing. Where it is not known when threads
+ * were ready, only the range is. No run is shorter than its longest thread's CPU time. */
 struct range own_run_ns(const struct program_run *run, int cores);
 
 /* Its median over the runs. */

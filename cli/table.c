@@ -90,6 +90,17 @@ void table_add_estimate(struct table *table, struct estimate estimate, enum unit
     add_cell(table, "", json_number(estimate.half_width));
 }
 
+void table_add_prediction(struct table *table, struct estimate simulated, struct estimate widened,
+                          enum unit unit) {
+    table_add_estimate(table, widened, unit);
+    add_cell(table, "", json_number(simulated.half_width));
+}
+
+void table_add_simulated(struct table *table, struct estimate simulated, enum unit unit) {
+    table_add_number(table, simulated.mean, unit);
+    add_cell(table, "", json_number(simulated.half_width));
+}
+
 void table_add_signed_share(struct table *table, double share) {
     char text[QUANTITY_BYTES];
     if (isfinite(share))

@@ -81,6 +81,15 @@ static void measure_plain_cpu(const struct trace_meta *meta, struct model *model
     free(cpu_ns);
 }
 
+/* The recording has it in words only (tracer/collect.c). */
+static void note_foreign(const char *lack, struct model *model) {
+    char *end;
+    double percent = strtod(lack, &end);
+    if (percent > 0 &&
+        strncmp(end, " % of the CPU time: other", strlen(" % of the CPU time: other")) == 0)
+        model->foreign_share = percent / 100;
+}
+
 static void write_provenance(const struct trace *trace, struct model *model) {
     const struct trace_meta *meta = &trace->meta;
     time_t now = time(NULL);
@@ -101,8 +110,10 @@ static void write_provenance(const struct trace *trace, struct model *model) {
         draft_note(model, "the traced run was cut off: the model covers what ran until then");
     if (model->lost_events > 0)
         draft_note(model, "%.0f events were lost while tracing", model->lost_events);
-    for (size_t i = 0; i < meta->n_lacks; i++)
+    for (size_t i = 0; i < meta->n_lacks; i++) {
         draft_note(model, "%s", meta->lacks[i]);
+        note_foreign(meta->lacks[i], model);
+    }
 }
 
 /* ---- pools ---- */
