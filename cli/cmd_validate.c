@@ -241,6 +241,8 @@ static int list_measured(struct validation *validation, struct error *error) {
 
 /* What the speed is compared by. */
 static void find_recorded(struct validation *validation, const struct model *model) {
+    if (!validation->configurations.items)
+        return;
     char *label = recorded_label(validation->configurations.items[0].threads, model);
     struct error unused;
     bool own = label && strcmp(label, "own") == 0;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -142,5 +143,5 @@ double thread_times_delay_ns(const struct thread_times *times, uint64_t cpu_ns) 
     double seen = cpu_ns > 0 ? (double)times->cpu_ns / (double)cpu_ns : 0;
     if (seen < FEWEST_SEEN)
         return -1;
-    return (double)times->delay_ns / (seen < 1 ? seen : 1);
+    return round((double)times->delay_ns / (seen < 1 ? seen : 1));
 }

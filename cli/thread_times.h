@@ -23,8 +23,8 @@ struct thread_watch *thread_watch_start(pid_t process);
  * Frees it. */
 struct thread_times thread_watch_stop(struct thread_watch *watch);
 
-/* delay_ns of a program that used `cpu_ns`: what was not seen of its threads' lives counts as the
- * rest. Negative: too little of it was seen. */
+/* delay_ns, whole, of a program that used `cpu_ns`: what was not seen of its threads' lives counts
+ * as the rest. Negative: too little of it was seen. */
 double thread_times_delay_ns(const struct thread_times *times, uint64_t cpu_ns);
 
 #endif
