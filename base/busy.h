@@ -11,7 +11,11 @@
  * interrupts, the host's other guests. 0 when the kernel does not tell. */
 uint64_t busy_ns(const cpu_set_t *cpus);
 
+/* The part of it that the host's other guests had while somebody here wanted the CPUs. */
+uint64_t busy_stolen_ns(const cpu_set_t *cpus);
+
 /* The same from the text of /proc/stat with `ticks_hz` ticks a second; apart for tests. */
 uint64_t busy_parse_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz);
+uint64_t busy_parse_stolen_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz);
 
 #endif

@@ -38,11 +38,6 @@ struct pace_reading pace_stop(struct pace *pace);
  * all are busy, each may be slower. 0: not known. */
 double pace_slowdown(struct pace_reading reading, int n_cores);
 
-/* How many times as long a piece that computes takes while all of the first `n_cores` compute as
- * while one does alone: siblings of one physical core share its units. 1: they share nothing, there
- * is but one, or nobody could look. Takes half a second. */
-double pace_sharing(int n_cores);
-
 /* From here on others slow the cores. */
 #define PACE_DISTURBED 1.06
 

@@ -79,15 +79,14 @@ judge_model() {
     "$persik" validate -i "$data" --reuse "$folder/measured.csv" --format json >"$data.json" || return 1
     jq -r '(.configurations[0] | keys_unsorted) as $keys | ($keys | join(",")),
         (.configurations[] | [.[$keys[]] | tostring] | join(","))' "$data.json" >"$data.csv"
-    speeds=$(jq -r '[.run_spread, .equal_speed_run_spread, .recorded_slowdown, .sensitivity.computing,
-        .sensitivity.memory] | @csv' "$data.json")
+    speeds=$(jq -r '[.run_spread, .equal_speed_run_spread, (.drift | if . then 1 / . else 1 end)] | @csv' "$data.json")
     predict_s=$(cpu_seconds_of predict_by_seeds "$data") || return 1
     predict_s=$(number %.4f "$predict_s / ${#seeds[@]}")
     read -r mean median worst <<<"$(error_summary "$data.csv" measured_run_ns)"
     read -r own_mean _ own_worst <<<"$(error_summary "$data.csv" own_run_ns)"
     read -r equal_mean _ equal_worst <<<"$(error_summary "$data.csv" equal_speed_run_ns)"
     [ -n "$equal_worst" ] || {
-        say "$name: how fast the cores were is not known of all runs: delete ${folder#"$root"/} and measure anew"
+        say "$name: the recorded configuration was not run: delete ${folder#"$root"/} and measure anew"
         return 1
     }
     echo "$base,$build,$mean,$median,$worst,$(self_check "$data"),$(
@@ -258,20 +257,10 @@ write_recognised() {
     done
 }
 
-# How much the cores slow each other, where that was looked at.
-sharing_of() {
-    csv_columns "$1" cores sharing 2>/dev/null | awk '
-        $1 == 2 && $2 > 0 { print $2 }' | sort -g | awk '
-        { look[NR] = $1 }
-        END {
-            if (NR) printf " Two cores that compute slow each other by %.1f %%.", 100 * (look[int((NR + 1) / 2)] - 1)
-        }' || true
-}
-
 write_program() {
     local name=$1 folder=$kept/$1 result=$kept/$1/result.csv about run_s predict_s
     local base build mean median worst check untraced explained perturbation nodes waiting own equal
-    local slowdown of_computing of_memory powers equal_worst
+    local slowdown equal_worst
     local first=$folder/base${bases[0]}-1.csv second=$folder/base${bases[1]}-1.csv
     mapfile -t about <"$folder/about"
     printf '## %s\n\n' "$name"
@@ -283,24 +272,23 @@ write_program() {
         "waiting: exact / alike / not |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     while IFS=, read -r base build mean _ worst check explained perturbation nodes _ own _ equal \
-        equal_worst waiting untraced _ _ slowdown of_computing of_memory; do
-        powers="$(number %.2f "$of_computing") of how others slow computing and $(
-            number %.2f "$of_memory") of how they slow memory"
+        equal_worst waiting untraced _ _ slowdown; do
         echo "| $base threads | $build | $(percent "$(number %f "$slowdown - 1")") | $(percent "$mean") |" \
             "$(percent "$worst") | $(percent "$own") | $(percent "$equal") | $(percent "$equal_worst") |" \
             "$(percent "$check") | $(percent "$untraced") | $(percent "$explained") |" \
             "$(percent "$perturbation") | $nodes | ${waiting:--} |"
     done <"$result"
-    printf '\nThe running time follows by the power %s.%s\n' "$powers" "$(sharing_of "$folder/measured.csv")"
-    printf '\nBy configuration (first build of each; measured: at the speed of its recording):\n\n'
-    echo "| threads | cores | as measured | measured | from 2 threads | error | measured | from 4 threads | error |"
+    printf '\nBy configuration (first build of each; error: against the time as measured, then at equal speed):\n\n'
+    echo "| threads | cores | measured | from 2 threads | error | at equal speed | from 4 threads | error | at equal speed |"
     echo "|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     paste -d ' ' \
-        <(csv_columns "$first" threads cores measured_run_ns equal_speed_run_ns predicted_run_ns) \
-        <(csv_columns "$second" equal_speed_run_ns predicted_run_ns) | awk '{
-            printf "| %d | %d | %.3f s | %.3f s | %.3f s | %+.1f %% | %.3f s | %.3f s | %+.1f %% |\n",
-                $1, $2, $3 / 1e9, $4 / 1e9, $5 / 1e9, 100 * ($5 / $4 - 1), $6 / 1e9, $7 / 1e9,
-                100 * ($7 / $6 - 1) }'
+        <(csv_columns "$first" threads cores measured_run_ns predicted_run_ns equal_speed_run_ns) \
+        <(csv_columns "$second" measured_run_ns predicted_run_ns equal_speed_run_ns) | awk '
+        function error(predicted, time) { return time + 0 > 0 ? sprintf("%+.1f %%", 100 * (predicted / time - 1)) : "-" }
+        {
+            printf "| %d | %d | %.3f s | %.3f s | %s | %s | %.3f s | %s | %s |\n",
+                $1, $2, $3 / 1e9, $4 / 1e9, error($4, $3), error($4, $5), $7 / 1e9, error($7, $6), error($7, $8)
+        }'
     write_demand "$folder"
     run_s=$(largest_run_s "$first")
     predict_s=$(mean_of "$result" 2 10)
@@ -342,6 +330,13 @@ write_memcached() {
     echo
 }
 
+# Of sections that are older than the method and were not measured again.
+old_conversion="**Older figures.** What was measured at commit 07aa8ec of 2026-11-27 or before (each program says where) has its columns \
+\"without others\" and \"at equal speed\" from methods that are gone: what others had was taken off whole, and runs were \
+converted by how long little pieces of work took, by powers that were guessed where the runs did not tell. Both hid \
+errors and invented some: of these rows only the raw columns count. \`bench/accuracy.sh PROGRAM\` measures one anew, \
+\`bench/accuracy.sh\` all (hours, on a quiet machine)."
+
 write_document() {
     local name base done=()
     for name in "${sample_programs[@]}" "${real_programs[@]}"; do
@@ -365,21 +360,19 @@ write_document() {
         echo
         echo "**At equal speed.** A machine that others share changes its speed within seconds: neighbours on the"
         echo "same physical cores slow a program by a third and more, and a prediction is as slow as its"
-        echo "recording was. So little pieces of work on the same cores tell meanwhile how much computing and memory"
-        echo "are slowed (\`base/pace.h\`), in the recordings as in the real runs, and a program follows that by powers"
-        echo "that its real runs alone tell, no prediction (\`base/sensitivity.h\`). What cores of one physical core"
-        echo "slow each other is the program's own doing and not taken off: how much that is, all of them computing"
-        echo "against one alone, is looked at before the runs. (What a program slows memory by itself is not told"
-        echo "apart; the power of memory says how much that can be.) The error at equal speed is"
-        echo "that against the real runs' times converted to the speed of the recording. \"Runs differ by\":"
-        echo "standard deviation of single runs of the same configuration, as measured / at equal speed: what nobody"
-        echo "can predict, and how well the conversion works. On a quiet machine all that is the same."
-        echo "Programs measured before 2026-11-26 were compared with runs of the recorded configuration made"
-        echo "before and after each of theirs instead."
+        echo "recording was. So the recorded configuration is run in turn with the others, and each run is divided by"
+        echo "the CPU time that it takes before and after, over what it took in the recording, as far as the run"
+        echo "computed (\`cli/drift.h\`): only what others slow is taken off, no prediction and no guess enters. The"
+        echo "error at equal speed stands beside the raw one, never in its place. \"Runs differ by\": standard"
+        echo "deviation of single runs of the same configuration, as measured / at equal speed: what nobody can"
+        echo "predict, and how well the conversion works. On a quiet machine all that is the same."
+        echo
+        echo "$old_conversion"
         echo
         echo "\"Others had\": the share of the cores that other processes and the other guests of a virtual"
         echo "machine's host had meanwhile, as the kernel counts them. \"Without others\": the error against the"
-        echo "time estimated for cores of the program's own, which is what persik predicts."
+        echo "time for cores of the program's own, which is what persik predicts: of what others had only that is"
+        echo "taken off for which a thread of the program was ready and waited."
         echo "\"Self-check\" is the model's largest deviation from the traced run that it was made of, \"without"
         echo "probes\" that of its running time from the recording's plain runs: where the traced run happened to"
         echo "be slower or faster than usual, only the second one tells whether the model is right."
@@ -389,6 +382,7 @@ write_document() {
         for base in "${bases[@]}"; do
             write_overview "$base" "${done[@]}"
         done
+        old_section Intervals # by hand, from bench/intervals.sh
         for name in "${done[@]}"; do
             if is_measured "$name"; then write_program "$name"; else old_section "$name"; fi
         done

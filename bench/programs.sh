@@ -191,7 +191,7 @@ self_check_of() {
 # The largest deviation from the traced run among the lines of the model's self-check.
 self_check() {
     self_check_of "$1" "running time|CPU utilisation" |
-        awk '$1 > 0 { e = $2 / $1 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
+        awk '$1 + 0 > 0 { e = $2 / $1 - 1; e = e < 0 ? -e : e; if (e > worst) worst = e }
              END { if (NR) printf "%.4f", worst; else print "-" }'
 }
 
@@ -224,12 +224,14 @@ csv_columns() {
                     exit 1
                 }
         }
-        NR > 1 { for (i = 1; i <= n; i++) printf "%s%s", $at[wanted[i]], i < n ? " " : "\n" }' "$1"
+        NR > 1 {
+            for (i = 1; i <= n; i++) printf "%s%s", $at[wanted[i]] == "" ? "-" : $at[wanted[i]], i < n ? " " : "\n"
+        }' "$1"
 }
 
 # Mean, median and worst |second - first| / first over lines of two numbers; status 1: there are none.
 deviations() {
-    awk '{ e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g |
+    awk '$1 > 0 { e = ($2 - $1) / $1; print e < 0 ? -e : e }' | sort -g | # not where it is unknown
         awk '{ e[NR] = $1; sum += $1 }
              END {
                  if (!NR) exit 1

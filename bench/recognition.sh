@@ -126,6 +126,8 @@ errors_of() {
         {
             n++
             for (i = 1; i <= 3; i++) {
+                if ($i == "-") continue # only a range is known
+                known[i]++
                 e = $i < 0 ? -$i : $i
                 sum[i] += e
                 if (e > worst[i]) worst[i] = e
@@ -134,7 +136,7 @@ errors_of() {
         }
         END {
             if (!n) exit 1
-            for (i = 1; i <= 3; i++) printf "%.6f %.6f ", sum[i] / n, worst[i]
+            for (i = 1; i <= 3; i++) printf "%.6f %.6f ", known[i] ? sum[i] / known[i] : 0, worst[i]
             printf "%.6f", foreign / n
         }'
 }
@@ -153,11 +155,10 @@ write_accuracy() {
     echo "Running time of the real program without probes (median of $runs runs) with {$threads} threads"
     echo "on {$cores} cores, against the predictions of $runs models, each from one run with $profiled_threads threads:"
     echo "|predicted - measured| / measured, mean and worst over models and configurations. The real program"
-    echo "ran in rounds, each configuration once, and was recorded before each round. Without others: against"
-    echo "the time estimated for cores of the program's own, which is what persik predicts, where other"
-    echo "processes and the other guests of a virtual machine's host had some of them meanwhile. At equal"
-    echo "speed: against the runs' times converted to the speed that the cores had in the recording"
-    echo "(docs/accuracy.md)."
+    echo "ran in rounds, each configuration once, and was recorded before each round. The raw errors count."
+    echo "Without others: what others had of the cores while a thread of the program was ready and waited is"
+    echo "taken off. At equal speed: each run is divided by what the recorded configuration takes before and"
+    echo "after it, over what it took in the recording (docs/accuracy.md)."
     echo
     echo "| program | mean error | worst | others had | without others | worst | at equal speed | worst |"
     echo "|---|--:|--:|--:|--:|--:|--:|--:|"

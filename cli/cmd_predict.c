@@ -12,6 +12,7 @@
 #include "cli/prediction.h"
 #include "cli/repartition.h"
 #include "cli/scope.h"
+#include "cli/uncertainty.h"
 
 /* ---- options ---- */
 
@@ -148,7 +149,8 @@ static const struct argp predict_argp = {
     .parser = parse_predict,
     .doc = "Simulates the model in each configuration, every combination of --threads and "
            "--cores, and prints running time, throughput, response time and utilisation, each with "
-           "its 95 % confidence interval. Same model, same seed: same figures.\v"
+           "the interval in which a real run is expected in 90 of 100 cases. Same model, same "
+           "seed: same figures.\v"
            "Examples:\n"
            "  persik predict --threads 16 --cores 8\n"
            "  persik predict --threads 1:32 --cores 1,2,4,8 --format csv\n"
@@ -204,34 +206,43 @@ static void free_sweep(struct sweep *sweep) {
 
 /* ---- the main table ---- */
 
+/* The half width is the model's uncertainty (cli/uncertainty.h). */
 static const struct table_column sweep_columns[] = {
     {"threads", "threads"},
     {"cores", "cores"},
     {"run_ns", "running time"},
     {"run_ns_half_width", NULL},
+    {"run_ns_simulation_half_width", NULL},
     {"speedup", "speed-up"},
     {"throughput_hz", "throughput"},
     {"throughput_hz_half_width", NULL},
+    {"throughput_hz_simulation_half_width", NULL},
     {"response_ns", "response mean"},
     {"response_ns_half_width", NULL},
+    {"response_ns_simulation_half_width", NULL},
     {"response_p50_ns", "p50"},
     {"response_p50_ns_half_width", NULL},
+    {"response_p50_ns_simulation_half_width", NULL},
     {"response_p95_ns", "p95"},
     {"response_p95_ns_half_width", NULL},
+    {"response_p95_ns_simulation_half_width", NULL},
     {"response_p99_ns", "p99"},
     {"response_p99_ns_half_width", NULL},
+    {"response_p99_ns_simulation_half_width", NULL},
     {"cpu_utilisation", "CPU"},
     {"cpu_utilisation_half_width", NULL},
+    {"cpu_utilisation_simulation_half_width", NULL},
     {"disk_utilisation", "disk"},
     {"disk_utilisation_half_width", NULL},
+    {"disk_utilisation_simulation_half_width", NULL},
     {"replications", NULL},
 };
 enum { SWEEP_COLUMNS = sizeof sweep_columns / sizeof *sweep_columns };
 enum {
-    COLUMN_THROUGHPUT = 5,
-    COLUMN_RESPONSE_FIRST = 7,
-    COLUMN_RESPONSE_LAST = 14,
-    COLUMN_DISK = 17
+    COLUMN_THROUGHPUT = 6,
+    COLUMN_RESPONSE_FIRST = 9,
+    COLUMN_RESPONSE_LAST = 20,
+    COLUMN_DISK = 24
 };
 
 /* People are spared columns that say nothing: no tasks, no disk. */
@@ -253,16 +264,28 @@ static void choose_columns(const struct sweep *sweep, struct table_column *colum
         columns[COLUMN_DISK].title = NULL;
 }
 
-static void add_task_cells(struct table *table, const struct sim_result *result) {
+/* A time or a rate. */
+static void add_predicted(struct table *table, struct estimate estimate, double uncertainty,
+                          enum unit unit) {
+    table_add_prediction(table, estimate, uncertainty_widen(estimate, uncertainty), unit);
+}
+
+static void add_utilisation(struct table *table, struct estimate estimate, double uncertainty) {
+    table_add_prediction(table, estimate, uncertainty_widen_utilisation(estimate, uncertainty),
+                         UNIT_SHARE);
+}
+
+static void add_task_cells(struct table *table, const struct sim_result *result,
+                           double uncertainty) {
     const struct estimate none = {NAN, NAN};
     bool tasks = result->tasks.mean > 0;
-    table_add_estimate(table, tasks ? result->throughput_hz : none, UNIT_RATE);
+    add_predicted(table, tasks ? result->throughput_hz : none, uncertainty, UNIT_RATE);
     /* 0: the model marks where tasks end, not where they begin. */
     bool response = tasks && result->response_ns.mean > 0;
-    table_add_estimate(table, response ? result->response_ns : none, UNIT_TIME);
-    table_add_estimate(table, response ? result->response_p50_ns : none, UNIT_TIME);
-    table_add_estimate(table, response ? result->response_p95_ns : none, UNIT_TIME);
-    table_add_estimate(table, response ? result->response_p99_ns : none, UNIT_TIME);
+    const struct estimate responses[] = {result->response_ns, result->response_p50_ns,
+                                         result->response_p95_ns, result->response_p99_ns};
+    for (size_t i = 0; i < sizeof responses / sizeof *responses; i++)
+        add_predicted(table, response ? responses[i] : none, uncertainty, UNIT_TIME);
 }
 
 /* The one number of threads, where there is one. */
@@ -286,11 +309,13 @@ static void add_sweep_row(struct table *table, const struct model *model,
     const struct sim_result *result = &prediction->result;
     add_threads_cell(table, model, prediction);
     table_add_integer(table, prediction->cores);
-    table_add_estimate(table, result->run_ns, UNIT_TIME);
+    const struct uncertainty parts = uncertainty_find(model, prediction);
+    double uncertainty = uncertainty_share(&parts);
+    add_predicted(table, result->run_ns, uncertainty, UNIT_TIME);
     table_add_number(table, first_run_ns / result->run_ns.mean, UNIT_NONE);
-    add_task_cells(table, result);
-    table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
-    table_add_estimate(table, result->disk_utilisation, UNIT_SHARE);
+    add_task_cells(table, result, uncertainty);
+    add_utilisation(table, result->cpu_utilisation, uncertainty);
+    add_utilisation(table, result->disk_utilisation, uncertainty);
     table_add_integer(table, result->replications);
 }
 
@@ -309,11 +334,11 @@ static const struct table_column pool_columns[] = {
     {"pool", "pool"},
     {"threads", "threads"},
     {"cpu_ns", "computing"},
-    {"cpu_ns_half_width", NULL},
+    {"cpu_ns_simulation_half_width", NULL},
     {"ready_ns", "waiting for a core"},
-    {"ready_ns_half_width", NULL},
+    {"ready_ns_simulation_half_width", NULL},
     {"blocked_ns", "blocked"},
-    {"blocked_ns_half_width", NULL},
+    {"blocked_ns_simulation_half_width", NULL},
 };
 
 static struct table *pool_table(const struct model *model, const struct sim_result *result) {
@@ -322,9 +347,9 @@ static struct table *pool_table(const struct model *model, const struct sim_resu
         const struct sim_pool_result *pool = &result->pools[i];
         table_add_text(table, model->pools[i].name);
         table_add_integer(table, pool->threads);
-        table_add_estimate(table, pool->cpu_ns, UNIT_TIME);
-        table_add_estimate(table, pool->ready_ns, UNIT_TIME);
-        table_add_estimate(table, pool->blocked_ns, UNIT_TIME);
+        table_add_simulated(table, pool->cpu_ns, UNIT_TIME);
+        table_add_simulated(table, pool->ready_ns, UNIT_TIME);
+        table_add_simulated(table, pool->blocked_ns, UNIT_TIME);
     }
     return table;
 }
@@ -333,16 +358,16 @@ static const struct table_column object_columns[] = {
     {"object", "object"},
     {"kind", "kind"},
     {"operations", "operations"},
-    {"operations_half_width", NULL},
+    {"operations_simulation_half_width", NULL},
     {"waits", "waits"},
-    {"waits_half_width", NULL},
+    {"waits_simulation_half_width", NULL},
     {"wait_ns", "mean wait"},
-    {"wait_ns_half_width", NULL},
+    {"wait_ns_simulation_half_width", NULL},
     {"total_wait_ns", "total wait"},
     {"utilisation", "in use"},
-    {"utilisation_half_width", NULL},
+    {"utilisation_simulation_half_width", NULL},
     {"length", "length"},
-    {"length_half_width", NULL},
+    {"length_simulation_half_width", NULL},
 };
 
 static double total_wait_ns(const struct sim_object_result *object) {
@@ -361,12 +386,12 @@ static void add_object_row(struct table *table, const struct object *object,
                            const struct sim_object_result *result) {
     table_add_text(table, object->name);
     table_add_text(table, object_kind_name(object->kind));
-    table_add_estimate(table, result->operations, UNIT_NONE);
-    table_add_estimate(table, result->waits, UNIT_NONE);
-    table_add_estimate(table, result->wait_ns, UNIT_TIME);
+    table_add_simulated(table, result->operations, UNIT_NONE);
+    table_add_simulated(table, result->waits, UNIT_NONE);
+    table_add_simulated(table, result->wait_ns, UNIT_TIME);
     table_add_number(table, total_wait_ns(result), UNIT_TIME);
-    table_add_estimate(table, result->utilisation, UNIT_SHARE);
-    table_add_estimate(table, result->length, UNIT_NONE);
+    table_add_simulated(table, result->utilisation, UNIT_SHARE);
+    table_add_simulated(table, result->length, UNIT_NONE);
 }
 
 /* The `limit` objects with the longest total waiting, longest first. */
@@ -411,14 +436,17 @@ static void print_rule(const struct pool *pool) {
         log_note("%s: %s", pool->name, pool->rule);
 }
 
-#define NOTED_SPREAD 0.03
-
-/* The intervals are the simulation's own: they cannot know how fast the machine will be. */
-static void print_spread(const struct model *model) {
-    if (model->cpu_spread > NOTED_SPREAD)
-        log_note("the recorded runs, all alike, took CPU times that differ by %.0f %%: expect that "
-                 "of real runs, too, beyond the intervals",
-                 100 * model->cpu_spread);
+/* What the intervals are made of, and what of them is the simulation's. */
+static void print_uncertainty(const struct model *model, const struct prediction *prediction) {
+    const struct uncertainty parts = uncertainty_find(model, prediction);
+    const struct estimate *run_ns = &prediction->result.run_ns;
+    log_debug(
+        "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
+        "runs %.1f %%, rules %.1f %%, not modelled %.1f %%, other threads %.1f %%, other cores "
+        "%.1f %%; the simulation's own is ±%.2g %%",
+        prediction->threads->label, prediction->cores, 100 * uncertainty_share(&parts),
+        100 * parts.self_check, 100 * parts.spread, 100 * parts.rules, 100 * parts.not_modelled,
+        100 * parts.threads, 100 * parts.cores, 100 * run_ns->half_width / run_ns->mean);
 }
 
 static void print_reservations(const struct model *model) {
@@ -427,14 +455,14 @@ static void print_reservations(const struct model *model) {
     if (model->n_notes > 0)
         log_note("%zu %s not modelled exactly: `persik graph` lists them", model->n_notes,
                  model->n_notes == 1 ? "thing is" : "things are");
-    print_spread(model);
 }
 
 static json_t *prediction_json(const struct model *model, const struct prediction *prediction) {
     struct table *pools = pool_table(model, &prediction->result);
     struct table *objects = object_table(model, &prediction->result, SIZE_MAX);
-    json_t *json =
-        json_pack("{s:o, s:o}", "pools", table_json(pools), "objects", table_json(objects));
+    const struct uncertainty parts = uncertainty_find(model, prediction);
+    json_t *json = json_pack("{s:o, s:o, s:o}", "uncertainty", uncertainty_json(&parts), "pools",
+                             table_json(pools), "objects", table_json(objects));
     table_free(pools);
     table_free(objects);
     return json;
@@ -464,6 +492,8 @@ static void print_sweep(const struct predict_options *options, const struct mode
         if (sweep->count == 1)
             print_details(model, &sweep->predictions[0].result);
         print_reservations(model);
+        for (size_t i = 0; i < sweep->count; i++)
+            print_uncertainty(model, &sweep->predictions[i]);
         break;
     case FORMAT_CSV:
         table_print_csv(table, stdout);

@@ -16,7 +16,9 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/placeholder.h"
+#include "cli/recorded.h"
 #include "cli/repartition.h"
+#include "cli/uncertainty.h"
 
 /* ---- options ---- */
 
@@ -167,13 +169,9 @@ struct validation {
     } configurations;
     struct measurements measurements;
     double last_run_ns; /* 0: none yet */
-    struct {
-        struct shared_cores {
-            int cores;
-            double ratio; /* pace_sharing() */
-        } * items;
-        size_t count, capacity;
-    } sharing; /* for each number of cores that this round has measured */
+    struct thread_sweep recorded_sweep;
+    struct configuration recorded; /* what the model was recorded in; no threads: it has none */
+    bool recorded_ran_last;
     struct disturbance {
         int runs, repeated, remaining;
         int repetitions; /* with --steady, of all runs */
@@ -214,9 +212,15 @@ static void list_configurations(struct validation *validation) {
     free(cores.items);
 }
 
-/* From the file of --reuse. */
+static int by_first_run(const void *left, const void *right) {
+    const struct measurement *a = left, *b = right;
+    return (a->asked > b->asked) - (a->asked < b->asked);
+}
+
+/* From the file of --reuse; what ran only in between is none. */
 static int list_measured(struct validation *validation, struct error *error) {
-    const struct measurements *measurements = &validation->measurements;
+    struct measurements *measurements = &validation->measurements;
+    qsort(measurements->items, measurements->count, sizeof *measurements->items, by_first_run);
     validation->sweeps = memory_alloc(measurements->count, sizeof *validation->sweeps);
     for (size_t i = 0; i < measurements->count; i++) {
         const struct measurement *measurement = &measurements->items[i];
@@ -228,10 +232,28 @@ static int list_measured(struct validation *validation, struct error *error) {
         if (sweep->count != 1 || strcmp(sweep->items[0].label, measurement->threads) != 0)
             return error_set(error, "%s: '%s' is not how `persik validate` writes threads",
                              validation->options->reuse, measurement->threads);
-        *VECTOR_ADD(&validation->configurations) =
-            (struct configuration){&sweep->items[0], measurement->cores};
+        if (measurement->asked)
+            *VECTOR_ADD(&validation->configurations) =
+                (struct configuration){&sweep->items[0], measurement->cores};
     }
+    if (validation->configurations.count == 0)
+        return error_set(error, "%s holds no configuration to compare: measure again",
+                         validation->options->reuse);
     return 0;
+}
+
+/* What the speed is compared by. */
+static void find_recorded(struct validation *validation, const struct model *model) {
+    if (!validation->configurations.items)
+        return;
+    char *label = recorded_label(validation->configurations.items[0].threads, model);
+    struct error unused;
+    bool own = label && strcmp(label, "own") == 0;
+    if (label && thread_sweep_parse("threads", own ? NULL : label, &validation->recorded_sweep,
+                                    &unused) == 0)
+        validation->recorded =
+            (struct configuration){&validation->recorded_sweep.items[0], model->machine.cores};
+    free(label);
 }
 
 /* ---- prediction: first, for it is quick and may fail ---- */
@@ -265,26 +287,16 @@ enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
 /* With --steady, of one and, for each that is wanted, of all: a machine may never get quiet. */
 enum { MOST_STEADY_REPETITIONS = 6, MEAN_STEADY_REPETITIONS = 2 };
 
-static double sharing_of(struct validation *validation, int cores) {
-    for (size_t i = 0; i < validation->sharing.count; i++)
-        if (validation->sharing.items[i].cores == cores)
-            return validation->sharing.items[i].ratio;
-    double ratio = pace_sharing(cores);
-    *VECTOR_ADD(&validation->sharing) = (struct shared_cores){cores, ratio};
-    return ratio;
-}
-
 static int run_once(struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
+    bool steady = validation->options->steady;
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
-    if (validation->options->steady)
+    if (steady)
         pace_wait(configuration->cores, validation->last_run_ns);
-    double sharing = sharing_of(validation, configuration->cores);
-    struct pace *pace = pace_start(configuration->cores);
+    struct pace *pace = steady ? pace_start(configuration->cores) : NULL;
     int status = programs_measure(arguments, configuration->cores, run, error);
     run->pace = pace_stop(pace);
-    run->sharing = sharing;
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
@@ -303,7 +315,7 @@ static bool is_disturbed(const struct validation *validation, const struct progr
 
 /* The share of the run's cores that others had or kept from computing. */
 static double disturbance_of(const struct program_run *run, int cores) {
-    return load_share(run, cores) + fmax(pace_slowdown(run->pace, cores) - 1, 0);
+    return load_share(run, cores) + fmax(pace_slowdown(run->pace, cores) - 1, 0); /* 0: no look */
 }
 
 static bool may_repeat(struct validation *validation, int repetitions) {
@@ -343,29 +355,51 @@ static void warn_of_disturbance(const struct disturbance *disturbance) {
             disturbance->remaining ? ": end other programs and measure again" : "");
 }
 
+static bool same_configuration(const struct configuration *a, const struct configuration *b) {
+    return a->threads && b->threads && a->cores == b->cores &&
+           strcmp(a->threads->label, b->threads->label) == 0;
+}
+
+/* `reference`: only to see how the speed drifts. */
 static int measure(struct validation *validation, const struct configuration *configuration,
-                   int round, FILE *log, struct error *error) {
+                   bool reference, int round, FILE *log, struct error *error) {
     struct program_run run;
     if (run_undisturbed(validation, configuration, &run, error) < 0)
         return -1;
-    const struct measurement *measurement = measurements_add(
-        &validation->measurements, configuration->threads->label, configuration->cores, &run);
+    const struct measurement *measurement =
+        measurements_add(&validation->measurements, configuration->threads->label,
+                         configuration->cores, reference, &run);
     if (log)
-        measurements_write_run(log, measurement, round, &run);
+        measurements_write_run(log, measurement, round, reference, &run);
+    validation->recorded_ran_last = same_configuration(configuration, &validation->recorded);
     return 0;
 }
 
+/* The recorded configuration, unless it ran just now. */
+static int measure_recorded(struct validation *validation, int round, FILE *log,
+                            struct error *error) {
+    const struct configuration *recorded = &validation->recorded;
+    if (!recorded->threads || recorded->cores > programs_allowed_cores() ||
+        validation->recorded_ran_last)
+        return 0;
+    return measure(validation, recorded, true, round, log, error);
+}
+
+/* Each configuration between two runs of the recorded one. */
 static int run_round(struct validation *validation, int round, FILE *log, struct error *error) {
     size_t n = validation->configurations.count;
-    validation->sharing.count = 0; /* it is looked at anew */
     for (size_t i = 0; i < n; i++) {
+        const struct configuration *next = &validation->configurations.items[i];
         double done =
             (double)((size_t)(round - 1) * n + i) / (double)((size_t)validation->options->runs * n);
         progress_show("measuring", done);
-        if (measure(validation, &validation->configurations.items[i], round, log, error) < 0)
+        if (!same_configuration(next, &validation->recorded) &&
+            measure_recorded(validation, round, log, error) < 0)
+            return -1;
+        if (measure(validation, next, false, round, log, error) < 0)
             return -1;
     }
-    return 0;
+    return measure_recorded(validation, round, log, error);
 }
 
 /* Round after round, so that a slow minute of the machine falls on all configurations alike. */
@@ -425,22 +459,36 @@ static int measure_interruptibly(struct validation *validation, struct error *er
 
 /* ---- the command ---- */
 
+static struct reference reference_of(const struct validation *validation,
+                                     const struct model *model) {
+    const struct configuration *recorded = &validation->recorded;
+    return (struct reference){.threads = recorded->threads ? recorded->threads->label : NULL,
+                              .cores = recorded->cores,
+                              .cpu_ns = model->plain_cpu_ns,
+                              .spread = model->plain_cpu_spread};
+}
+
 static int print_comparisons(struct validation *validation, const struct model *model,
                              struct error *error) {
     size_t n = validation->configurations.count;
-    const struct speed recorded =
-        measurements_speed(&validation->measurements, model->machine.pace.piece_ns,
-                           model->machine.cores, model->machine.busy_cores);
+    struct measurements *measurements = &validation->measurements;
+    const struct reference reference = reference_of(validation, model);
     for (size_t i = 0; i < n; i++) {
         const struct configuration *configuration = &validation->configurations.items[i];
-        validation->comparisons[i].measurement = measurements_get(
-            &validation->measurements, configuration->threads->label, configuration->cores);
-        validation->comparisons[i].recorded = recorded;
+        struct comparison *comparison = &validation->comparisons[i];
+        const struct measurement *measurement =
+            measurements_get(measurements, configuration->threads->label, configuration->cores);
+        comparison->measurement = measurement;
+        const struct uncertainty parts = uncertainty_find(model, &comparison->prediction);
+        comparison->uncertainty = uncertainty_share(&parts);
+        comparison->equal_speed_ns = drift_equal_speed_ns(measurements, measurement, &reference);
+        comparison->equal_speed_squares = drift_squares(measurements, measurement, &reference);
     }
     const char *program = model->program ? model->program : "";
     if (validation->options->svg)
         return comparison_draw(validation->comparisons, n, program, error);
-    comparison_print(validation->comparisons, n, program, validation->options->format, stdout);
+    comparison_print(validation->comparisons, n, program, &reference,
+                     drift_of(measurements, &reference), validation->options->format, stdout);
     return 0;
 }
 
@@ -456,6 +504,7 @@ static int validate(struct validation *validation, struct model *model, struct e
             list_measured(validation, error) < 0)
             return -1;
     }
+    find_recorded(validation, model);
     if (predict_all(validation, model, error) < 0)
         return -1;
     if (!options->reuse && measure_interruptibly(validation, error) < 0)
@@ -469,7 +518,7 @@ static void free_validation(struct validation *validation) {
     free(validation->comparisons);
     for (size_t i = 0; i < validation->n_sweeps; i++)
         thread_sweep_free(&validation->sweeps[i]);
-    free(validation->sharing.items);
+    thread_sweep_free(&validation->recorded_sweep);
     free(validation->sweeps);
     free(validation->configurations.items);
     measurements_free(&validation->measurements);

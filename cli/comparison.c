@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "cli/uncertainty.h"
 
 double comparison_error(const struct comparison *comparison) {
     return comparison->prediction.result.run_ns.mean /
@@ -15,36 +16,53 @@ double comparison_error(const struct comparison *comparison) {
            1;
 }
 
-double comparison_own_error(const struct comparison *comparison) {
-    return comparison->prediction.result.run_ns.mean /
-               measurement_own_run_ns(comparison->measurement) -
-           1;
+static struct range error_against(const struct comparison *comparison, struct range time_ns) {
+    double predicted_ns = comparison->prediction.result.run_ns.mean;
+    return (struct range){predicted_ns / time_ns.value - 1, predicted_ns / time_ns.high - 1,
+                          predicted_ns / time_ns.low - 1};
 }
 
-bool comparison_speeds_known(const struct comparison *comparison) {
-    return comparison->recorded.pieces[PACE_COMPUTING] > 0 &&
-           comparison->recorded.pieces[PACE_MEMORY] > 0 &&
-           measurement_speeds_known(comparison->measurement);
+struct range comparison_own_error(const struct comparison *comparison) {
+    return error_against(comparison, measurement_own_run_ns(comparison->measurement));
 }
 
-double comparison_equal_speed_error(const struct comparison *comparison) {
-    if (!comparison_speeds_known(comparison))
-        return 0;
-    return comparison->prediction.result.run_ns.mean /
-               measurement_run_ns_at(comparison->measurement, comparison->recorded) -
-           1;
+struct range comparison_equal_speed_error(const struct comparison *comparison) {
+    return error_against(comparison, comparison->equal_speed_ns);
+}
+
+static double own_error(const struct comparison *comparison) {
+    return comparison_own_error(comparison).value;
+}
+
+static double equal_speed_error(const struct comparison *comparison) {
+    return comparison_equal_speed_error(comparison).value;
+}
+
+bool comparison_is_inside(const struct comparison *comparison) {
+    struct estimate run_ns =
+        uncertainty_widen(comparison->prediction.result.run_ns, comparison->uncertainty);
+    double measured_ns = measurement_run_ns(comparison->measurement).median;
+    return fabs(measured_ns - run_ns.mean) <= run_ns.half_width;
 }
 
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
                                         double error_of(const struct comparison *)) {
     double *errors = memory_alloc(n, sizeof *errors);
-    struct error_summary summary = {0};
+    size_t known = 0;
+    double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        errors[i] = fabs(error_of(&comparisons[i]));
-        summary.mean += errors[i] / (double)n;
+        double error = fabs(error_of(&comparisons[i]));
+        if (!isfinite(error))
+            continue;
+        errors[known++] = error;
+        sum += error;
     }
-    summary.median = median_of(errors, n);
-    summary.worst = errors[n - 1];
+    struct error_summary summary = {NAN, NAN, NAN};
+    if (known > 0) {
+        summary.mean = sum / (double)known;
+        summary.median = median_of(errors, known);
+        summary.worst = errors[known - 1];
+    }
     free(errors);
     return summary;
 }
@@ -61,33 +79,42 @@ static const struct table_column columns[] = {
     {NULL, "min - max"},
     {"predicted_run_ns", "predicted"},
     {"predicted_run_ns_half_width", NULL},
+    {"predicted_run_ns_simulation_half_width", NULL},
+    {"inside", "inside"},
     {"error", "error"},
     {"measured_cpu_utilisation", "CPU measured"},
     {"predicted_cpu_utilisation", "predicted"},
     {"predicted_cpu_utilisation_half_width", NULL},
+    {"predicted_cpu_utilisation_simulation_half_width", NULL},
     {"foreign_share", "others had"},
     {"own_run_ns", NULL},
+    {"own_run_low_ns", NULL},
+    {"own_run_high_ns", NULL},
     {"own_error", "error without"},
+    {"own_error_low", NULL},
+    {"own_error_high", NULL},
     {"own_cpu_utilisation", NULL},
-    {"equal_speed_run_ns", NULL}, /* from here on only where it is known */
+    {"equal_speed_run_ns", NULL},
+    {"equal_speed_run_low_ns", NULL},
+    {"equal_speed_run_high_ns", NULL},
     {"equal_speed_error", "at equal speed"},
+    {"equal_speed_error_low", NULL},
+    {"equal_speed_error_high", NULL},
 };
-enum { COLUMNS_OF_SPEED = 2 };
+enum { N_COLUMNS = sizeof columns / sizeof *columns, FIRST_EQUAL_SPEED = N_COLUMNS - 6 };
 
-/* From this share of the cores on it is worth a line, as is such a difference of the times. */
-#define FOREIGN_NOTE   0.01
-#define CONVERTED_NOTE 0.01
+/* From this share of the cores on it is worth a line, as is such a drift. */
+#define FOREIGN_NOTE 0.01
+#define DRIFT_NOTE   0.01
 
-static void add_row(struct table *table, const struct comparison *comparison, bool speeds_known) {
-    const struct measurement *measurement = comparison->measurement;
-    const struct sim_result *result = &comparison->prediction.result;
+static void add_time_range(struct table *table, struct range time_ns) {
+    table_add_number(table, time_ns.value, UNIT_TIME);
+    table_add_number(table, time_ns.low, UNIT_TIME);
+    table_add_number(table, time_ns.high, UNIT_TIME);
+}
+
+static void add_measured(struct table *table, const struct measurement *measurement) {
     struct summary run_ns = measurement_run_ns(measurement);
-    if (comparison->prediction.threads->all)
-        table_add_integer(table, comparison->prediction.threads->all);
-    else
-        table_add_text(table, measurement->threads);
-    table_add_integer(table, measurement->cores);
-    table_add_integer(table, (long)measurement->count);
     table_add_number(table, run_ns.median, UNIT_TIME);
     table_add_number(table, run_ns.minimum, UNIT_TIME);
     table_add_number(table, run_ns.maximum, UNIT_TIME);
@@ -97,19 +124,35 @@ static void add_row(struct table *table, const struct comparison *comparison, bo
                                 quantity_show(run_ns.maximum, UNIT_TIME, high));
     table_add_text(table, range);
     free(range);
-    table_add_estimate(table, result->run_ns, UNIT_TIME);
+}
+
+static void add_row(struct table *table, const struct comparison *comparison) {
+    const struct measurement *measurement = comparison->measurement;
+    const struct sim_result *result = &comparison->prediction.result;
+    if (comparison->prediction.threads->all)
+        table_add_integer(table, comparison->prediction.threads->all);
+    else
+        table_add_text(table, measurement->threads);
+    table_add_integer(table, measurement->cores);
+    table_add_integer(table, (long)measurement->count);
+    add_measured(table, measurement);
+    table_add_prediction(table, result->run_ns,
+                         uncertainty_widen(result->run_ns, comparison->uncertainty), UNIT_TIME);
+    table_add_text(table, comparison_is_inside(comparison) ? "yes" : "no");
     table_add_signed_share(table, comparison_error(comparison));
     table_add_number(table, measurement_utilisation(measurement), UNIT_SHARE);
-    table_add_estimate(table, result->cpu_utilisation, UNIT_SHARE);
+    table_add_prediction(
+        table, result->cpu_utilisation,
+        uncertainty_widen_utilisation(result->cpu_utilisation, comparison->uncertainty),
+        UNIT_SHARE);
     table_add_number(table, measurement_foreign_share(measurement), UNIT_SHARE);
-    table_add_number(table, measurement_own_run_ns(measurement), UNIT_TIME);
-    table_add_signed_share(table, comparison_own_error(comparison));
+    struct range own = comparison_own_error(comparison);
+    struct range equal = comparison_equal_speed_error(comparison);
+    add_time_range(table, measurement_own_run_ns(measurement));
+    table_add_share_range(table, own.value, own.low, own.high);
     table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
-    if (speeds_known) {
-        table_add_number(
-            table, measurement_run_ns_at(comparison->measurement, comparison->recorded), UNIT_TIME);
-        table_add_signed_share(table, comparison_equal_speed_error(comparison));
-    }
+    add_time_range(table, comparison->equal_speed_ns);
+    table_add_share_range(table, equal.value, equal.low, equal.high);
 }
 
 /* Of all comparisons. */
@@ -118,23 +161,31 @@ struct errors {
     double foreign_share; /* of the cores, on average */
     double run_spread;    /* of single runs; 0: not known */
     size_t fewest_runs;   /* of a configuration */
-    bool speeds_known;    /* of all; else the rest is 0 */
-    struct speed recorded;
-    double converted;          /* by how much the times were converted, on average; 0.1: 10 % */
+    size_t n, n_inside;   /* configurations, and those whose measured time the interval holds */
+    bool speed_known;
     double equal_speed_spread; /* as run_spread */
+    const struct reference *reference;
+    double drift;
 };
+
+static double squares(const struct comparison *comparison) {
+    return measurement_squares(comparison->measurement);
+}
+
+static double equal_speed_squares(const struct comparison *comparison) {
+    return comparison->equal_speed_squares;
+}
 
 /* Standard deviation of single runs, relative to the median of their configuration: one for all, as
  * each alone has few. 0: none was run twice. */
-static double spread_of_runs(const struct comparison *comparisons, size_t n, bool at_equal_speed) {
-    double squares = 0, freedom = 0;
+static double spread_of_runs(const struct comparison *comparisons, size_t n,
+                             double squares_of(const struct comparison *)) {
+    double sum = 0, freedom = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct measurement *measurement = comparisons[i].measurement;
-        squares +=
-            measurement_squares(measurement, at_equal_speed ? &comparisons[i].recorded : NULL);
-        freedom += (double)measurement->count - 1;
+        sum += squares_of(&comparisons[i]);
+        freedom += (double)comparisons[i].measurement->count - 1;
     }
-    return freedom > 0 ? sqrt(squares / freedom) : 0;
+    return freedom > 0 ? sqrt(sum / freedom) : 0;
 }
 
 /* Standard error of the median of so many runs. */
@@ -144,37 +195,28 @@ static double error_of_median(double run_spread, size_t n_runs) {
     return run_spread / sqrt((double)n_runs * (n_runs > 2 ? efficiency : 1));
 }
 
-static void summarize_speeds(const struct comparison *comparisons, size_t n,
-                             struct errors *errors) {
-    for (size_t i = 0; i < n; i++)
-        if (!comparison_speeds_known(&comparisons[i]))
-            return;
-    errors->speeds_known = true;
-    errors->recorded = comparisons[0].recorded;
-    errors->equal_speed = comparison_summary(comparisons, n, comparison_equal_speed_error);
-    errors->equal_speed_spread = spread_of_runs(comparisons, n, true);
-    for (size_t i = 0; i < n; i++) {
-        const struct measurement *measurement = comparisons[i].measurement;
-        double factor = measurement_run_ns_at(measurement, comparisons[i].recorded) /
-                        measurement_own_run_ns(measurement);
-        errors->converted += fabs(factor - 1) / (double)n;
-    }
-}
-
-static struct errors summarize(const struct comparison *comparisons, size_t n) {
+static struct errors summarize(const struct comparison *comparisons, size_t n,
+                               const struct reference *reference, double drift) {
     struct errors errors = {
         .raw = comparison_summary(comparisons, n, comparison_error),
-        .own = comparison_summary(comparisons, n, comparison_own_error),
-        .run_spread = spread_of_runs(comparisons, n, false),
+        .own = comparison_summary(comparisons, n, own_error),
+        .equal_speed = comparison_summary(comparisons, n, equal_speed_error),
+        .run_spread = spread_of_runs(comparisons, n, squares),
         .fewest_runs = SIZE_MAX,
+        .n = n,
+        .reference = reference,
+        .drift = drift,
     };
     for (size_t i = 0; i < n; i++) {
         const struct comparison *comparison = &comparisons[i];
         if (comparison->measurement->count < errors.fewest_runs)
             errors.fewest_runs = comparison->measurement->count;
         errors.foreign_share += measurement_foreign_share(comparison->measurement) / (double)n;
+        errors.n_inside += comparison_is_inside(comparison);
+        errors.speed_known |= isfinite(comparison->equal_speed_ns.low);
     }
-    summarize_speeds(comparisons, n, &errors);
+    errors.equal_speed_spread =
+        errors.speed_known ? spread_of_runs(comparisons, n, equal_speed_squares) : 0;
     return errors;
 }
 
@@ -192,34 +234,57 @@ static void print_json(const struct table *table, const char *program, const str
     json_t *json = json_pack("{s:s, s:o, s:o, s:o}", "program", program, "configurations",
                              table_json(table), "absolute_error", summary_json(errors->raw),
                              "absolute_own_error", summary_json(errors->own));
+    json_object_set_new(json, "inside_share",
+                        json_real((double)errors->n_inside / (double)errors->n));
     if (errors->run_spread > 0)
         json_object_set_new(json, "run_spread", json_real(errors->run_spread));
-    if (errors->speeds_known) {
-        const double *power = errors->recorded.sensitivity.power;
+    if (errors->speed_known) {
         json_object_set_new(json, "absolute_equal_speed_error", summary_json(errors->equal_speed));
         json_object_set_new(json, "equal_speed_run_spread", json_real(errors->equal_speed_spread));
-        json_object_set_new(json, "recorded_slowdown", number_json(errors->recorded.slowdown));
-        json_object_set_new(json, "sensitivity",
-                            json_pack("{s:f, s:f}", "computing", power[PACE_COMPUTING], "memory",
-                                      power[PACE_MEMORY]));
+        json_object_set_new(json, "drift", number_json(errors->drift));
     }
     table_print_json(json, out);
 }
 
 static void print_summary(const char *of, struct error_summary summary, FILE *out) {
-    fprintf(out, "%s: mean %.1f %%, median %.1f %%, worst %.1f %%\n", of, 100 * summary.mean,
-            100 * summary.median, 100 * summary.worst);
+    if (isfinite(summary.mean))
+        fprintf(out, "%s: mean %.1f %%, median %.1f %%, worst %.1f %%\n", of, 100 * summary.mean,
+                100 * summary.median, 100 * summary.worst);
+    else
+        fprintf(out, "%s: only the ranges are known\n", of);
 }
 
-/* As printed with two decimals: no "-0.00". */
-static double shown_power(double power) {
-    return fabs(power) < 0.005 ? 0 : power;
+static void print_drift(const struct errors *errors, FILE *out) {
+    const struct reference *reference = errors->reference;
+    if (!errors->speed_known) {
+        fprintf(out, "At equal speed is not known: the recorded configuration %s.\n",
+                drift_is_possible(errors->drift) ? "was not among the runs"
+                                                 : "does other work than when it was recorded");
+        return;
+    }
+    print_summary("at equal speed", errors->equal_speed, out);
+    fprintf(out, "The recorded configuration (threads %s, cores %d), run in turn with the others, ",
+            reference->threads, reference->cores);
+    if (isnan(errors->drift))
+        fputs("shows how the speed drifted, but not what it was when the model was recorded", out);
+    else if (fabs(errors->drift - 1) < DRIFT_NOTE)
+        fputs("takes as much CPU time as when it was recorded", out);
+    else
+        fprintf(out, "takes %.1f %% %s CPU time than when it was recorded",
+                100 * fabs(errors->drift - 1), errors->drift > 1 ? "more" : "less");
+    fputs(": at equal speed each run is converted by what that takes before and after it", out);
+    if (errors->equal_speed_spread > 0)
+        fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
+    fputs(".\n", out);
 }
 
 static void print_text(const struct table *table, const struct errors *errors, FILE *out) {
     table_print_text(table, out);
     fputc('\n', out);
     print_summary("absolute error", errors->raw, out);
+    fprintf(out,
+            "The measured time is inside the predicted interval in %zu of %zu configurations.\n",
+            errors->n_inside, errors->n);
     if (errors->run_spread > 0)
         fprintf(out,
                 "Single runs of one configuration differ by %.1f %% (standard deviation): the "
@@ -230,33 +295,23 @@ static void print_text(const struct table *table, const struct errors *errors, F
         print_summary("without what others had", errors->own, out);
         fprintf(out,
                 "Others (processes, and guests of this virtual machine's host) had %.1f %% of the "
-                "cores: a prediction is for cores of the program's own.\n",
+                "cores; of that only what the program wanted at that moment is taken off.\n",
                 100 * errors->foreign_share);
     }
-    if (errors->speeds_known && errors->converted >= CONVERTED_NOTE) {
-        print_summary("at equal speed", errors->equal_speed, out);
-        const double *power = errors->recorded.sensitivity.power;
-        fprintf(
-            out,
-            "The cores were not as fast as when the model was recorded: times differ by %.1f %% "
-            "for it, by the power %.2f of how others slow computing and %.2f of how they slow "
-            "memory. At equal speed is the error against times converted to the recording's",
-            100 * errors->converted, shown_power(power[PACE_COMPUTING]),
-            shown_power(power[PACE_MEMORY]));
-        if (errors->equal_speed_spread > 0)
-            fprintf(out, "; single runs then differ by %.1f %%", 100 * errors->equal_speed_spread);
-        fputs(".\n", out);
-    }
+    print_drift(errors, out);
 }
 
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
-                      enum table_format format, FILE *out) {
-    struct errors errors = summarize(comparisons, n);
-    size_t n_columns = sizeof columns / sizeof *columns;
-    struct table *table =
-        table_new(columns, n_columns - (errors.speeds_known ? 0 : COLUMNS_OF_SPEED));
+                      const struct reference *reference, double drift, enum table_format format,
+                      FILE *out) {
+    struct errors errors = summarize(comparisons, n, reference, drift);
+    struct table_column shown[N_COLUMNS];
+    memcpy(shown, columns, sizeof shown);
+    for (int i = FIRST_EQUAL_SPEED; i < N_COLUMNS && !errors.speed_known; i++)
+        shown[i].title = NULL;
+    struct table *table = table_new(shown, N_COLUMNS);
     for (size_t i = 0; i < n; i++)
-        add_row(table, &comparisons[i], errors.speeds_known);
+        add_row(table, &comparisons[i]);
     switch (format) {
     case FORMAT_TABLE:
         print_text(table, &errors, out);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "cli/drift.h"
 #include "cli/measurement.h"
 #include "cli/prediction.h"
 #include "cli/table.h"
@@ -13,31 +14,34 @@
 struct comparison {
     const struct measurement *measurement;
     struct prediction prediction;
-    struct speed recorded; /* how fast the cores were when the model was recorded */
+    struct range equal_speed_ns; /* drift_equal_speed_ns() */
+    double equal_speed_squares;  /* drift_squares() */
+    double uncertainty;          /* uncertainty_share() */
 };
 
-/* predicted / measured - 1, of the running time; the paper's error with its sign. */
+/* predicted / measured - 1, of the running time; the paper's error with its sign. Raw: this one
+ * stands first. */
 double comparison_error(const struct comparison *comparison);
 
-/* The same against the time that the program would have taken with its cores for itself. */
-double comparison_own_error(const struct comparison *comparison);
+/* Is the measured time, raw, inside the interval that is printed? */
+bool comparison_is_inside(const struct comparison *comparison);
 
-/* Is it known how fast the cores were, in the recording and in all runs? */
-bool comparison_speeds_known(const struct comparison *comparison);
-
-/* The same against the time that it would have taken on cores as fast as the recording's; 0 where
- * that is not known. */
-double comparison_equal_speed_error(const struct comparison *comparison);
+/* The same error against the time that the program would have taken with its cores for itself, and
+ * at the speed of the recording. NaN: not known, but for the range. */
+struct range comparison_own_error(const struct comparison *comparison);
+struct range comparison_equal_speed_error(const struct comparison *comparison);
 
 struct error_summary {
-    double mean, median, worst; /* of the absolute errors */
+    double mean, median, worst; /* of the absolute errors; NaN: none is known */
 };
+/* Of those that are known. */
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
                                         double error_of(const struct comparison *));
 
-/* Prints as table, CSV or JSON. */
+/* Prints as table, CSV or JSON. `reference` is the recorded configuration, `drift` drift_of(). */
 void comparison_print(const struct comparison *comparisons, size_t n, const char *program,
-                      enum table_format format, FILE *out);
+                      const struct reference *reference, double drift, enum table_format format,
+                      FILE *out);
 
 /* 0, or -1 and `error`: what drawing needs is not installed. */
 int comparison_can_draw(struct error *error);

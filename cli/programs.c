@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/rerun.h"
+#include "cli/thread_times.h"
 
 extern char **environ;
 
@@ -202,12 +203,33 @@ static uint64_t timeval_ns(struct timeval time) {
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_usec * 1000U;
 }
 
+/* Its end is waited for twice: its threads are looked at once more before it is gone. */
+static int wait_for(const char *name, pid_t child, uint64_t start_ns, struct program_run *run,
+                    int *status, struct error *error) {
+    struct thread_watch *watch = thread_watch_start(child);
+    interrupt_wait(child);
+    uint64_t run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns;
+    struct thread_times times = thread_watch_stop(watch);
+    struct rusage usage;
+    while (wait4(child, status, 0, &usage) < 0)
+        if (errno != EINTR)
+            return error_set(error, "cannot wait for %s: %s", name, strerror(errno));
+    uint64_t cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
+    *run = (struct program_run){
+        .run_ns = run_ns,
+        .cpu_ns = cpu_ns,
+        .delay_ns = thread_times_delay_ns(&times, cpu_ns),
+        .longest_cpu_ns = times.longest_cpu_ns < cpu_ns ? times.longest_cpu_ns : cpu_ns,
+    };
+    return 0;
+}
+
 int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
     if (interrupt_check(error) < 0 || rerun_prepare(error) < 0)
         return -1;
     cpu_set_t cpus = choose_cores(cores);
     uint64_t own_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t busy_before_ns = busy_ns(&cpus);
+    uint64_t busy_before_ns = busy_ns(&cpus), stolen_before_ns = busy_stolen_ns(&cpus);
     uint64_t start_ns = clock_now_ns(CLOCK_MONOTONIC);
     pid_t child = fork();
     if (child < 0)
@@ -215,20 +237,14 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
     if (child == 0)
         become_program(argv, &cpus);
     int status;
-    struct rusage usage;
     interrupt_program(child);
-    interrupt_wait(child);
-    while (wait4(child, &status, 0, &usage) < 0)
-        if (errno != EINTR)
-            return error_set(error, "cannot wait for %s: %s", argv[0], strerror(errno));
-    *run = (struct program_run){
-        .run_ns = clock_now_ns(CLOCK_MONOTONIC) - start_ns,
-        .cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime),
-    };
+    if (wait_for(argv[0], child, start_ns, run, &status, error) < 0)
+        return -1;
     uint64_t all_ns = busy_ns(&cpus) - busy_before_ns;
     /* What persik itself uses, to see how fast the cores are, is nobody else's. */
     uint64_t known_ns = run->cpu_ns + clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - own_ns;
     run->foreign_ns = all_ns > known_ns ? all_ns - known_ns : 0;
+    run->stolen_ns = busy_stolen_ns(&cpus) - stolen_before_ns;
     if (interrupt_check(error) < 0)
         return -1;
     return check_status(argv[0], status, error);

@@ -33,10 +33,11 @@ FILE *programs_input(void);
 struct program_run {
     uint64_t run_ns;          /* from before the fork to the exit seen */
     uint64_t cpu_ns;          /* user and system, all threads */
-    uint64_t foreign_ns;      /* CPU time of everybody else on its cores meanwhile */
-    struct pace_reading pace; /* how fast the cores were meanwhile */
-    double sharing; /* how many times as long pieces of work take while all these cores compute as
-                     * while one does (base/pace.h); 0: not known */
+    uint64_t foreign_ns;      /* CPU time of everybody else on its cores meanwhile, ... */
+    uint64_t stolen_ns;       /* ... and what of it guests of a virtual machine's host had */
+    double delay_ns;          /* its threads were ready without having a core; < 0: not known */
+    uint64_t longest_cpu_ns;  /* of one thread, as far as was seen */
+    struct pace_reading pace; /* how fast the cores were meanwhile; 0: nobody looked */
 };
 
 /* How many CPUs this process may use. */

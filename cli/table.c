@@ -91,11 +91,39 @@ void table_add_estimate(struct table *table, struct estimate estimate, enum unit
     add_cell(table, "", json_number(estimate.half_width));
 }
 
+void table_add_prediction(struct table *table, struct estimate simulated, struct estimate widened,
+                          enum unit unit) {
+    table_add_estimate(table, widened, unit);
+    add_cell(table, "", json_number(simulated.half_width));
+}
+
+void table_add_simulated(struct table *table, struct estimate simulated, enum unit unit) {
+    table_add_number(table, simulated.mean, unit);
+    add_cell(table, "", json_number(simulated.half_width));
+}
+
 void table_add_signed_share(struct table *table, double share) {
     char text[QUANTITY_BYTES];
     if (isfinite(share))
         snprintf(text, sizeof text, "%+.1f %%", 100 * share);
     add_cell(table, isfinite(share) ? text : "-", json_number(share));
+}
+
+/* What is shown as one number: the ends are alike. */
+#define NARROW 0.0015
+
+void table_add_share_range(struct table *table, double share, double low, double high) {
+    if (!isfinite(low) || !isfinite(high) || (isfinite(share) && high - low < NARROW)) {
+        table_add_signed_share(table, share);
+    } else {
+        char *text = isfinite(share) ? memory_format("%+.1f %% (%+.1f to %+.1f)", 100 * share,
+                                                     100 * low, 100 * high)
+                                     : memory_format("%+.1f to %+.1f %%", 100 * low, 100 * high);
+        add_cell(table, text, json_number(share));
+        free(text);
+    }
+    add_cell(table, "", json_number(low));
+    add_cell(table, "", json_number(high));
 }
 
 /* ---- text ---- */

@@ -33,7 +33,19 @@ void table_add_text(struct table *table, const char *text);
 void table_add_integer(struct table *table, long value);
 void table_add_number(struct table *table, double value, enum unit unit);
 void table_add_estimate(struct table *table, struct estimate estimate, enum unit unit);
+
+/* Three cells: the mean, shown with the half width that `widened` has, which files have next, and
+ * there the simulation's own. */
+void table_add_prediction(struct table *table, struct estimate simulated, struct estimate widened,
+                          enum unit unit);
+
+/* Two cells: the mean, shown by itself, and in files the simulation's own half width. */
+void table_add_simulated(struct table *table, struct estimate simulated, enum unit unit);
 void table_add_signed_share(struct table *table, double share); /* "+2.1 %" */
+
+/* Adds three cells: "+2.1 % (+1.0 to +3.4)", and the ends in files only. Without a finite `share`
+ * only the range is shown. */
+void table_add_share_range(struct table *table, double share, double low, double high);
 
 size_t table_rows(const struct table *table);
 

@@ -424,6 +424,10 @@ struct model {
     double cpu_correction;  /* of all CPU demands, already in them; 1: none */
     double cpu_spread;      /* of the recorded runs, all alike: most less least CPU time, over the
                              * median; 0: unknown */
+    double plain_cpu_ns;    /* CPU time without probes, median of the runs; 0: unknown */
+    double plain_cpu_spread; /* of these, most less least, over the median; 0: unknown */
+    double foreign_share;    /* of the machine's CPU time during the traced run: other processes had
+                              * it;    0: next to nothing */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
 #include "modelgen/draft.h"
@@ -63,6 +66,31 @@ static char *join_args(const struct trace_meta *meta) {
     return joined;
 }
 
+/* CPU time is what others that have a core do not add to, so that it tells how fast the cores
+ * were. */
+static void measure_plain_cpu(const struct trace_meta *meta, struct model *model) {
+    double *cpu_ns = memory_alloc(meta->n_untraced + 1, sizeof *cpu_ns);
+    size_t n = 0;
+    for (size_t i = 0; i < meta->n_untraced; i++)
+        if (meta->untraced[i].cpu_ns > 0)
+            cpu_ns[n++] = (double)meta->untraced[i].cpu_ns;
+    if (n > 0) {
+        gsl_sort(cpu_ns, 1, n);
+        model->plain_cpu_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
+        model->plain_cpu_spread = (cpu_ns[n - 1] - cpu_ns[0]) / model->plain_cpu_ns;
+    }
+    free(cpu_ns);
+}
+
+/* The recording has it in words only (tracer/collect.c). */
+static void note_foreign(const char *lack, struct model *model) {
+    char *end;
+    double percent = strtod(lack, &end);
+    if (percent > 0 &&
+        strncmp(end, " % of the CPU time: other", strlen(" % of the CPU time: other")) == 0)
+        model->foreign_share = percent / 100;
+}
+
 static void write_provenance(const struct trace *trace, struct model *model) {
     const struct trace_meta *meta = &trace->meta;
     time_t now = time(NULL);
@@ -76,14 +104,17 @@ static void write_provenance(const struct trace *trace, struct model *model) {
     model->build_id = memory_strdup(meta->build_id ? meta->build_id : "");
     model->measured_run_ns = (double)meta->run_ns;
     model->perturbation = recorded_perturbation(meta);
+    measure_plain_cpu(meta, model);
     model->probe_ns = meta->probe_ns;
     model->lost_events = (double)(meta->lost_records + meta->lost_events);
     if (!meta->complete)
         draft_note(model, "the traced run was cut off: the model covers what ran until then");
     if (model->lost_events > 0)
         draft_note(model, "%.0f events were lost while tracing", model->lost_events);
-    for (size_t i = 0; i < meta->n_lacks; i++)
+    for (size_t i = 0; i < meta->n_lacks; i++) {
         draft_note(model, "%s", meta->lacks[i]);
+        note_foreign(meta->lacks[i], model);
+    }
 }
 
 /* ---- pools ---- */

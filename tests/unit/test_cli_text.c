@@ -207,9 +207,13 @@ static void pools_have_placeholders_by_their_names(void **state) {
 /* ---- measurements ---- */
 
 static void add_run(struct measurements *measurements, const char *threads, uint64_t run_ns) {
-    struct measurement *measurement = measurements_get(measurements, threads, 2);
-    *VECTOR_ADD(measurement) =
-        (struct program_run){.run_ns = run_ns, .cpu_ns = run_ns, .foreign_ns = run_ns / 5};
+    const struct program_run run = {.run_ns = run_ns,
+                                    .cpu_ns = run_ns,
+                                    .foreign_ns = run_ns / 5,
+                                    .stolen_ns = 3,
+                                    .delay_ns = 7,
+                                    .longest_cpu_ns = 2};
+    measurements_add(measurements, threads, 2, strcmp(threads, "4") == 0, &run);
 }
 
 static void measurements_survive_being_written_and_read(void **state) {
@@ -224,7 +228,8 @@ static void measurements_survive_being_written_and_read(void **state) {
     measurements_write_header(out);
     for (size_t i = 0; i < written.count; i++)
         for (size_t j = 0; j < written.items[i].count; j++)
-            measurements_write_run(out, &written.items[i], (int)j + 1, &written.items[i].items[j]);
+            measurements_write_run(out, &written.items[i], (int)j + 1, !written.items[i].asked,
+                                   &written.items[i].items[j].run);
     fclose(out);
     struct measurements read;
     struct error error;
@@ -235,83 +240,38 @@ static void measurements_survive_being_written_and_read(void **state) {
     struct summary summary = measurement_run_ns(&read.items[0]);
     assert_true(summary.median == 20 && summary.minimum == 10 && summary.maximum == 30);
     assert_true(measurement_utilisation(&read.items[0]) == 0.5);
-    assert_int_equal(read.items[1].items[0].run_ns, 5);
-    assert_int_equal(read.items[1].items[0].foreign_ns, 1);
+    const struct program_run *run = &read.items[1].items[0].run;
+    assert_true(run->run_ns == 5 && run->foreign_ns == 1 && run->stolen_ns == 3);
+    assert_true(run->delay_ns == 7 && run->longest_cpu_ns == 2);
+    assert_true(read.items[0].asked == 1 && read.items[1].asked == 0);
+    assert_int_equal(read.items[1].items[0].place, 3);
     measurements_free(&written);
     measurements_free(&read);
 }
 
-static void files_from_before_others_were_counted_are_read(void **state) {
+static void files_of_older_versions_are_read(void **state) {
     (void)state;
-    char path[] = "/tmp/persik-test.XXXXXX";
-    FILE *out = fdopen(mkstemp(path), "w");
-    fputs("threads,cores,round,run_ns,cpu_ns\n4,2,1,100,50\n", out);
-    fclose(out);
-    struct measurements read;
-    struct error error;
-    assert_int_equal(measurements_load(path, &read, &error), 0);
-    unlink(path);
-    assert_int_equal(read.items[0].items[0].cpu_ns, 50);
-    assert_true(measurement_foreign_share(&read.items[0]) == 0);
-    assert_true(measurement_own_run_ns(&read.items[0]) == 100);
-    measurements_free(&read);
-}
-
-/* A run on cores of a certain speed, of which it keeps all busy. */
-static void add_paced_run(struct measurements *measurements, int cores, double run_ns,
-                          double computing_ns) {
-    struct program_run run = {.run_ns = (uint64_t)run_ns, .cpu_ns = (uint64_t)(run_ns * cores)};
-    run.pace.piece_ns[PACE_COMPUTING] = computing_ns;
-    run.pace.piece_ns[PACE_MEMORY] = 9000;
-    run.sharing = cores == 1 ? 1 : 1.25;
-    measurements_add(measurements, cores == 1 ? "1" : "2", cores, &run);
-}
-
-/* Two busy cores slow each other by a quarter, and others slow either by up to a half: only the
- * latter is taken off. */
-static void what_a_program_slows_by_itself_is_not_converted(void **state) {
-    (void)state;
-    const double slowed[] = {1, 1.2, 1.5};
-    const double recorded_ns[PACE_KINDS] = {25000 * 1.5, 9000};
-    struct measurements measurements = {0};
-    for (int i = 0; i < 3; i++) {
-        add_paced_run(&measurements, 1, 1e9 * slowed[i], 20000 * slowed[i]);
-        add_paced_run(&measurements, 2, 1e9 * slowed[i], 25000 * slowed[i]);
-    }
-    struct speed speed = measurements_speed(&measurements, recorded_ns, 2, 2);
-    for (int m = 0; m < 2; m++) {
-        assert_true(measurement_speeds_known(&measurements.items[m]));
-        assert_true(fabs(measurement_run_ns_at(&measurements.items[m], speed) / 1.5e9 - 1) < 1e-3);
-    }
-    measurements.items[0].items[1].pace.piece_ns[PACE_MEMORY] = 0; /* of one it is not known */
-    assert_false(measurement_speeds_known(&measurements.items[0]));
-    measurements_free(&measurements);
-}
-
-/* Two cores for 1000 times 10 ms: others delay a program as far as it wants the cores. */
-static void what_others_had_is_no_time_of_the_programs(void **state) {
-    (void)state;
-    const struct {
-        uint64_t cpu_ns, foreign_ns;
-        double own_run_ns, own_utilisation;
-    } cases[] = {
-        {1600, 400, 800, 1},      /* it wanted all there was */
-        {800, 400, 900, 4.0 / 9}, /* half of the rest */
-        {0, 400, 1000, 0},        {2000, 0, 1000, 1},
-        {0, 2000, 1000, 0},       {1000, 2000, 500, 1}, /* counts are rough */
-        {800, 4, 1000, 0.4}, /* and so rough that these may be nobody's */
+    static const char *const texts[] = {
+        "threads,cores,round,run_ns,cpu_ns\n4,2,1,100,50\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns\n4,2,1,100,50,0\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns,computing_ns,memory_ns,fastest_computing_ns,"
+        "fastest_memory_ns\n4,2,1,100,50,0,1,2,3.5,4\n",
+        "threads,cores,round,run_ns,cpu_ns,foreign_ns,computing_ns,memory_ns,fastest_computing_ns,"
+        "fastest_memory_ns,sharing\n4,2,1,100,50,0,1,2,3.5,4,1.25\n",
     };
-    const uint64_t unit_ns = 10000000;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct program_run run = {.run_ns = 1000 * unit_ns,
-                                  .cpu_ns = cases[i].cpu_ns * unit_ns,
-                                  .foreign_ns = cases[i].foreign_ns * unit_ns};
-        struct measurement measurement = {.cores = 2, .items = &run, .count = 1};
-        assert_true(fabs(measurement_own_run_ns(&measurement) / (double)unit_ns -
-                         cases[i].own_run_ns) < 1e-9);
-        if (cases[i].own_run_ns > 0)
-            assert_true(fabs(measurement_own_utilisation(&measurement) - cases[i].own_utilisation) <
-                        1e-9);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char path[] = "/tmp/persik-test.XXXXXX";
+        FILE *out = fdopen(mkstemp(path), "w");
+        fputs(texts[i], out);
+        fclose(out);
+        struct measurements read;
+        struct error error;
+        assert_int_equal(measurements_load(path, &read, &error), 0);
+        unlink(path);
+        assert_int_equal(read.items[0].items[0].run.cpu_ns, 50);
+        assert_true(read.items[0].items[0].run.delay_ns < 0 && read.items[0].asked);
+        assert_true(measurement_own_run_ns(&read.items[0]).value == 100);
+        measurements_free(&read);
     }
 }
 
@@ -364,9 +324,7 @@ int main(void) {
         cmocka_unit_test(placeholders_are_replaced_anywhere_and_other_braces_stay),
         cmocka_unit_test(pools_have_placeholders_by_their_names),
         cmocka_unit_test(measurements_survive_being_written_and_read),
-        cmocka_unit_test(what_a_program_slows_by_itself_is_not_converted),
-        cmocka_unit_test(files_from_before_others_were_counted_are_read),
-        cmocka_unit_test(what_others_had_is_no_time_of_the_programs),
+        cmocka_unit_test(files_of_older_versions_are_read),
         cmocka_unit_test(a_file_that_is_no_measurement_is_refused_with_its_line),
         cmocka_unit_test(the_median_of_an_even_number_is_between_the_middle_two),
     };

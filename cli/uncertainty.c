@@ -1,0 +1,135 @@
+#include "cli/uncertainty.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Found by bench/intervals.sh: see docs/accuracy.md. */
+#define SCALE 3.3
+
+/* What each part is worth before it is scaled: a judgement, in the order of what was seen. */
+#define MACHINE        0.015 /* runs of one configuration on a quiet machine differ by that */
+#define SPREAD         0.5   /* most less least of some five runs is about twice the deviation */
+#define UNKNOWN_SPREAD 0.05  /* nobody ran it twice */
+#define UNCHECKED      0.015 /* no run tells what the model misses */
+#define RULES          0.1   /* of a rule that nothing speaks for, where the threads are doubled */
+#define ALIKE          0.05  /* of waits whose object is only alike */
+#define NOT            0.5   /* of waits that are left out, and of unexplained time */
+#define THREADS        0.005 /* where the threads are e times as many, or as few */
+#define CORES          0.015 /* the same of the cores: caches and memory are not modelled */
+
+/* A utilisation is wrong by so much of what a time is. */
+#define UTILISATION 0.5
+
+static double miss(const struct model *model, const char *what) {
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, what) == 0 && check->measured > 0)
+            return fabs(check->simulated / check->measured - 1);
+    }
+    return NAN;
+}
+
+/* By how much the model misses the CPU time, which others do not add to. */
+static double miss_of_cpu(const struct model *model) {
+    double time = NAN, utilisation = NAN;
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, "running time") == 0)
+            time = check->simulated / check->measured;
+        if (strcmp(check->what, "CPU utilisation") == 0)
+            utilisation = check->simulated / check->measured;
+    }
+    return fabs(time * utilisation - 1);
+}
+
+/* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
+ * number where one is unknown. While others had the cores, the running time checks nothing. */
+static double self_check(const struct model *model) {
+    if (model->foreign_share > 0)
+        return fmax(miss_of_cpu(model), UNCHECKED);
+    double least = fmin(miss(model, "running time"), miss(model, "without probes"));
+    return isnan(least) ? UNCHECKED : least;
+}
+
+/* Of all thread time. */
+static double not_modelled(const struct model *model) {
+    double threads = 0, alike_ns = 0, not_ns = 0;
+    for (size_t p = 0; p < model->n_pools; p++)
+        threads += model->pools[p].profiled_threads;
+    for (size_t i = 0; i < model->n_waiting; i++) {
+        const struct waiting_share *share = &model->waiting[i];
+        alike_ns += share->how == MODELLED_BY_FALLBACK ? share->wait_ns : 0;
+        not_ns += share->how == MODELLED_NOT ? share->wait_ns : 0;
+    }
+    double life_ns = threads * model->measured_run_ns;
+    double waits = life_ns > 0 ? (ALIKE * alike_ns + NOT * not_ns) / life_ns : 0;
+    double explained = model->explained_share > 0 ? model->explained_share : 1; /* 0: by hand */
+    return waits + NOT * (1 - explained);
+}
+
+/* How many e-foldings a number is from the recorded one. */
+static double distance(double number, double recorded) {
+    return number > 0 && recorded > 0 ? fabs(log(number / recorded)) : 0;
+}
+
+/* 0: a model written by hand says nothing of it. */
+static double confidence_of(const struct pool *pool) {
+    if (pool->partition == PARTITION_UNKNOWN && pool->rule && *pool->rule)
+        return 0;
+    return pool->confidence > 0 ? pool->confidence : 1;
+}
+
+/* The worst of the pools whose threads are others than recorded. */
+static double doubt_of_rules(const struct model *model, const struct prediction *prediction) {
+    double worst = 0;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct pool *pool = &model->pools[p];
+        if (pool->scales)
+            worst = fmax(worst, (1 - confidence_of(pool)) *
+                                    distance(prediction->pool_threads[p], pool->profiled_threads));
+    }
+    return RULES * worst / M_LN2;
+}
+
+struct uncertainty uncertainty_find(const struct model *model,
+                                    const struct prediction *prediction) {
+    double threads = 0;
+    for (size_t p = 0; p < model->n_pools; p++)
+        threads =
+            fmax(threads, distance(prediction->pool_threads[p], model->pools[p].profiled_threads));
+    return (struct uncertainty){
+        .machine = MACHINE,
+        .self_check = self_check(model),
+        .spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD),
+        .rules = doubt_of_rules(model, prediction),
+        .not_modelled = not_modelled(model),
+        .threads = THREADS * threads,
+        .cores = CORES * distance(prediction->cores, model->machine.cores),
+    };
+}
+
+double uncertainty_share(const struct uncertainty *uncertainty) {
+    const double parts[] = {
+        uncertainty->machine, uncertainty->self_check,   uncertainty->spread, uncertainty->rules,
+        uncertainty->threads, uncertainty->not_modelled, uncertainty->cores};
+    double squares = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        squares += parts[i] * parts[i];
+    return SCALE * sqrt(squares);
+}
+
+struct estimate uncertainty_widen(struct estimate estimate, double share) {
+    estimate.half_width = hypot(estimate.half_width, share * estimate.mean);
+    return estimate;
+}
+
+struct estimate uncertainty_widen_utilisation(struct estimate estimate, double share) {
+    return uncertainty_widen(estimate, fmin(UTILISATION * share, 1));
+}
+
+json_t *uncertainty_json(const struct uncertainty *uncertainty) {
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine", uncertainty->machine,
+                     "self_check", uncertainty->self_check, "spread", uncertainty->spread, "rules",
+                     uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
+                     uncertainty->threads, "cores", uncertainty->cores, "scale", SCALE);
+}

@@ -1,0 +1,42 @@
+/* How far a real run may be from what the model predicts of it: the interval that is printed. The
+ * simulation's own noise is the least of it and kept apart.
+ *
+ * The half-width is a share of the predicted time, SCALE * sqrt(sum of the squares of the parts
+ * below). Their weights say how much each is worth, SCALE makes the real running time lie inside in
+ * 90 of 100 configurations: it is found by bench/intervals.sh, leaving programs out one by one, and
+ * stands in uncertainty.c with the weights, nowhere else. See "Intervals" in docs/accuracy.md. */
+#ifndef PERSIK_CLI_UNCERTAINTY_H
+#define PERSIK_CLI_UNCERTAINTY_H
+
+#include <jansson.h>
+
+#include "cli/prediction.h"
+
+/* All are shares: 0.02 is 2 %. */
+struct uncertainty {
+    double machine;      /* any run on any day */
+    double self_check;   /* by what the model misses its own run */
+    double spread;       /* of the recorded program's runs, all alike */
+    double rules;        /* that the work follows the threads otherwise than supposed */
+    double not_modelled; /* waits modelled alike or not, and time that is not explained */
+    double threads;      /* other numbers of threads than recorded ... */
+    double cores;        /* ... and of cores */
+};
+
+/* Of the prediction; its pools may have been told another rule since the model was built. */
+struct uncertainty uncertainty_find(const struct model *model, const struct prediction *prediction);
+
+/* The half-width, in parts of a predicted time or rate. */
+double uncertainty_share(const struct uncertainty *uncertainty);
+
+/* An estimate with that in place of the simulation's interval, which it includes. `share` is of the
+ * mean. */
+struct estimate uncertainty_widen(struct estimate estimate, double share);
+
+/* The same of a utilisation, which hardly depends on how fast the cores are, and is at most 1. */
+struct estimate uncertainty_widen_utilisation(struct estimate estimate, double share);
+
+/* The parts by their names; the caller owns it. */
+json_t *uncertainty_json(const struct uncertainty *uncertainty);
+
+#endif

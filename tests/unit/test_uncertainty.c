@@ -1,0 +1,144 @@
+/* cli/uncertainty: the interval that is printed is the model's, not the simulation's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "cli/uncertainty.h"
+
+/* Recorded with 4 threads on 2 cores, a model that misses nothing. */
+static struct pool pool;
+static struct model_check checks[3];
+static struct waiting_share waiting;
+static int threads;
+
+static struct model good_model(void) {
+    pool = (struct pool){.profiled_threads = 4,
+                         .scales = true,
+                         .partition = PARTITION_SHARED,
+                         .rule = "takes work from a common supply",
+                         .confidence = 1};
+    checks[0] = (struct model_check){"running time", 10, 10};
+    checks[1] = (struct model_check){"CPU utilisation", 0.8, 0.8};
+    checks[2] = (struct model_check){"without probes", 9, 9};
+    return (struct model){.measured_run_ns = 1e9,
+                          .explained_share = 1,
+                          .cpu_spread = 0.01,
+                          .machine = {.cores = 2},
+                          .n_pools = 1,
+                          .pools = &pool,
+                          .n_checks = 3,
+                          .checks = checks};
+}
+
+static double share_of(const struct model *model, int n_threads, int cores) {
+    threads = n_threads;
+    const struct prediction prediction = {.cores = cores, .pool_threads = &threads};
+    const struct uncertainty parts = uncertainty_find(model, &prediction);
+    return uncertainty_share(&parts);
+}
+
+static void what_is_well_known_has_a_narrow_interval_that_is_not_none(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double share = share_of(&model, 4, 2);
+    assert_true(share > 0.02 && share < 0.08);
+}
+
+static void what_the_model_misses_of_its_own_run_widens_it(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double before = share_of(&model, 4, 2);
+    checks[0].simulated = 12; /* the traced run may have been the odd one */
+    assert_true(share_of(&model, 4, 2) == before);
+    checks[2].simulated = 9.9;
+    assert_true(share_of(&model, 4, 2) > before + 0.1);
+}
+
+static void while_others_had_the_cores_the_cpu_time_checks_the_model(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.foreign_share = 0.5;
+    checks[0].simulated = 5; /* half as long, with twice as much of the cores */
+    checks[1].measured = 0.4;
+    checks[2].simulated = 4.5;
+    double same_cpu = share_of(&model, 4, 2);
+    assert_true(same_cpu < 0.1);
+    checks[1].measured = 0.5;
+    assert_true(share_of(&model, 4, 2) > same_cpu + 0.1);
+}
+
+static void runs_that_differ_widen_it(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double before = share_of(&model, 4, 2);
+    model.cpu_spread = 0.2;
+    assert_true(share_of(&model, 4, 2) > before + 0.1);
+}
+
+static void unsure_rules_count_only_for_other_numbers_of_threads(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double own = share_of(&model, 4, 2), other = share_of(&model, 8, 2);
+    assert_true(other > own);
+    pool.confidence = 0.7;
+    assert_true(share_of(&model, 4, 2) == own);
+    assert_true(share_of(&model, 8, 2) > other + 0.03);
+    assert_true(share_of(&model, 16, 2) > share_of(&model, 8, 2));
+    pool.confidence = 0; /* a model written by hand, which says nothing of it */
+    assert_true(share_of(&model, 8, 2) == other);
+    pool.partition = PARTITION_UNKNOWN;
+    assert_true(share_of(&model, 8, 2) > 0.3);
+}
+
+static void what_is_not_modelled_widens_it(void **state) {
+    (void)state;
+    struct model model = good_model();
+    double before = share_of(&model, 4, 2);
+    waiting = (struct waiting_share){.how = MODELLED_EXACTLY, .wait_ns = 1e9};
+    model.n_waiting = 1;
+    model.waiting = &waiting;
+    assert_true(share_of(&model, 4, 2) == before);
+    waiting.how = MODELLED_BY_FALLBACK;
+    double alike = share_of(&model, 4, 2);
+    waiting.how = MODELLED_NOT;
+    assert_true(alike > before && share_of(&model, 4, 2) > alike + 0.1);
+    model.n_waiting = 0;
+    model.explained_share = 0.8;
+    assert_true(share_of(&model, 4, 2) > before + 0.1);
+}
+
+static void it_grows_with_the_distance_from_what_was_recorded(void **state) {
+    (void)state;
+    struct model model = good_model();
+    assert_true(share_of(&model, 4, 4) > share_of(&model, 4, 2));
+    assert_true(share_of(&model, 4, 16) > share_of(&model, 4, 4));
+    assert_true(share_of(&model, 4, 1) == share_of(&model, 4, 4));
+    assert_true(share_of(&model, 64, 2) > share_of(&model, 8, 2));
+}
+
+static void it_includes_the_simulations_own(void **state) {
+    (void)state;
+    const struct estimate simulated = {.mean = 100, .half_width = 4};
+    struct estimate widened = uncertainty_widen(simulated, 0.03);
+    assert_true(widened.mean == 100 && fabs(widened.half_width - 5) < 1e-9);
+    assert_true(uncertainty_widen_utilisation(simulated, 0.03).half_width < 5);
+    assert_true(isnan(uncertainty_widen((struct estimate){NAN, NAN}, 0.03).half_width));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_well_known_has_a_narrow_interval_that_is_not_none),
+        cmocka_unit_test(what_the_model_misses_of_its_own_run_widens_it),
+        cmocka_unit_test(while_others_had_the_cores_the_cpu_time_checks_the_model),
+        cmocka_unit_test(runs_that_differ_widen_it),
+        cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
+        cmocka_unit_test(what_is_not_modelled_widens_it),
+        cmocka_unit_test(it_grows_with_the_distance_from_what_was_recorded),
+        cmocka_unit_test(it_includes_the_simulations_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
