@@ -11,6 +11,9 @@ static const struct argp_option options_list[] = {
     OPTION_RATE,
     OPTION_PLAIN_RUNS,
     OPTION_STEADY,
+    OPTION_PREPARE,
+    OPTION_CLEANUP,
+    OPTION_IGNORE_FAILURE,
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
     OPTION_NO_EVICTIONS,
@@ -54,9 +57,14 @@ static void analyze_source(const struct record_options *options, const char *dir
 
 static int run_with_catalog(const struct record_options *options, const char *directory,
                             const struct user_catalog *catalog, struct error *error) {
+    struct run_end first = {0};
     if (!options->no_sample) {
         log_note("first run: sampling");
-        if (stage_sample(options->program, directory, options->rate_hz, error) < 0)
+        struct sample_stage stage = {.program = options->program,
+                                     .directory = directory,
+                                     .rate_hz = options->rate_hz,
+                                     .ignore_failure = options->ignore_failure};
+        if (stage_sample(&stage, &first, error) < 0)
             return -1;
     }
     if (!options->no_source)
@@ -68,9 +76,11 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .directory = directory,
         .plain_runs = options->plain_runs,
         .steady = options->steady,
+        .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
+        .first = &first,
         .catalog = catalog,
         .facts_directory = directory,
     };
@@ -91,8 +101,5 @@ int command_profile(int argc, char **argv) {
     static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, run_stages, carried);
-    if (status != EXIT_FAILED)
-        log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
-    return status;
+    return record_into_workspace(&options, run_stages, carried, "the recording is", "build-model");
 }

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hooks.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
+#include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
@@ -27,14 +29,18 @@ enum {
     KEY_REUSE,
     KEY_MODEL,
     KEY_SEED,
-    KEY_PARTITION
+    KEY_PARTITION,
+    KEY_PREPARE,
+    KEY_CLEANUP,
+    KEY_IGNORE_FAILURE
 };
 
 struct validate_options {
     struct common_options common;
     const char *threads, *cores, *measurements, *reuse, *model;
     enum table_format format;
-    bool svg, steady;
+    const char *prepare, *cleanup; /* commands around every run; NULL none */
+    bool svg, steady, ignore_failure;
     int runs;
     struct sim_config config;
     struct repartitions repartitions;
@@ -48,6 +54,11 @@ static const struct argp_option options_list[] = {
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others slow: wait for a moment in which nobody does before each run, and "
      "repeat a run that was slowed all the same",
+     1},
+    {"prepare", KEY_PREPARE, "CMD", 0,
+     "shell command before every run, which puts back what the run before has changed", 1},
+    {"cleanup", KEY_CLEANUP, "CMD", 0, "shell command after every run", 1},
+    {"ignore-failure", KEY_IGNORE_FAILURE, NULL, 0, "measure runs whose exit status is not 0, too",
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
@@ -114,6 +125,15 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case KEY_SEED:
         options->config.seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
         return 0;
+    case KEY_PREPARE:
+        options->prepare = argument;
+        return 0;
+    case KEY_CLEANUP:
+        options->cleanup = argument;
+        return 0;
+    case KEY_IGNORE_FAILURE:
+        options->ignore_failure = true;
+        return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);
         return 0;
@@ -163,7 +183,8 @@ struct validation {
         size_t count, capacity;
     } configurations;
     struct measurements measurements;
-    double last_run_ns; /* 0: none yet */
+    double last_run_ns;   /* 0: none yet */
+    struct run_end first; /* of the program's first run */
     struct {
         struct shared_cores {
             int cores;
@@ -271,16 +292,44 @@ static double sharing_of(struct validation *validation, int cores) {
     return ratio;
 }
 
+/* A run that fails, or ends otherwise than the first one, did not do what is predicted. */
+static int judge_run(struct validation *validation, int status, struct error *error) {
+    const char *program = validation->options->program[0];
+    if (validation->options->ignore_failure)
+        return 0;
+    bool is_first = !validation->first.known;
+    validation->first.known = true;
+    if (status == 0)
+        return 0;
+    if (is_first)
+        return run_end_refuse(program, status, error);
+    char text[128];
+    run_end_describe(status, text, sizeof text);
+    return error_set(
+        error,
+        "%s failed, %s, after runs that did not: undo with --prepare what a run leaves "
+        "behind",
+        program, text);
+}
+
 static int run_once(struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
+    if (hooks_prepare(error) < 0) {
+        placeholder_free(arguments);
+        return -1;
+    }
     if (validation->options->steady)
         pace_wait(configuration->cores, validation->last_run_ns);
     double sharing = sharing_of(validation, configuration->cores);
     struct pace *pace = pace_start(configuration->cores);
-    int status = programs_measure(arguments, configuration->cores, run, error);
+    int ended = 0;
+    int status = programs_measure(arguments, configuration->cores, run, &ended, error);
     run->pace = pace_stop(pace);
+    hooks_cleanup();
+    if (status == 0)
+        status = judge_run(validation, ended, error);
     run->sharing = sharing;
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
@@ -459,6 +508,7 @@ int command_validate(int argc, char **argv) {
     struct validate_options options;
     argp_parse(&validate_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     struct validation validation = {.options = &options};
+    hooks_set(options.prepare, options.cleanup);
     if (!options.reuse)
         list_configurations(&validation);
     struct error error;

@@ -24,7 +24,7 @@ int command_failed(const struct error *error) {
     progress_end();
     fflush(stdout);
     fprintf(stderr, "persik: %s\n", error->text);
-    return EXIT_FAILED;
+    return error->exit_status ? error->exit_status : EXIT_FAILED;
 }
 
 long option_integer(const char *option, const char *text, long minimum, long maximum) {

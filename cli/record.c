@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/hooks.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
+#include "tracer/tracer.h"
 
 const struct argp_child record_children[] = {{&common_argp, 0, NULL, 0}, {0}};
 
@@ -46,6 +49,15 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case KEY_CATALOG:
         options->catalog = argument;
         return 0;
+    case KEY_PREPARE:
+        options->prepare = argument;
+        return 0;
+    case KEY_CLEANUP:
+        options->cleanup = argument;
+        return 0;
+    case KEY_IGNORE_FAILURE:
+        options->ignore_failure = true;
+        return 0;
     case ARGP_KEY_ARG:
         options->program = option_program(state);
         return 0;
@@ -69,12 +81,15 @@ void record_options_parse(const struct argp *argp, int argc, char **argv,
 int record_into_workspace(const struct record_options *options,
                           int (*stages)(const struct record_options *options, const char *directory,
                                         struct error *error),
-                          const char *const *carried) {
+                          const char *const *carried, const char *what, const char *next) {
     struct error error;
     char *program = programs_resolve(options->program[0], &error);
-    if (!program)
+    if (!program || tracer_check_program(program, &error) < 0) {
+        free(program);
         return command_failed(&error);
+    }
     free(program);
+    hooks_set(options->prepare, options->cleanup);
     struct workspace workspace;
     if (workspace_begin(&workspace, options->common.directory, &error) < 0)
         return command_failed(&error);
@@ -85,5 +100,6 @@ int record_into_workspace(const struct record_options *options,
     }
     if (workspace_commit(&workspace, carried, &error) < 0)
         return command_failed(&error);
+    log_note("%s in %s: next, `persik %s`", what, options->common.directory, next);
     return status == STAGE_KILLED ? EXIT_KILLED : 0;
 }

@@ -96,11 +96,13 @@ static const int forwarded[] = {SIGINT, SIGTERM};
 #define N_FORWARDED (sizeof forwarded / sizeof *forwarded)
 
 static volatile sig_atomic_t target;
+static volatile sig_atomic_t passed_on;
 static struct sigaction before[N_FORWARDED];
 
 static void forward(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved = errno;
+    passed_on = number;
     if (info->si_code != SI_KERNEL) /* that is the terminal, which has told the program too */
         kill((pid_t)target, number);
     errno = saved;
@@ -109,11 +111,13 @@ static void forward(int number, siginfo_t *info, void *context) {
 void sampler_launch_begin_forwarding(const struct launch *launch) {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     target = launch->pid;
+    passed_on = 0;
     for (size_t i = 0; i < N_FORWARDED; i++)
         sigaction(forwarded[i], &action, &before[i]);
 }
 
-void sampler_launch_end_forwarding(void) {
+int sampler_launch_end_forwarding(void) {
     for (size_t i = 0; i < N_FORWARDED; i++)
         sigaction(forwarded[i], &before[i], NULL);
+    return passed_on;
 }

@@ -22,8 +22,9 @@ int sampler_launch_release(struct launch *launch, const char *program, struct er
 void sampler_launch_cancel(struct launch *launch);
 
 /* Until sampler_launch_end_forwarding(), SIGINT and SIGTERM sent to persik go to the program
- * instead. (What is typed on the terminal reaches the program by itself.) */
+ * instead. (What is typed on the terminal reaches the program by itself.) The end gives the last
+ * one; 0 none. */
 void sampler_launch_begin_forwarding(const struct launch *launch);
-void sampler_launch_end_forwarding(void);
+int sampler_launch_end_forwarding(void);
 
 #endif

@@ -129,7 +129,7 @@ static void a_folder_with_other_things_in_it_is_refused(void **state) {
     assert_int_equal(mkdir(directory, 0700), 0);
     write_text(directory, "precious", "letter");
     struct workspace workspace;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(workspace_begin(&workspace, directory, &error), -1);
     assert_non_null(strstr(error.text, "other things"));
     assert_text(directory, "precious", "letter");
