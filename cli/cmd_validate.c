@@ -454,6 +454,14 @@ static int measure_all(struct validation *validation, struct error *error) {
 
 /* ---- the command ---- */
 
+static void explain_refusals(const struct validation *validation) {
+    const struct prediction **all = memory_alloc(validation->n_predicted, sizeof *all);
+    for (size_t i = 0; i < validation->n_predicted; i++)
+        all[i] = &validation->comparisons[i].prediction;
+    prediction_explain_refusals(all, validation->n_predicted, stdout);
+    free(all);
+}
+
 static int print_comparisons(struct validation *validation, const struct model *model,
                              struct error *error) {
     size_t n = validation->configurations.count;
@@ -470,6 +478,8 @@ static int print_comparisons(struct validation *validation, const struct model *
     if (validation->options->svg)
         return comparison_draw(validation->comparisons, n, program, error);
     comparison_print(validation->comparisons, n, program, validation->options->format, stdout);
+    if (validation->options->format == FORMAT_TABLE)
+        explain_refusals(validation);
     return 0;
 }
 
@@ -490,6 +500,13 @@ static int validate(struct validation *validation, struct model *model, struct e
     if (!options->reuse && measure_all(validation, error) < 0)
         return -1;
     return print_comparisons(validation, model, error);
+}
+
+static bool lacks_figures(const struct validation *validation) {
+    for (size_t i = 0; i < validation->n_predicted; i++)
+        if (validation->comparisons[i].prediction.no_figures)
+            return true;
+    return false;
 }
 
 static void free_validation(struct validation *validation) {
@@ -514,8 +531,9 @@ int command_validate(int argc, char **argv) {
     struct error error;
     struct model *model = prediction_load_model(options.common.directory, options.model, &error);
     int status = model ? validate(&validation, model, &error) : -1;
+    bool refused = lacks_figures(&validation);
     free_validation(&validation);
     free(options.repartitions.items);
     model_free(model);
-    return status < 0 ? command_failed(&error) : 0;
+    return status < 0 ? command_failed(&error) : refused ? EXIT_NO_FIGURES : 0;
 }

@@ -5,7 +5,13 @@
 #define PERSIK_CLI_COMMAND_H
 
 /* Exit statuses of every subcommand. */
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ASSERTION = 3, EXIT_KILLED = 4 };
+enum {
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_ASSERTION = 3,
+    EXIT_KILLED = 4,    /* of those that record */
+    EXIT_NO_FIGURES = 4 /* of those that simulate */
+};
 
 struct command {
     const char *name;

@@ -39,12 +39,18 @@ struct error_summary comparison_summary(const struct comparison *comparisons, si
                                         double error_of(const struct comparison *)) {
     double *errors = memory_alloc(n, sizeof *errors);
     struct error_summary summary = {0};
-    for (size_t i = 0; i < n; i++) {
-        errors[i] = fabs(error_of(&comparisons[i]));
-        summary.mean += errors[i] / (double)n;
+    size_t known = 0; /* those without figures have no error */
+    for (size_t i = 0; i < n; i++)
+        if (!comparisons[i].prediction.no_figures)
+            errors[known++] = fabs(error_of(&comparisons[i]));
+    if (known > 0) {
+        for (size_t i = 0; i < known; i++)
+            summary.mean += errors[i] / (double)known;
+        summary.median = median_of(errors, known);
+        summary.worst = errors[known - 1];
+    } else {
+        summary = (struct error_summary){NAN, NAN, NAN};
     }
-    summary.median = median_of(errors, n);
-    summary.worst = errors[n - 1];
     free(errors);
     return summary;
 }
@@ -69,6 +75,7 @@ static const struct table_column columns[] = {
     {"own_run_ns", NULL},
     {"own_error", "error without"},
     {"own_cpu_utilisation", NULL},
+    {"no_figures", NULL},
     {"equal_speed_run_ns", NULL}, /* from here on only where it is known */
     {"equal_speed_error", "at equal speed"},
 };
@@ -105,6 +112,7 @@ static void add_row(struct table *table, const struct comparison *comparison, bo
     table_add_number(table, measurement_own_run_ns(measurement), UNIT_TIME);
     table_add_signed_share(table, comparison_own_error(comparison));
     table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
+    table_add_text(table, comparison->prediction.no_figures);
     if (speeds_known) {
         table_add_number(
             table, measurement_run_ns_at(comparison->measurement, comparison->recorded), UNIT_TIME);
@@ -207,6 +215,8 @@ static void print_json(const struct table *table, const char *program, const str
 }
 
 static void print_summary(const char *of, struct error_summary summary, FILE *out) {
+    if (isnan(summary.mean)) /* no configuration has figures */
+        return;
     fprintf(out, "%s: mean %.1f %%, median %.1f %%, worst %.1f %%\n", of, 100 * summary.mean,
             100 * summary.median, 100 * summary.worst);
 }
