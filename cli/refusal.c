@@ -19,6 +19,11 @@ char *refusal_of_rules(const struct model *model, const int *own_threads, const 
                 "%s: how its work follows its threads is unknown: give --partition "
                 "%s=shared|fixed|perthread",
                 pool->name, pool->name);
+        if (pool->one_thread && *pool->one_thread && pool_threads[p] == 1 && own_threads[p] != 1)
+            return memory_format("%s: with one thread the program goes another way (%s), which was "
+                                 "not recorded: record it, or give --partition %s=RULE if it does "
+                                 "the same work",
+                                 pool->name, pool->one_thread, pool->name);
     }
     return NULL;
 }
