@@ -432,7 +432,23 @@ static void print_spread(const struct model *model) {
                  100 * model->cpu_spread);
 }
 
+#define NOTED_MISS 0.1
+
+/* A model that misses its own recorded run is no better elsewhere. */
+static void print_misses(const struct model *model) {
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        double error = check->simulated / check->measured - 1;
+        if (fabs(error) > NOTED_MISS)
+            log_warning(
+                "the model misses the %s of its own recorded run by %+.1f %%: expect as much "
+                "of these figures",
+                check->what, 100 * error);
+    }
+}
+
 static void print_reservations(const struct model *model) {
+    print_misses(model);
     for (size_t i = 0; i < model->n_pools; i++)
         print_rule(&model->pools[i]);
     if (model->n_notes > 0)
