@@ -10,6 +10,18 @@ int error_set(struct error *error, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
+    error->exit_status = 0;
+    return -1;
+}
+
+int error_set_exit(struct error *error, int exit_status, const char *format, ...) {
+    if (!error)
+        return -1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    error->exit_status = exit_status;
     return -1;
 }
 

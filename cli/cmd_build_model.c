@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/prediction.h"
 #include "cli/quantity.h"
+#include "cli/refusal.h"
 #include "cli/scope.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
@@ -179,56 +180,67 @@ static const struct thread_choice own = {.label = "as profiled"};
 static const char without_probes[] = "without probes";
 
 static int simulate_itself(const struct model *model, const struct trace *trace,
-                           struct prediction *prediction, struct error *error) {
-    const struct sim_config config = {.seed = 1};
-    return prediction_make(model, &own, trace->meta.cores, &config, prediction, error);
+                           struct sim_result *result, struct error *error) {
+    const struct sim_config config = {.seed = 1, .cores = trace->meta.cores};
+    return sim_predict(model, &config, result, error);
 }
 
 /* What is missed is the larger of the shares of running time and CPU utilisation. */
 static struct modelgen_trial try_out(const struct model *model, void *context) {
     const struct trace *trace = context;
-    struct prediction prediction;
+    struct sim_result result;
     struct error unused;
-    if (simulate_itself(model, trace, &prediction, &unused) < 0)
+    if (simulate_itself(model, trace, &result, &unused) < 0)
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
-    const struct sim_result *result = &prediction.result;
-    struct modelgen_trial trial = {.misfit =
-                                       fabs(result->run_ns.mean / attaching_run_ns(trace) - 1),
-                                   .stalls = result->stalls > 0};
+    struct modelgen_trial trial = {.misfit = fabs(result.run_ns.mean / attaching_run_ns(trace) - 1),
+                                   .stalls = result.stalls > 0};
     if (trace->meta.has_slices)
-        trial.misfit = fmax(trial.misfit,
-                            fabs(result->cpu_utilisation.mean / measured_utilisation(trace) - 1));
-    prediction_free(&prediction);
+        trial.misfit =
+            fmax(trial.misfit, fabs(result.cpu_utilisation.mean / measured_utilisation(trace) - 1));
+    sim_result_free(&result);
     return trial;
 }
 
-/* Of the model as it was recorded, before its CPU demands are corrected. */
-static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
-    struct prediction prediction;
-    if (simulate_itself(model, trace, &prediction, error) < 0)
-        return -1;
-    const struct sim_result *result = &prediction.result;
+static void add_checks(struct model *model, const struct trace *trace,
+                       const struct sim_result *result) {
+    const struct prediction prediction = {
+        .threads = &own, .cores = trace->meta.cores, .result = *result};
     prediction_warn_of_stalls(&prediction);
     modelgen_add_check(model, "running time", attaching_run_ns(trace) / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
                            result->cpu_utilisation.mean);
-    prediction_free(&prediction);
-    return 0;
+}
+
+/* Of the model as it was recorded, before its CPU demands are corrected. 1: it has no figures, for
+ * it came to a standstill. */
+static int check_itself(struct model *model, const struct trace *trace, struct error *error) {
+    struct sim_result result;
+    if (simulate_itself(model, trace, &result, error) < 0)
+        return -1;
+    double cpu_ns = trace->meta.has_slices ? attaching_on_core_ns(trace) : NAN;
+    char *refused = refusal_of_own_run(model, &result, cpu_ns);
+    if (refused)
+        modelgen_add_standstill(model, refused);
+    else
+        add_checks(model, trace, &result);
+    sim_result_free(&result);
+    free(refused);
+    return refused ? 1 : 0;
 }
 
 /* The recorded runs without probes are what the corrected model stands for. They tell whether a
  * traced run that it misses was out of the ordinary. */
 static int check_untraced(struct model *model, const struct trace *trace, struct error *error) {
-    struct prediction prediction;
+    struct sim_result result;
     if (trace->meta.untraced_run_ns == 0)
         return 0;
-    if (simulate_itself(model, trace, &prediction, error) < 0)
+    if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
     modelgen_add_check(model, without_probes, recorded_untraced_ns(&trace->meta) / 1e9,
-                       prediction.result.run_ns.mean / 1e9);
-    prediction_free(&prediction);
+                       result.run_ns.mean / 1e9);
+    sim_result_free(&result);
     return 0;
 }
 
@@ -291,7 +303,11 @@ static void print_summary(const struct model *model) {
     print_waiting(model);
     print_refills(model);
     printf("\n");
-    print_checks(model);
+    if (model->n_checks > 0)
+        print_checks(model);
+    else
+        printf(
+            "self-check: none: simulated as it was recorded, the program comes to a standstill\n");
     if (model->n_notes + model->n_outside > 0)
         printf("\nNot modelled exactly:\n");
     for (size_t i = 0; i < model->n_outside; i++)
@@ -351,6 +367,7 @@ static int save(const struct model *model, const char *directory, struct error *
     return status;
 }
 
+/* 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int build(const struct build_options *options, const struct recording *recording,
                  struct error *error) {
     struct modelgen_options modelgen = options->modelgen;
@@ -362,23 +379,25 @@ static int build(const struct build_options *options, const struct recording *re
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
+    bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->refills);
     if (status == 0)
         status = check_untraced(model, recording->trace, error);
     struct error second;
     /* One that stalls is kept too: `persik graph` shows what is wrong with it. */
-    if (save(model, options->common.directory, status == 0 ? error : &second) != 0)
+    if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
         status = -1;
-    if (status == 0 && options->explain) {
+    if (status >= 0 && options->explain) {
         status = explanation_print(model, options->explain, error);
-    } else if (status == 0) {
+    } else if (status >= 0) {
+        status = 0;
         print_summary(model);
         warn_of_checks(model);
         log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
                  options->common.directory, WORKSPACE_MODEL);
     }
     model_free(model);
-    return status;
+    return status == 0 && refused ? EXIT_NO_FIGURES : status;
 }
 
 int command_build_model(int argc, char **argv) {
@@ -393,5 +412,5 @@ int command_build_model(int argc, char **argv) {
     if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);
-    return status < 0 ? command_failed(&error) : 0;
+    return status < 0 ? command_failed(&error) : status;
 }

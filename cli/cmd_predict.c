@@ -150,7 +150,9 @@ static const struct argp predict_argp = {
     .doc = "Simulates the model in each configuration, every combination of --threads and "
            "--cores, and prints running time, throughput, response time and utilisation, each with "
            "the interval in which a real run is expected in 90 of 100 cases. Same model, same "
-           "seed: same figures.\v"
+           "seed: same figures. A configuration in "
+           "which the simulated threads come to wait for nothing, or whose number of threads the "
+           "work follows nobody knows how, gets none: exit status 4.\v"
            "Examples:\n"
            "  persik predict --threads 16 --cores 8\n"
            "  persik predict --threads 1:32 --cores 1,2,4,8 --format csv\n"
@@ -236,6 +238,7 @@ static const struct table_column sweep_columns[] = {
     {"disk_utilisation_half_width", NULL},
     {"disk_utilisation_simulation_half_width", NULL},
     {"replications", NULL},
+    {"no_figures", NULL},
 };
 enum { SWEEP_COLUMNS = sizeof sweep_columns / sizeof *sweep_columns };
 enum {
@@ -305,26 +308,35 @@ static void add_threads_cell(struct table *table, const struct model *model,
 }
 
 static void add_sweep_row(struct table *table, const struct model *model,
-                          const struct prediction *prediction, double first_run_ns) {
+                          const struct prediction *prediction, double compared_ns) {
     const struct sim_result *result = &prediction->result;
     add_threads_cell(table, model, prediction);
     table_add_integer(table, prediction->cores);
     const struct uncertainty parts = uncertainty_find(model, prediction);
     double uncertainty = uncertainty_share(&parts);
     add_predicted(table, result->run_ns, uncertainty, UNIT_TIME);
-    table_add_number(table, first_run_ns / result->run_ns.mean, UNIT_NONE);
+    table_add_number(table, compared_ns / result->run_ns.mean, UNIT_NONE);
     add_task_cells(table, result, uncertainty);
     add_utilisation(table, result->cpu_utilisation, uncertainty);
     add_utilisation(table, result->disk_utilisation, uncertainty);
     table_add_integer(table, result->replications);
+    table_add_text(table, prediction->no_figures);
+}
+
+/* What speed-ups are given against: the first configuration that has figures. */
+static double first_run_ns(const struct sweep *sweep) {
+    for (size_t i = 0; i < sweep->count; i++)
+        if (!sweep->predictions[i].no_figures)
+            return sweep->predictions[i].result.run_ns.mean;
+    return NAN;
 }
 
 static struct table *sweep_table(const struct model *model, const struct sweep *sweep,
                                  const struct table_column *columns) {
     struct table *table = table_new(columns, SWEEP_COLUMNS);
+    double compared_ns = first_run_ns(sweep);
     for (size_t i = 0; i < sweep->count; i++)
-        add_sweep_row(table, model, &sweep->predictions[i],
-                      sweep->predictions[0].result.run_ns.mean);
+        add_sweep_row(table, model, &sweep->predictions[i], compared_ns);
     return table;
 }
 
@@ -449,7 +461,23 @@ static void print_uncertainty(const struct model *model, const struct prediction
         100 * parts.threads, 100 * parts.cores, 100 * run_ns->half_width / run_ns->mean);
 }
 
+#define NOTED_MISS 0.1
+
+/* A model that misses its own recorded run is no better elsewhere. */
+static void print_misses(const struct model *model) {
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        double error = check->simulated / check->measured - 1;
+        if (fabs(error) > NOTED_MISS)
+            log_warning(
+                "the model misses the %s of its own recorded run by %+.1f %%: expect as much "
+                "of these figures",
+                check->what, 100 * error);
+    }
+}
+
 static void print_reservations(const struct model *model) {
+    print_misses(model);
     for (size_t i = 0; i < model->n_pools; i++)
         print_rule(&model->pools[i]);
     if (model->n_notes > 0)
@@ -458,6 +486,8 @@ static void print_reservations(const struct model *model) {
 }
 
 static json_t *prediction_json(const struct model *model, const struct prediction *prediction) {
+    if (prediction->no_figures)
+        return json_pack("{s:n, s:n}", "pools", "objects");
     struct table *pools = pool_table(model, &prediction->result);
     struct table *objects = object_table(model, &prediction->result, SIZE_MAX);
     const struct uncertainty parts = uncertainty_find(model, prediction);
@@ -481,6 +511,15 @@ static void print_json(const struct predict_options *options, const struct model
                      stdout);
 }
 
+static size_t explain_refusals(const struct sweep *sweep) {
+    const struct prediction **all = memory_alloc(sweep->count, sizeof *all);
+    for (size_t i = 0; i < sweep->count; i++)
+        all[i] = &sweep->predictions[i];
+    size_t refused = prediction_explain_refusals(all, sweep->count, stdout);
+    free(all);
+    return refused;
+}
+
 static void print_sweep(const struct predict_options *options, const struct model *model,
                         const struct sweep *sweep) {
     struct table_column columns[SWEEP_COLUMNS];
@@ -489,7 +528,7 @@ static void print_sweep(const struct predict_options *options, const struct mode
     switch (options->format) {
     case FORMAT_TABLE:
         table_print_text(table, stdout);
-        if (sweep->count == 1)
+        if (explain_refusals(sweep) == 0 && sweep->count == 1)
             print_details(model, &sweep->predictions[0].result);
         print_reservations(model);
         for (size_t i = 0; i < sweep->count; i++)
@@ -515,6 +554,13 @@ static int check_assertions(const struct predict_options *options, const struct 
             const struct prediction *prediction = &sweep->predictions[i];
             double value;
             enum unit unit;
+            if (prediction->no_figures) {
+                fprintf(stderr,
+                        "persik: assertion '%s' fails with threads %s, cores %d: no figures\n",
+                        assertion->text, prediction->threads->label, prediction->cores);
+                status = EXIT_ASSERTION;
+                continue;
+            }
             const char *lack = assertion_lacks(assertion, &prediction->result);
             if (lack) {
                 fprintf(stderr,
@@ -537,6 +583,13 @@ static int check_assertions(const struct predict_options *options, const struct 
 }
 
 /* ---- the command ---- */
+
+static bool lacks_figures(const struct sweep *sweep) {
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->predictions[i].no_figures)
+            return true;
+    return false;
+}
 
 static int check_arrivals(const struct predict_options *options, const struct model *model,
                           struct error *error) {
@@ -565,7 +618,8 @@ static int predict(const struct predict_options *options, struct model *model,
     repartitions_warn(model);
     scope_warn(model);
     print_sweep(options, model, sweep);
-    return check_assertions(options, sweep);
+    int status = check_assertions(options, sweep);
+    return status ? status : lacks_figures(sweep) ? EXIT_NO_FIGURES : 0;
 }
 
 int command_predict(int argc, char **argv) {

@@ -14,6 +14,9 @@ static const struct argp_option options_list[] = {
     OPTION_RATE,
     OPTION_PLAIN_RUNS,
     OPTION_STEADY,
+    OPTION_PREPARE,
+    OPTION_CLEANUP,
+    OPTION_IGNORE_FAILURE,
     OPTION_FOLLOW,
     OPTION_NO_BLOCK_IO,
     OPTION_NO_EVICTIONS,
@@ -61,10 +64,14 @@ static int run_with_catalog(const struct record_options *options, const char *di
                             const struct user_catalog *catalog, struct error *error) {
     if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
         return -1;
+    struct run_end first = {0};
     if (!options->no_sample) {
         log_note("first run: sampling");
-        if (stage_sample(options->program, directory, options->rate_hz, error) < 0 ||
-            interrupt_check(error) < 0)
+        struct sample_stage stage = {.program = options->program,
+                                     .directory = directory,
+                                     .rate_hz = options->rate_hz,
+                                     .ignore_failure = options->ignore_failure};
+        if (stage_sample(&stage, &first, error) < 0 || interrupt_check(error) < 0)
             return -1;
     }
     if (!options->no_source)
@@ -76,9 +83,11 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .directory = directory,
         .plain_runs = options->plain_runs,
         .steady = options->steady,
+        .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
+        .first = &first,
         .catalog = catalog,
         .facts_directory = directory,
     };
@@ -103,8 +112,6 @@ int command_profile(int argc, char **argv) {
     static const char *const carried[] = {WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&profile_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, true, run_stages, carried);
-    if (status == 0 || status == EXIT_KILLED)
-        log_note("the recording is in %s: next, `persik build-model`", options.common.directory);
-    return status;
+    return record_into_workspace(&options, true, run_stages, carried, "the recording is",
+                                 "build-model");
 }

@@ -6,9 +6,9 @@
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/programs.h"
 #include "cli/tally.h"
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
@@ -50,7 +50,7 @@ static void print_program(const struct trace_meta *meta) {
 static void print_run(const struct trace *trace) {
     char time[QUANTITY_BYTES];
     char status[128];
-    programs_describe_status(trace->meta.exit_status, status, sizeof status);
+    run_end_describe(trace->meta.exit_status, status, sizeof status);
     printf("run        %s with %zu threads on %d cores, %s%s\n",
            quantity_show((double)trace->meta.run_ns, UNIT_TIME, time), trace->n_threads,
            trace->meta.cores, status, trace->meta.complete ? "" : "; the trace is incomplete");

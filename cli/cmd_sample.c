@@ -1,13 +1,13 @@
 /* persik sample: stage 1 alone. */
 #include <argp.h>
 
-#include "base/log.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
 
-static const struct argp_option options_list[] = {OPTION_RATE, {0}};
+static const struct argp_option options_list[] = {
+    OPTION_RATE, OPTION_PREPARE, OPTION_CLEANUP, OPTION_IGNORE_FAILURE, {0}};
 
 static const struct argp sample_argp = {
     .options = options_list,
@@ -23,7 +23,12 @@ static const struct argp sample_argp = {
 
 static int run_sample(const struct record_options *options, const char *directory,
                       struct error *error) {
-    return stage_sample(options->program, directory, options->rate_hz, error);
+    struct sample_stage stage = {.program = options->program,
+                                 .directory = directory,
+                                 .rate_hz = options->rate_hz,
+                                 .ignore_failure = options->ignore_failure};
+    struct run_end end = {0};
+    return stage_sample(&stage, &end, error);
 }
 
 int command_sample(int argc, char **argv) {
@@ -31,8 +36,5 @@ int command_sample(int argc, char **argv) {
                                           WORKSPACE_EVICTIONS, WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&sample_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, false, run_sample, carried);
-    if (status == 0 || status == EXIT_KILLED)
-        log_note("the samples are in %s: next, `persik trace`", options.common.directory);
-    return status;
+    return record_into_workspace(&options, false, run_sample, carried, "the samples are", "trace");
 }

@@ -1,20 +1,17 @@
 /* persik trace: stage 3 alone. */
 #include <argp.h>
 
-#include "base/log.h"
 #include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
 
-static const struct argp_option options_list[] = {OPTION_PLAIN_RUNS,
-                                                  OPTION_STEADY,
-                                                  OPTION_FOLLOW,
-                                                  OPTION_NO_BLOCK_IO,
-                                                  OPTION_NO_EVICTIONS,
-                                                  OPTION_CATALOG,
-                                                  {0}};
+static const struct argp_option options_list[] = {OPTION_PLAIN_RUNS,     OPTION_STEADY,
+                                                  OPTION_PREPARE,        OPTION_CLEANUP,
+                                                  OPTION_IGNORE_FAILURE, OPTION_FOLLOW,
+                                                  OPTION_NO_BLOCK_IO,    OPTION_NO_EVICTIONS,
+                                                  OPTION_CATALOG,        {0}};
 
 static const struct argp trace_argp = {
     .options = options_list,
@@ -42,6 +39,7 @@ static int run_trace(const struct record_options *options, const char *directory
         .directory = directory,
         .plain_runs = options->plain_runs,
         .steady = options->steady,
+        .ignore_failure = options->ignore_failure,
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
@@ -58,8 +56,5 @@ int command_trace(int argc, char **argv) {
                                           WORKSPACE_CACHE, NULL};
     struct record_options options;
     record_options_parse(&trace_argp, argc, argv, &options);
-    int status = record_into_workspace(&options, true, run_trace, carried);
-    if (status == 0 || status == EXIT_KILLED)
-        log_note("the trace is in %s: next, `persik build-model`", options.common.directory);
-    return status;
+    return record_into_workspace(&options, true, run_trace, carried, "the trace is", "build-model");
 }

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hooks.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
 #include "base/rerun.h"
+#include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/load.h"
@@ -32,14 +34,18 @@ enum {
     KEY_REUSE,
     KEY_MODEL,
     KEY_SEED,
-    KEY_PARTITION
+    KEY_PARTITION,
+    KEY_PREPARE,
+    KEY_CLEANUP,
+    KEY_IGNORE_FAILURE
 };
 
 struct validate_options {
     struct common_options common;
     const char *threads, *cores, *measurements, *reuse, *model;
     enum table_format format;
-    bool svg, steady;
+    const char *prepare, *cleanup; /* commands around every run; NULL none */
+    bool svg, steady, ignore_failure;
     int runs;
     struct sim_config config;
     struct repartitions repartitions;
@@ -53,6 +59,11 @@ static const struct argp_option options_list[] = {
     {"steady", KEY_STEADY, NULL, 0,
      "on a machine that others slow: wait for a moment in which nobody does before each run, and "
      "repeat a run that was slowed all the same",
+     1},
+    {"prepare", KEY_PREPARE, "CMD", 0,
+     "shell command before every run, which puts back what the run before has changed", 1},
+    {"cleanup", KEY_CLEANUP, "CMD", 0, "shell command after every run", 1},
+    {"ignore-failure", KEY_IGNORE_FAILURE, NULL, 0, "measure runs whose exit status is not 0, too",
      1},
     {"measurements", KEY_MEASUREMENTS, "FILE", 0, "write every run's time to FILE (CSV)", 2},
     {"reuse", KEY_REUSE, "FILE", 0, "take the measurements from FILE, run nothing", 2},
@@ -119,6 +130,15 @@ static error_t parse_validate(int key, char *argument, struct argp_state *state)
     case KEY_SEED:
         options->config.seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
         return 0;
+    case KEY_PREPARE:
+        options->prepare = argument;
+        return 0;
+    case KEY_CLEANUP:
+        options->cleanup = argument;
+        return 0;
+    case KEY_IGNORE_FAILURE:
+        options->ignore_failure = true;
+        return 0;
     case KEY_PARTITION:
         add_repartition(options, argument);
         return 0;
@@ -168,7 +188,8 @@ struct validation {
         size_t count, capacity;
     } configurations;
     struct measurements measurements;
-    double last_run_ns; /* 0: none yet */
+    double last_run_ns;   /* 0: none yet */
+    struct run_end first; /* of the program's first run */
     struct thread_sweep recorded_sweep;
     struct configuration recorded; /* what the model was recorded in; no threads: it has none */
     bool recorded_ran_last;
@@ -287,16 +308,44 @@ enum { MOST_REPETITIONS = 2 }; /* of a disturbed run */
 /* With --steady, of one and, for each that is wanted, of all: a machine may never get quiet. */
 enum { MOST_STEADY_REPETITIONS = 6, MEAN_STEADY_REPETITIONS = 2 };
 
+/* A run that fails, or ends otherwise than the first one, did not do what is predicted. */
+static int judge_run(struct validation *validation, int status, struct error *error) {
+    const char *program = validation->options->program[0];
+    if (validation->options->ignore_failure)
+        return 0;
+    bool is_first = !validation->first.known;
+    validation->first.known = true;
+    if (status == 0)
+        return 0;
+    if (is_first)
+        return run_end_refuse(program, status, error);
+    char text[128];
+    run_end_describe(status, text, sizeof text);
+    return error_set(
+        error,
+        "%s failed, %s, after runs that did not: undo with --prepare what a run leaves "
+        "behind",
+        program, text);
+}
+
 static int run_once(struct validation *validation, const struct configuration *configuration,
                     struct program_run *run, struct error *error) {
     bool steady = validation->options->steady;
     char **arguments = placeholder_fill(validation->options->program, configuration->threads,
                                         configuration->cores);
+    if (hooks_prepare(error) < 0) {
+        placeholder_free(arguments);
+        return -1;
+    }
     if (steady)
         pace_wait(configuration->cores, validation->last_run_ns);
     struct pace *pace = steady ? pace_start(configuration->cores) : NULL;
-    int status = programs_measure(arguments, configuration->cores, run, error);
+    int ended = 0;
+    int status = programs_measure(arguments, configuration->cores, run, &ended, error);
     run->pace = pace_stop(pace);
+    hooks_cleanup();
+    if (status == 0)
+        status = judge_run(validation, ended, error);
     validation->last_run_ns = status < 0 ? 0 : (double)run->run_ns;
     placeholder_free(arguments);
     if (status < 0)
@@ -459,6 +508,14 @@ static int measure_interruptibly(struct validation *validation, struct error *er
 
 /* ---- the command ---- */
 
+static void explain_refusals(const struct validation *validation) {
+    const struct prediction **all = memory_alloc(validation->n_predicted, sizeof *all);
+    for (size_t i = 0; i < validation->n_predicted; i++)
+        all[i] = &validation->comparisons[i].prediction;
+    prediction_explain_refusals(all, validation->n_predicted, stdout);
+    free(all);
+}
+
 static struct reference reference_of(const struct validation *validation,
                                      const struct model *model) {
     const struct configuration *recorded = &validation->recorded;
@@ -489,6 +546,8 @@ static int print_comparisons(struct validation *validation, const struct model *
         return comparison_draw(validation->comparisons, n, program, error);
     comparison_print(validation->comparisons, n, program, &reference,
                      drift_of(measurements, &reference), validation->options->format, stdout);
+    if (validation->options->format == FORMAT_TABLE)
+        explain_refusals(validation);
     return 0;
 }
 
@@ -512,6 +571,13 @@ static int validate(struct validation *validation, struct model *model, struct e
     return print_comparisons(validation, model, error);
 }
 
+static bool lacks_figures(const struct validation *validation) {
+    for (size_t i = 0; i < validation->n_predicted; i++)
+        if (validation->comparisons[i].prediction.no_figures)
+            return true;
+    return false;
+}
+
 static void free_validation(struct validation *validation) {
     for (size_t i = 0; i < validation->n_predicted; i++)
         prediction_free(&validation->comparisons[i].prediction);
@@ -528,13 +594,15 @@ int command_validate(int argc, char **argv) {
     struct validate_options options;
     argp_parse(&validate_argp, argc, argv, ARGP_IN_ORDER, NULL, &options);
     struct validation validation = {.options = &options};
+    hooks_set(options.prepare, options.cleanup);
     if (!options.reuse)
         list_configurations(&validation);
     struct error error;
     struct model *model = prediction_load_model(options.common.directory, options.model, &error);
     int status = model ? validate(&validation, model, &error) : -1;
+    bool refused = lacks_figures(&validation);
     free_validation(&validation);
     free(options.repartitions.items);
     model_free(model);
-    return status < 0 ? command_failed(&error) : 0;
+    return status < 0 ? command_failed(&error) : refused ? EXIT_NO_FIGURES : 0;
 }

@@ -5,7 +5,14 @@
 #define PERSIK_CLI_COMMAND_H
 
 /* Exit statuses of every subcommand; EXIT_SIGNAL and the number of the signal that ended it. */
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_ASSERTION = 3, EXIT_KILLED = 4, EXIT_SIGNAL = 128 };
+enum {
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_ASSERTION = 3,
+    EXIT_KILLED = 4,     /* of those that record */
+    EXIT_NO_FIGURES = 4, /* of those that simulate */
+    EXIT_SIGNAL = 128
+};
 
 struct command {
     const char *name;

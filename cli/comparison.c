@@ -48,10 +48,10 @@ bool comparison_is_inside(const struct comparison *comparison) {
 struct error_summary comparison_summary(const struct comparison *comparisons, size_t n,
                                         double error_of(const struct comparison *)) {
     double *errors = memory_alloc(n, sizeof *errors);
-    size_t known = 0;
+    size_t known = 0; /* those without figures have no error */
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        double error = fabs(error_of(&comparisons[i]));
+        double error = comparisons[i].prediction.no_figures ? NAN : fabs(error_of(&comparisons[i]));
         if (!isfinite(error))
             continue;
         errors[known++] = error;
@@ -94,7 +94,8 @@ static const struct table_column columns[] = {
     {"own_error_low", NULL},
     {"own_error_high", NULL},
     {"own_cpu_utilisation", NULL},
-    {"equal_speed_run_ns", NULL},
+    {"no_figures", NULL},
+    {"equal_speed_run_ns", NULL}, /* from here on only where it is known */
     {"equal_speed_run_low_ns", NULL},
     {"equal_speed_run_high_ns", NULL},
     {"equal_speed_error", "at equal speed"},
@@ -151,6 +152,7 @@ static void add_row(struct table *table, const struct comparison *comparison) {
     add_time_range(table, measurement_own_run_ns(measurement));
     table_add_share_range(table, own.value, own.low, own.high);
     table_add_number(table, measurement_own_utilisation(measurement), UNIT_SHARE);
+    table_add_text(table, comparison->prediction.no_figures);
     add_time_range(table, comparison->equal_speed_ns);
     table_add_share_range(table, equal.value, equal.low, equal.high);
 }

@@ -21,7 +21,9 @@ void usage_error(const char *format, ...) {
 int command_failed(const struct error *error) {
     log_error("%s", error->text);
     int number = interrupt_signal();
-    return number ? EXIT_SIGNAL + number : EXIT_FAILED;
+    if (number)
+        return EXIT_SIGNAL + number;
+    return error->exit_status ? error->exit_status : EXIT_FAILED;
 }
 
 long option_integer(const char *option, const char *text, long minimum, long maximum) {

@@ -20,7 +20,7 @@ extern const struct argp format_argp;
 /* Prints `persik: ...` and ends the process with status 2. */
 _Noreturn void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints `persik: TEXT` and returns EXIT_FAILED. */
+/* Prints `persik: TEXT` and returns the exit status: EXIT_FAILED, or what the error says. */
 int command_failed(const struct error *error);
 
 /* A whole number or a number in full; anything else, an overflow or a value outside

@@ -1,13 +1,13 @@
 #include "cli/prediction.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/refusal.h"
 #include "cli/workspace.h"
-
-/* Operations that went wrong: with less, the figures are hardly touched. */
-#define STALLS_THAT_MATTER 0.01
 
 struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
     if (path)
@@ -24,9 +24,75 @@ struct model *prediction_load_model(const char *directory, const char *path, str
     return model;
 }
 
+/* ---- one configuration ---- */
+
+double prediction_recorded_cpu_ns(const struct model *model) {
+    double run_s = NAN, utilisation = NAN;
+    for (size_t i = 0; i < model->n_checks; i++) {
+        const struct model_check *check = &model->checks[i];
+        if (strcmp(check->what, "running time") == 0)
+            run_s = check->measured;
+        else if (strcmp(check->what, "CPU utilisation") == 0)
+            utilisation = check->measured;
+    }
+    return run_s * 1e9 * utilisation * model->machine.cores * model->cpu_correction;
+}
+
+/* Judges a run that came to a standstill by the recorded configuration's. */
+static int judge(const struct model *model, const struct sim_config *base, const int *own_threads,
+                 struct prediction *prediction, struct error *error) {
+    double recorded_cpu_ns = prediction_recorded_cpu_ns(model);
+    size_t bytes = model->n_pools * sizeof *own_threads;
+    if (prediction->cores == model->machine.cores &&
+        memcmp(own_threads, prediction->pool_threads, bytes) == 0) {
+        prediction->no_figures = refusal_of_own_run(model, &prediction->result, recorded_cpu_ns);
+        return 0;
+    }
+    struct sim_config config = *base;
+    struct sim_result own;
+    config.pool_threads = own_threads;
+    config.cores = model->machine.cores;
+    if (sim_predict(model, &config, &own, error) < 0)
+        return -1;
+    char *refused = refusal_of_own_run(model, &own, recorded_cpu_ns);
+    prediction->no_figures = refusal_of_run(model, own_threads, prediction->pool_threads,
+                                            &prediction->result, refused ? NULL : &own);
+    sim_result_free(&own);
+    free(refused);
+    return 0;
+}
+
+/* So that no figure is shown by mistake. */
+static void blank(struct sim_result *result) {
+    const struct estimate none = {NAN, NAN};
+    sim_result_free(result);
+    result->run_ns = result->tasks = result->throughput_hz = result->response_ns =
+        result->response_p50_ns = result->response_p95_ns = result->response_p99_ns =
+            result->cpu_utilisation = result->cpu_ns = result->disk_utilisation = none;
+}
+
+static int simulate(const struct model *model, const struct sim_config *base,
+                    const int *own_threads, struct prediction *prediction, struct error *error) {
+    prediction->no_figures = refusal_of_rules(model, own_threads, prediction->pool_threads);
+    if (!prediction->no_figures) {
+        struct sim_config config = *base;
+        config.pool_threads = prediction->pool_threads;
+        config.cores = prediction->cores;
+        if (sim_predict(model, &config, &prediction->result, error) < 0)
+            return -1;
+        if (refusal_is_due(&prediction->result) &&
+            judge(model, base, own_threads, prediction, error) < 0)
+            return -1;
+    }
+    if (prediction->no_figures)
+        blank(&prediction->result);
+    return 0;
+}
+
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error) {
+    const struct thread_choice recorded = {0};
     int *pool_threads = thread_choice_resolve(threads, model, error);
     if (!pool_threads)
         return -1;
@@ -35,23 +101,25 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
         .cores = cores ? cores : model->machine.cores,
         .pool_threads = pool_threads,
     };
-    struct sim_config config = *base;
-    config.pool_threads = pool_threads;
-    config.cores = prediction->cores;
-    if (sim_predict(model, &config, &prediction->result, error) == 0)
+    int *own_threads = thread_choice_resolve(&recorded, model, error);
+    int status = own_threads ? simulate(model, base, own_threads, prediction, error) : -1;
+    free(own_threads);
+    if (status == 0)
         return 0;
-    free(pool_threads);
-    *prediction = (struct prediction){0};
-    return error_prefix(error, "threads %s, cores %d", threads->label,
-                        cores ? cores : model->machine.cores);
+    int named_cores = prediction->cores;
+    prediction_free(prediction);
+    return error_prefix(error, "threads %s, cores %d", threads->label, named_cores);
 }
 
 void prediction_free(struct prediction *prediction) {
     if (prediction->pool_threads)
         sim_result_free(&prediction->result);
     free(prediction->pool_threads);
+    free(prediction->no_figures);
     *prediction = (struct prediction){0};
 }
+
+/* ---- what is to be said ---- */
 
 /* Stalls for each operation on an object of the model: what part of them went wrong. */
 static double stalled_share(const struct sim_result *result) {
@@ -70,13 +138,48 @@ void prediction_warn_of_stalls(const struct prediction *worst) {
     if (!worst || worst->result.stalls <= 0)
         return;
     const struct sim_result *result = &worst->result;
-    double share = stalled_share(result);
-    bool matters = share >= STALLS_THAT_MATTER;
-    (matters ? log_warning : log_note)(
-        "threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run "
-        "(%.2g %% of its operations), first at %s: the model is incomplete there%s",
-        worst->threads->label, worst->cores, result->stalls / result->replications, 100 * share,
-        result->stalled_at, matters ? ", take the figures with care" : "");
+    log_note("threads %s, cores %d: all simulated threads waited for nothing %.3g times in a run "
+             "(%.2g %% of its operations), first at %s: the model is incomplete there; all work is "
+             "done all the same",
+             worst->threads->label, worst->cores, result->stalls / result->replications,
+             100 * stalled_share(result), result->stalled_at);
+}
+
+/* The same reason is told once, of the first such configuration. */
+static bool is_told(const struct prediction *const *predictions, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (predictions[j]->no_figures &&
+            strcmp(predictions[j]->no_figures, predictions[i]->no_figures) == 0)
+            return true;
+    return false;
+}
+
+static size_t count_alike(const struct prediction *const *predictions, size_t n, size_t i) {
+    size_t alike = 0;
+    for (size_t j = 0; j < n; j++)
+        alike += predictions[j]->no_figures &&
+                 strcmp(predictions[j]->no_figures, predictions[i]->no_figures) == 0;
+    return alike;
+}
+
+size_t prediction_explain_refusals(const struct prediction *const *predictions, size_t n,
+                                   FILE *out) {
+    size_t refused = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!predictions[i]->no_figures)
+            continue;
+        if (refused++ == 0)
+            fputs("\nNo figures (-):\n", out);
+        if (is_told(predictions, i))
+            continue;
+        fprintf(out, "  threads %s, cores %d", predictions[i]->threads->label,
+                predictions[i]->cores);
+        size_t others = count_alike(predictions, n, i) - 1;
+        if (others > 0)
+            fprintf(out, " and %zu more", others);
+        fprintf(out, ": %s\n", predictions[i]->no_figures);
+    }
+    return refused;
 }
 
 /* By how many the threads outnumber the rounds that they share out, where that is most; `object`

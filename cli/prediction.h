@@ -2,6 +2,8 @@
 #ifndef PERSIK_CLI_PREDICTION_H
 #define PERSIK_CLI_PREDICTION_H
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "cli/sweep.h"
 #include "formats/model.h"
@@ -11,14 +13,19 @@ struct prediction {
     const struct thread_choice *threads;
     int cores; /* never 0: the model's own number filled in */
     int *pool_threads;
-    struct sim_result result;
+    char *no_figures;         /* why there are none; NULL: there are */
+    struct sim_result result; /* without figures: all of them NaN, no objects, no pools */
 };
 
 /* DIRECTORY/model.json, or `path` if not NULL. Says `persik build-model` when there is none. */
 struct model *prediction_load_model(const char *directory, const char *path, struct error *error);
 
-/* Simulates one configuration; `base` gives everything but the pool sizes and cores. `cores` 0 is
- * the model's own number. 0, or -1 and `error`; prediction_free() frees what it holds. */
+/* Of all threads in the recorded run, as the model has it; NaN: not known. */
+double prediction_recorded_cpu_ns(const struct model *model);
+
+/* Simulates one configuration, unless its rules are unknown; `base` gives everything but the pool
+ * sizes and cores. `cores` 0 is the model's own number. 0, or -1 and `error`; prediction_free()
+ * frees what it holds. */
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
@@ -28,10 +35,14 @@ void prediction_free(struct prediction *prediction);
 const struct prediction *prediction_more_stalled(const struct prediction *a,
                                                  const struct prediction *b);
 
-/* Says on stderr when the simulated threads stalled in the worst of the predictions (NULL: there
- * are none): the model is then incomplete. A warning where that is more than a hundredth of what
- * they did, else a note. */
+/* Says on stderr when the simulated threads came to wait for nothing, harmlessly, in the worst of
+ * the predictions (NULL: there are none): the model is then incomplete. */
 void prediction_warn_of_stalls(const struct prediction *worst);
+
+/* Prints to `out`, with a blank line before, for which of them there are no figures and why.
+ * Returns how many. */
+size_t prediction_explain_refusals(const struct prediction *const *predictions, size_t n,
+                                   FILE *out);
 
 /* In which of both more threads find nothing to do where they share out rounds; `a` may be NULL: b.
  */

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/rerun.h"
+#include "base/run_end.h"
 #include "cli/thread_times.h"
 
 extern char **environ;
@@ -96,19 +97,11 @@ bool programs_exist(const char *name) {
 
 /* ---- running ---- */
 
-void programs_describe_status(int status, char *text, int bytes) {
-    if (WIFSIGNALED(status))
-        snprintf(text, (size_t)bytes, "killed by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
-    else
-        snprintf(text, (size_t)bytes, "exit status %d", WEXITSTATUS(status));
-}
-
 static int check_status(const char *name, int status, struct error *error) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     char text[128];
-    programs_describe_status(status, text, sizeof text);
+    run_end_describe(status, text, sizeof text);
     return error_set(error, "%s failed: %s", name, text);
 }
 
@@ -224,7 +217,8 @@ static int wait_for(const char *name, pid_t child, uint64_t start_ns, struct pro
     return 0;
 }
 
-int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error) {
+int programs_measure(char *const *argv, int cores, struct program_run *run, int *status,
+                     struct error *error) {
     if (interrupt_check(error) < 0 || rerun_prepare(error) < 0)
         return -1;
     cpu_set_t cpus = choose_cores(cores);
@@ -236,16 +230,13 @@ int programs_measure(char *const *argv, int cores, struct program_run *run, stru
         return error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
     if (child == 0)
         become_program(argv, &cpus);
-    int status;
     interrupt_program(child);
-    if (wait_for(argv[0], child, start_ns, run, &status, error) < 0)
+    if (wait_for(argv[0], child, start_ns, run, status, error) < 0)
         return -1;
     uint64_t all_ns = busy_ns(&cpus) - busy_before_ns;
     /* What persik itself uses, to see how fast the cores are, is nobody else's. */
     uint64_t known_ns = run->cpu_ns + clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - own_ns;
     run->foreign_ns = all_ns > known_ns ? all_ns - known_ns : 0;
     run->stolen_ns = busy_stolen_ns(&cpus) - stolen_before_ns;
-    if (interrupt_check(error) < 0)
-        return -1;
-    return check_status(argv[0], status, error);
+    return interrupt_check(error);
 }

@@ -44,10 +44,9 @@ struct program_run {
 int programs_allowed_cores(void);
 
 /* Runs argv on the first `cores` of the allowed CPUs, with the input of base/rerun.h and no output.
- * 0, or -1 and `error` when it cannot start, fails or dies, or a signal came (base/interrupt.h). */
-int programs_measure(char *const *argv, int cores, struct program_run *run, struct error *error);
-
-/* "exit status 3", "killed by signal 11 (Segmentation fault)": a wait(2) status for people. */
-void programs_describe_status(int status, char *text, int bytes);
+ * 0, also when it failed or died: `status` is as wait(2) gives it; or -1 and `error` when it cannot
+ * start or a signal came (base/interrupt.h). */
+int programs_measure(char *const *argv, int cores, struct program_run *run, int *status,
+                     struct error *error);
 
 #endif

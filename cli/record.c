@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/hooks.h"
 #include "base/interrupt.h"
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/programs.h"
 #include "cli/stages.h"
@@ -48,6 +50,15 @@ error_t record_parse(int key, char *argument, struct argp_state *state) {
     case KEY_CATALOG:
         options->catalog = argument;
         return 0;
+    case KEY_PREPARE:
+        options->prepare = argument;
+        return 0;
+    case KEY_CLEANUP:
+        options->cleanup = argument;
+        return 0;
+    case KEY_IGNORE_FAILURE:
+        options->ignore_failure = true;
+        return 0;
     case ARGP_KEY_ARG:
         options->program = option_program(state);
         return 0;
@@ -91,18 +102,20 @@ static int record(const struct record_options *options, record_stages *stages,
 }
 
 int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
-                          const char *const *carried) {
+                          const char *const *carried, const char *what, const char *next) {
     struct error error;
     char *program = programs_resolve(options->program[0], &error);
-    if (!program)
+    if (!program || tracer_check_program(program, probed, &error) < 0) {
+        free(program);
         return command_failed(&error);
+    }
     free(program);
-    if (tracer_check_program(options->program[0], probed, &error) < 0)
-        return command_failed(&error);
+    hooks_set(options->prepare, options->cleanup);
     interrupt_begin();
     int status = record(options, stages, carried, &error);
     interrupt_end();
     if (status < 0)
         return command_failed(&error);
+    log_note("%s in %s: next, `persik %s`", what, options->common.directory, next);
     return status == STAGE_KILLED ? EXIT_KILLED : 0;
 }

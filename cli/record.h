@@ -11,7 +11,9 @@ struct record_options {
     struct common_options common;
     char **program; /* NULL-terminated */
     double rate_hz;
-    int plain_runs; /* negative: as many as it takes */
+    int plain_runs;                /* negative: as many as it takes */
+    const char *prepare, *cleanup; /* commands around every run; NULL none */
+    bool ignore_failure;
     bool steady, follow, no_block_io, no_evictions, no_sample, no_source;
     const char *build_directory;
     const char *catalog; /* path of the user's catalog; NULL none */
@@ -28,7 +30,10 @@ enum {
     KEY_NO_SAMPLE,
     KEY_NO_SOURCE,
     KEY_BUILD_DIR,
-    KEY_CATALOG
+    KEY_CATALOG,
+    KEY_PREPARE,
+    KEY_CLEANUP,
+    KEY_IGNORE_FAILURE
 };
 
 #define OPTION_RATE                                                                                \
@@ -59,6 +64,19 @@ enum {
             1                                                                                      \
     }
 
+#define OPTION_PREPARE                                                                             \
+    {                                                                                              \
+        "prepare", KEY_PREPARE, "CMD", 0,                                                          \
+            "shell command before every run, which puts back what the run before has changed", 1   \
+    }
+#define OPTION_CLEANUP                                                                             \
+    { "cleanup", KEY_CLEANUP, "CMD", 0, "shell command after every run", 1 }
+#define OPTION_IGNORE_FAILURE                                                                      \
+    {                                                                                              \
+        "ignore-failure", KEY_IGNORE_FAILURE, NULL, 0,                                             \
+            "go on when the program's exit status is not 0, or when a signal ends it", 1           \
+    }
+
 #define OPTION_CATALOG                                                                             \
     { "catalog", KEY_CATALOG, "FILE", 0, "what functions and locks of the program's own are", 2 }
 
@@ -76,12 +94,13 @@ bool record_runs_several(const struct record_options *options, bool sampled);
 typedef int record_stages(const struct record_options *options, const char *directory,
                           struct error *error);
 
-/* Sees whether the program can be run and, with `probed`, be traced, and runs `stages`, which write
- * into the folder they are given, and puts that folder in the place of options->common.directory,
- * with the `carried` entries of the old one (NULL-terminated or NULL). When they fail, what was
- * there stays. `stages` are as in stages.h. Returns the exit status: EXIT_KILLED where something
- * was recorded of a program that was killed. */
+/* Runs `stages`, which write into the folder they are given, and puts that folder in the place of
+ * options->common.directory, with the `carried` entries of the old one (NULL-terminated or
+ * NULL), and says so: "WHAT in DIRECTORY: next, `persik NEXT`". Whether the program can be run and,
+ * with `probed`, be traced is seen before; the user's commands are set to be run around every run.
+ * When they fail, what was there stays. `stages` are as in stages.h. Returns the exit status:
+ * EXIT_KILLED where something was recorded of a program that was killed. */
 int record_into_workspace(const struct record_options *options, bool probed, record_stages *stages,
-                          const char *const *carried);
+                          const char *const *carried, const char *what, const char *next);
 
 #endif

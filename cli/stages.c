@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/pace.h"
+#include "base/run_end.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
 #include "cli/reading.h"
@@ -29,7 +30,7 @@ static int judge_end(const char *stage, int status) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     char text[128];
-    programs_describe_status(status, text, sizeof text);
+    run_end_describe(status, text, sizeof text);
     log_warning("%s, the program ended: %s; the recording holds what ran until then", stage, text);
     return WIFSIGNALED(status) ? STAGE_KILLED : 0;
 }
@@ -90,10 +91,14 @@ static int describe_sample(const char *directory, struct error *error) {
     return status;
 }
 
-int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error) {
-    struct sampler_options options = {.args = program, .directory = directory, .rate_hz = rate_hz};
+int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error) {
+    const char *directory = stage->directory;
+    struct sampler_options options = {
+        .args = stage->program, .directory = directory, .rate_hz = stage->rate_hz, .end = end};
     if (sampler_run(&options, error) < 0)
         return -1;
+    if (run_end_failed(end) && !stage->ignore_failure)
+        return run_end_refuse(stage->program[0], end->status, error);
     return describe_sample(directory, error);
 }
 
@@ -261,6 +266,8 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
         .evictions = stage->evictions,
         .plain_runs = stage->plain_runs,
         .steady = stage->steady,
+        .ignore_failure = stage->ignore_failure,
+        .first = stage->first,
         .catalog = stage->catalog,
         .facts = facts,
     };

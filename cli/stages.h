@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/run_end.h"
 #include "formats/trace.h"
 #include "formats/user_catalog.h"
 
@@ -20,7 +21,14 @@
 int stage_catalog(const char *path, const char *program, const char *directory,
                   struct user_catalog **catalog, struct error *error);
 
-int stage_sample(char *const *program, const char *directory, double rate_hz, struct error *error);
+struct sample_stage {
+    char *const *program;
+    const char *directory;
+    double rate_hz;
+    bool ignore_failure; /* else a program that fails is an error, with its exit status */
+};
+/* `end` gets how the run ended. */
+int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error);
 
 struct analyze_stage {
     const char *program;         /* the binary: its debug information names the sources */
@@ -35,8 +43,9 @@ struct trace_stage {
     char *const *program;
     const char *directory;
     int plain_runs;
-    bool steady; /* as in tracer.h */
-    bool follow; /* child processes too */
+    bool steady, ignore_failure; /* as in tracer.h */
+    const struct run_end *first; /* the run before these; NULL none */
+    bool follow;                 /* child processes too */
     bool block_io;
     bool evictions; /* some runs more, which tell what it costs threads to lose their caches */
     const struct user_catalog *catalog; /* NULL none */

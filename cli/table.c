@@ -69,8 +69,8 @@ static json_t *json_number(double value) {
 
 void table_add_text(struct table *table, const char *text) {
     /* A name from a foreign binary need not be UTF-8; JSON must be. */
-    json_t *value = json_string(text);
-    add_cell(table, text, value ? value : json_null());
+    json_t *value = text ? json_string(text) : NULL;
+    add_cell(table, text ? text : "", value ? value : json_null());
 }
 
 void table_add_integer(struct table *table, long value) {

@@ -28,7 +28,8 @@ struct table *table_new(const struct table_column *columns, size_t n_columns);
 void table_free(struct table *table);
 
 /* Each adds one cell, table_add_estimate two: the mean (shown with its interval) and, in
- * files only, the half width. A number that is not finite is shown as "-" and is null in JSON. */
+ * files only, the half width. A number that is not finite is shown as "-" and is null in JSON, as
+ * is a text that is NULL. */
 void table_add_text(struct table *table, const char *text);
 void table_add_integer(struct table *table, long value);
 void table_add_number(struct table *table, double value, enum unit unit);

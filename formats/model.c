@@ -167,6 +167,7 @@ static void free_pool(struct pool *pool) {
     free(pool->origin);
     free(pool->threads.terms);
     free(pool->rule);
+    free(pool->one_thread);
     free(pool->refill);
 }
 

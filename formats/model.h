@@ -376,6 +376,7 @@ struct pool {
     enum partition partition; /* how its work follows the thread count ... */
     double confidence;        /* ... 1 when the source or the user says so ... */
     char *rule;               /* ... and one line on it for predict */
+    char *one_thread;         /* why one thread goes another way than the recorded ones; NULL */
     /* Of what others had in a core's cache, exp(-displaces_per_ns * t) is left when one of these
      * threads has run there for t. */
     double displaces_per_ns;

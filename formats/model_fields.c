@@ -210,6 +210,7 @@ static const struct field pool_fields[] = {
     {AT(pool, partition), .type = FIELD_NAME, .fallback = PARTITION_NONE, .names = partition_names},
     NUMBER(pool, confidence, 0),
     TEXT(pool, rule),
+    TEXT(pool, one_thread),
     NUMBER(pool, displaces_per_ns, 0),
     LIST(pool, refill, refill_record),
 };

@@ -405,6 +405,10 @@ void modelgen_correct(struct model *model, const struct trace *trace,
                    "waited for whom is as with probes");
 }
 
+void modelgen_add_standstill(struct model *model, const char *reason) {
+    draft_note(model, "the recorded run cannot be simulated: %s", reason);
+}
+
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {
     model->checks = memory_resize(model->checks, model->n_checks + 1, sizeof *model->checks);
     model->checks[model->n_checks++] =

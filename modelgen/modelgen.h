@@ -48,6 +48,9 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
 void modelgen_correct(struct model *model, const struct trace *trace,
                       const struct refills *refills);
 
+/* Appends to what is not modelled exactly, why the model has no self-check. */
+void modelgen_add_standstill(struct model *model, const char *reason);
+
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hooks.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -37,8 +38,12 @@ static struct rlimit allow_many_files(void) {
     return before;
 }
 
+static uint64_t ns_of(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
 /* Sleeps until `until_ns` or the program's end, whichever is first; true at its end. */
-static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_status) {
+static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, struct run_end *end) {
     uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
     uint64_t left = until_ns > now ? until_ns - now : 0;
     struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
@@ -48,21 +53,25 @@ static bool wait_for_program(pid_t pid, int pidfd, uint64_t until_ns, int *exit_
     if (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOHANG | WNOWAIT) != 0 || about.si_pid != pid)
         return false;
     interrupt_program(0); /* while its number is still its own */
-    return waitpid(pid, exit_status, 0) == pid;
+    struct rusage usage;
+    if (wait4(pid, &end->status, 0, &usage) != pid)
+        return false;
+    end->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
+    return true;
 }
 
 /* Blocked threads are looked at once per period, unless there are so many that this would take more
  * than a tenth of a core. A look counts for all periods since the last one, as running threads are
  * sampled by the kernel without delay. When in its period is drawn by lot: a program that does the
  * same thing again and again may keep in step with equal distances. */
-static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct sample *sample) {
+static struct run_end watch(struct recorder *recorder, pid_t pid, double rate_hz) {
+    struct run_end end = {.known = true};
     uint64_t start = clock_now_ns(CLOCK_MONOTONIC), woken = 0, looked = 0, rest_until = 0;
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
     double period_ns = 1e9 / rate_hz;
     unsigned short dice[3] = {0};
-    while (!wait_for_program(pid, pidfd,
-                             start + (uint64_t)(((double)(woken + 1) + erand48(dice)) * period_ns),
-                             &sample->exit_status)) {
+    while (!wait_for_program(
+        pid, pidfd, start + (uint64_t)(((double)(woken + 1) + erand48(dice)) * period_ns), &end)) {
         uint64_t now = clock_now_ns(CLOCK_MONOTONIC);
         woken = (uint64_t)((double)(now - start) / period_ns);
         if (now < rest_until) {
@@ -73,10 +82,12 @@ static void watch(struct recorder *recorder, pid_t pid, double rate_hz, struct s
         looked = woken;
         rest_until = now + 10 * (clock_now_ns(CLOCK_MONOTONIC) - now);
     }
-    sample->run_ns = clock_now_ns(CLOCK_MONOTONIC) - start;
+    end.run_ns = clock_now_ns(CLOCK_MONOTONIC) - start;
     sampler_recorder_take(recorder, 0);
+    end.n_threads = sampler_recorder_recording(recorder)->n_threads;
     if (pidfd >= 0)
         close(pidfd);
+    return end;
 }
 
 /* ---- afterwards ---- */
@@ -138,18 +149,24 @@ static int record(struct launch *launch, const struct sampler_options *options,
                   struct recorder *recorder, struct sample *sample, struct error *error) {
     interrupt_program(launch->pid);
     int status = sampler_launch_release(launch, options->args[0], error);
+    struct run_end end = {0};
     if (status == 0)
-        watch(recorder, launch->pid, sample->rate_hz, sample);
+        end = watch(recorder, launch->pid, sample->rate_hz);
     interrupt_program(0);
+    end.signal = interrupt_signal();
     if (status)
         return -1;
+    sample->exit_status = end.status;
+    sample->run_ns = end.run_ns;
+    if (options->end)
+        *options->end = end;
     const struct recording *recording = sampler_recorder_recording(recorder);
     tell_losses(recording);
     describe(recording, sample);
     return save(sample, options->directory, error);
 }
 
-static int run(const struct sampler_options *options, struct error *error) {
+static int prepare_and_record(const struct sampler_options *options, struct error *error) {
     struct launch launch;
     if (interrupt_check(error) < 0 || rerun_prepare(error) < 0 ||
         sampler_launch_prepare(&launch, options->args, error) < 0)
@@ -173,8 +190,11 @@ static int run(const struct sampler_options *options, struct error *error) {
 }
 
 int sampler_run(const struct sampler_options *options, struct error *error) {
+    if (hooks_prepare(error) != 0)
+        return -1;
     interrupt_begin();
-    int status = run(options, error);
+    int status = prepare_and_record(options, error);
     interrupt_end();
+    hooks_cleanup();
     return status;
 }

@@ -5,11 +5,13 @@
 #define PERSIK_SAMPLER_SAMPLER_H
 
 #include "base/error.h"
+#include "base/run_end.h"
 
 struct sampler_options {
     char *const *args;     /* program and arguments, NULL-terminated */
     const char *directory; /* persik.data folder, exists */
     double rate_hz;        /* 0 = 100 */
+    struct run_end *end;   /* gets how the run ended; NULL: not wanted */
 };
 
 /* Runs the program to its end and samples it. The program is never stopped inside a system call

@@ -162,7 +162,7 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
     engine->resting_pool = PLAN_NONE;
     engine->arrivals_ended = false;
     engine->tasks = 0;
-    engine->stalls = 0;
+    engine->stalls = engine->guessed = 0;
     engine->stalled_at[0] = '\0';
     engine->failure[0] = '\0';
     histogram_clear(&engine->response);
@@ -175,15 +175,27 @@ static void reset_engine(struct engine *engine, uint64_t seed) {
 
 /* ---- stalls ---- */
 
-void engine_note_stall(struct engine *engine, const struct thread *thread, const char *what) {
+/* Adds `prefix`, the thread's place and `suffix` to what is said of the first stall. */
+static void tell_place(struct engine *engine, const char *prefix, const struct thread *thread,
+                       const char *suffix) {
     const struct model *model = engine->plan->model;
     const struct node *node = &model->nodes[thread->node];
-    if (engine->stalls == 0) {
-        bool has_object = node->object != MODEL_NONE;
-        snprintf(engine->stalled_at, sizeof engine->stalled_at, "node %d (%s)%s%s: %s",
-                 thread->node, node->name, has_object ? ", " : "",
-                 has_object ? model->objects[node->object].name : "", what);
-    }
+    bool has_object = node->object != MODEL_NONE;
+    size_t length = strlen(engine->stalled_at);
+    snprintf(engine->stalled_at + length, sizeof engine->stalled_at - length,
+             "%snode %d (%s)%s%s%s", prefix, thread->node, node->name, has_object ? ", " : "",
+             has_object ? model->objects[node->object].name : "", suffix);
+}
+
+static void tell_stall(struct engine *engine, const struct thread *thread, const char *what) {
+    char suffix[80];
+    snprintf(suffix, sizeof suffix, ": %s", what);
+    if (!engine->stalled_at[0])
+        tell_place(engine, "", thread, suffix);
+}
+
+void engine_note_stall(struct engine *engine, const struct thread *thread, const char *what) {
+    tell_stall(engine, thread, what);
     if (++engine->stalls >= MAX_STALLS)
         snprintf(engine->failure, sizeof engine->failure,
                  "the model stalls all the time, first at %s; mend it, or build it again",
@@ -196,6 +208,29 @@ static bool is_waiting(const struct thread *thread) {
 
 static double waiting_since(const struct thread *thread) {
     return thread->is_spinning ? thread->waits_since_ns : thread->since_ns;
+}
+
+#define MOST_PLACES 4 /* that are told of one stall */
+
+static bool is_first_there(const struct engine *engine, int i, const struct thread *told) {
+    const struct thread *thread = &engine->threads[i];
+    if (!is_waiting(thread) || thread->node == told->node)
+        return false;
+    for (int j = 0; j < i; j++)
+        if (is_waiting(&engine->threads[j]) && engine->threads[j].node == thread->node)
+            return false;
+    return true;
+}
+
+/* Everyone waits, and `told` is let go: the first time all places are told. */
+static void tell_waiters(struct engine *engine, const struct thread *told) {
+    if (engine->stalled_at[0])
+        return;
+    tell_stall(engine, told, "everyone waits");
+    int n = 0;
+    for (int i = 0; i < engine->plan->n_threads && n < MOST_PLACES; i++)
+        if (is_first_there(engine, i, told))
+            tell_place(engine, n++ ? "; " : ", the others at ", &engine->threads[i], "");
 }
 
 /* A model that stalls so often in one run does not get right by going on: whoever waits longest,
@@ -237,7 +272,7 @@ static bool find_item(struct engine *engine) {
 
 /* A flag stands for a predicate that is not known. When nothing else in the program can move, the
  * real predicate must have come true, or the real program would have hung: such a wait ends, and
- * that is no stall. */
+ * that is no stall, but counted: what the program did must show that it was so. */
 void engine_break_stall(struct engine *engine) {
     if (find_item(engine))
         return;
@@ -248,7 +283,10 @@ void engine_break_stall(struct engine *engine) {
                  "some of its threads, build it again");
         return;
     }
-    if (engine->plan->nodes[longest->node].kind != NODE_WAIT)
+    tell_waiters(engine, longest);
+    if (engine->plan->nodes[longest->node].kind == NODE_WAIT)
+        engine->guessed++;
+    else
         engine_note_stall(engine, longest, "everyone waits");
     if (longest->phase == PHASE_RETAKE && longest->locks_since_ns >= 0) {
         longest->phase = longest->after_retake; /* without the mutex */

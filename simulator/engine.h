@@ -254,8 +254,8 @@ struct engine {
     bool arrivals_ended;         /* the last open arrival of some queue has come */
     double tasks;
     struct histogram response;
-    double stalls;
-    char stalled_at[256];
+    double stalls, guessed;
+    char stalled_at[400];
     char failure[512]; /* why the run cannot go on; empty while it can */
 };
 

@@ -133,6 +133,7 @@ static void fill_objects(struct sim_result *result, const struct study *study) {
             .utilisation = estimate_of(study, column + OBJECT_UTILISATION),
             .length = estimate_of(study, column + OBJECT_LENGTH),
             .dropped = estimate_of(study, column + OBJECT_DROPPED),
+            .left = estimate_of(study, column + OBJECT_LEFT),
         };
     }
 }
@@ -169,7 +170,8 @@ static void fill_result(struct sim_result *result, const struct study *study) {
         const struct replication *replication = &study->replications[i];
         result->events += replication->events;
         result->stalls += replication->stalls;
-        if (replication->stalls > 0)
+        result->guessed += replication->guessed;
+        if (replication->stalled_at[0])
             memcpy(result->stalled_at, replication->stalled_at, sizeof result->stalled_at);
     }
     result->objects = memory_alloc(result->n_objects, sizeof *result->objects);

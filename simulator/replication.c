@@ -28,6 +28,7 @@ static double read_object(double *columns, const struct shared *object, double w
     columns[OBJECT_UTILISATION] = object->busy_ns / window_ns;
     columns[OBJECT_LENGTH] = object->length_ns / window_ns;
     columns[OBJECT_DROPPED] = object->dropped;
+    columns[OBJECT_LEFT] = object->kind == OBJECT_QUEUE ? (double)object->n_items : 0;
     return object->kind == OBJECT_DISK ? columns[OBJECT_UTILISATION] : 0;
 }
 
@@ -63,6 +64,7 @@ void replication_read(struct replication *replication, const struct engine *engi
     double *row = memory_alloc(replication_columns(plan), sizeof *row);
     replication->events = engine->events;
     replication->stalls = engine->stalls;
+    replication->guessed = engine->guessed;
     memcpy(replication->stalled_at, engine->stalled_at, sizeof replication->stalled_at);
     memcpy(replication->failure, engine->failure, sizeof replication->failure);
     replication->row = row;

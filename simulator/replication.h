@@ -27,14 +27,15 @@ enum object_metric {
     OBJECT_UTILISATION,
     OBJECT_LENGTH,
     OBJECT_DROPPED,
+    OBJECT_LEFT,
     N_OBJECT_METRICS
 };
 
 enum pool_metric { POOL_CPU_NS, POOL_READY_NS, POOL_BLOCKED_NS, N_POOL_METRICS };
 
 struct replication {
-    double events, stalls;
-    char stalled_at[256];
+    double events, stalls, guessed;
+    char stalled_at[400];
     char failure[512]; /* empty: it ran to its end */
     double *row;       /* owned */
 };

@@ -41,6 +41,7 @@ struct sim_object_result {
                                   * left, someone waiting at the barrier or flag */
     struct estimate length;      /* queue: mean number of items; others: mean number of waiters */
     struct estimate dropped;     /* queue: arrivals from outside that found it full, per run */
+    struct estimate left;        /* queue: items still there when the run ends */
 };
 
 struct sim_pool_result {
@@ -51,11 +52,14 @@ struct sim_pool_result {
 
 struct sim_result {
     int replications;
-    double events; /* node visits and clock events of all replications, for speed reporting */
-    double stalls; /* total number of times everything waited for nothing and the engine let the
-                    * longest waiter go, or a lock was released by a thread that did not hold it;
-                    * above 0 the model is incomplete, see `stalled_at` */
-    char stalled_at[256]; /* node and object of the first one */
+    double events;  /* node visits and clock events of all replications, for speed reporting */
+    double stalls;  /* total number of times everything waited for nothing and the engine let the
+                     * longest waiter go, or a lock was released by a thread that did not hold it;
+                     * above 0 the model is incomplete, see `stalled_at` */
+    double guessed; /* total number of times nothing but waits whose condition is not known could
+                     * end: it was taken that the longest had come true */
+    char stalled_at[400]; /* where everything waited first: node and object of who was let go, and
+                           * of the others */
     struct estimate run_ns;
     struct estimate tasks; /* completed per run; 0 when the model marks none */
     struct estimate throughput_hz;

@@ -158,6 +158,7 @@ class Bounds {
         unsigned parameters = 0; /* a share only if these parameters are (bit i: number i) */
         unsigned taint = 0;      /* of a share: TAINT_REST */
         std::optional<Linear> rounds = std::nullopt; /* of BOUND_THREADS, where it is told */
+        bool by_others = false; /* of BOUND_UNKNOWN: what ends it is not the loop's own */
     };
 
     Bounds(const Program &program, const Taint &taint, const Sharing &sharing);
@@ -174,6 +175,7 @@ class Bounds {
     std::vector<std::vector<Bound>> bounds;
 
     Bound classify(size_t f, size_t l) const;
+    bool moved_by_threads(size_t f, size_t l, const std::set<std::string> &variables) const;
 };
 
 void find_loops(const Program &program, const Bounds &bounds, Findings &findings);

@@ -276,11 +276,63 @@ bool follows_list(const Header &header) {
     return is_variable(next, *header.induction.begin()) && next.type == TypeKind::Pointer;
 }
 
+bool is_global(const std::string &key) {
+    return key.rfind("global:", 0) == 0;
+}
+
+bool meets_others(const Flow &flow, const Loop &loop) {
+    return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
+        return site.api >= 0 && loop_contains(loop, site.at) &&
+               catalog_info(site.api).op == OP_BARRIER;
+    });
+}
+
 bool is_wait_loop(const Flow &flow, int l) {
     return std::any_of(flow.calls.begin(), flow.calls.end(), [&](const CallSite &site) {
         return site.api >= 0 && site.at.loop == l &&
                (catalog_info(site.api).op == OP_WAIT || catalog_info(site.api).op == OP_TIMEDWAIT);
     });
+}
+
+bool reads_others(const Expr &expr) {
+    const std::set<std::string> variables = expr_variables(expr);
+    return !std::all_of(variables.begin(), variables.end(), key_is_local);
+}
+
+bool reads_others(const Stmt &stmt) {
+    return std::any_of(stmt.exprs.begin(), stmt.exprs.end(),
+                       [](const Expr &expr) { return reads_others(expr); }) ||
+           std::any_of(stmt.children.begin(), stmt.children.end(),
+                       [](const Stmt &child) { return reads_others(child); });
+}
+
+/* next(&mine): what it asks about may be the function's own. */
+bool is_given_own(const Expr &call) {
+    bool own = false;
+    for (const Expr &argument : call.children)
+        expr_walk(argument, [&](const Expr &part) {
+            own = own || (part.kind == ExprKind::Variable && key_is_local(part.text));
+        });
+    return own;
+}
+
+/* Is the condition about what is not the function's own, itself or by what it calls? */
+bool asks_others(const Program &program, const Flow &flow, const Expr &condition) {
+    bool asks = reads_others(condition);
+    expr_walk(condition, [&](const Expr &part) {
+        for (const CallSite &site : flow.calls)
+            for (int callee : site.callees)
+                asks = asks || (site.call == &part && !is_given_own(part) &&
+                                reads_others(program.functions[(size_t)callee].body));
+    });
+    return asks;
+}
+
+Bounds::Bound ended_elsewhere(const Expr &condition, const char *how) {
+    Bounds::Bound bound;
+    bound.why = expr_display(condition) + how;
+    bound.by_others = true;
+    return bound;
 }
 
 Bounds::Bound share_bound(const Header &header) {
@@ -359,12 +411,36 @@ Bounds::Bound Bounds::classify(size_t f, size_t l) const {
         bool counts = taint.evaluate(*range, (int)f, nullptr).all & TAINT_COUNT;
         return {counts ? BOUND_THREADS : BOUND_FIXED, "each of " + expr_display(*range), 0};
     }
-    if (header.induction.empty())
-        return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " changes elsewhere", 0};
+    if (header.induction.empty()) {
+        Bound bound = ended_elsewhere(*header.conditions[0], " changes elsewhere");
+        bound.by_others = asks_others(program, flow, *header.conditions[0]);
+        return bound;
+    }
+    /* Where it goes on from is not its own: others may have brought it there. Unless all meet in
+     * each round, and look then. */
+    if (!header.counts && !meets_others(flow, loop) &&
+        std::all_of(header.induction.begin(), header.induction.end(), is_global))
+        return ended_elsewhere(*header.conditions[0], " is moved elsewhere, too");
+    if (moved_by_threads(f, l, header.induction))
+        return ended_elsewhere(*header.conditions[0], " is moved once for each thread");
     if (header.told)
         return {BOUND_UNKNOWN, expr_display(*header.conditions[0]) + " is told by what is called",
                 0};
     return {BOUND_FIXED, expr_display(*header.conditions[0]), 0};
+}
+
+/* Does a loop inside of it, over the thread count, move one of the variables? */
+bool Bounds::moved_by_threads(size_t f, size_t l, const std::set<std::string> &variables) const {
+    const Flow &flow = program.flows[f];
+    for (size_t inner = 0; inner < flow.loops.size(); inner++) {
+        if (inner == l || !loop_contains(flow, (int)l, (int)inner) ||
+            classify(f, inner).kind != BOUND_THREADS)
+            continue;
+        for (const std::string &key : variables)
+            if (loop_assigns(flow, flow.loops[inner], key))
+                return true;
+    }
+    return false;
 }
 
 bool Bounds::has_fragments(size_t f, size_t l) const {
@@ -407,7 +483,7 @@ void find_loops(const Program &program, const Bounds &bounds, Findings &findings
             const Bounds::Bound &bound = bounds.of(f, l);
             bool fragments = bounds.has_fragments(f, l);
             bool plain = bound.kind == BOUND_FIXED || bound.kind == BOUND_UNKNOWN;
-            if (!fragments && plain)
+            if (!fragments && plain && !bound.by_others)
                 continue; /* mere computation, as often for any number of threads */
             const Function &function = program.functions[f];
             const Stmt &stmt = *flow.loops[l].stmt;

@@ -151,7 +151,7 @@ check_bad_programs() {
         refuses 1 "no program 'no-such-program' in PATH" $command no-such-program
     done
     refuses 1 "no such program: ./nothing" validate --model "$model" --threads 1 --cores 1 ./nothing
-    refuses 1 "threads 1, cores 1.*exit status 3" validate --model "$model" --threads 1 --cores 1 \
+    refuses 3 "threads 1, cores 1.*exit status 3" validate --model "$model" --threads 1 --cores 1 \
         sh -c 'exit 3'
     refuses 2 "only [0-9]* can be measured" validate --model "$model" --cores 5000 sh -c true
     echo "data" >data-file
@@ -266,9 +266,12 @@ int main(void) {
 END
     gcc -g -O1 dying.c -o dying -lpthread
     run trace --no-block-io --no-evictions --plain-runs 0 -o dead ./dying
+    [ $status -eq 137 ] && [ ! -e dead ]
+    report $? "a program that is killed ends trace with 128 and the signal"
+    run trace --ignore-failure --no-block-io --no-evictions --plain-runs 0 -o dead ./dying
     [ $status -eq 4 ] && [ "$(grep -c 'killed by signal 9' err)" -eq 1 ] && [ -s dead/trace.persik ]
-    report $? "a program that is killed leaves a recording, and trace says so and exits 4"
-    run profile --no-block-io --no-evictions --plain-runs 0 -o dead ./dying
+    report $? "with --ignore-failure it leaves a recording, and trace says so and exits 4"
+    run profile --ignore-failure --no-block-io --no-evictions --plain-runs 0 -o dead ./dying
     [ $status -eq 4 ] && grep -q 'while sampled, the program ended: killed by signal 9' err &&
         grep -q 'while traced, the program ended: killed by signal 9' err
     report $? "so does profile, after it has been killed twice"
@@ -412,7 +415,7 @@ check_pipeline() {
     cp steady.csv kept.csv
     run validate -q -i whole --threads 1 --cores 1 --runs 1 --measurements kept.csv -- "$build/samples/bank" \
         --threads '{threads}' --nonsense
-    [ $status -eq 1 ] && grep -q '^persik: threads 1, cores 1: .*bank failed: exit status 2' err &&
+    [ $status -eq 2 ] && grep -q '^persik: threads 1, cores 1: .*bank failed in its first run: exit status 2' err &&
         cmp -s steady.csv kept.csv
     report $? "a program that does not run costs no measurements"
     run predict -i whole --assert 'p99<5ms'

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hooks.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pace.h"
+#include "base/run_end.h"
 #include "formats/trace.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
@@ -25,6 +27,7 @@
 #include "tracer/program.h"
 #include "tracer/quota.h"
 #include "tracer/recorder.h"
+#include "tracer/same_work.h"
 #include "tracer/sched.h"
 #include "tracer/segment.h"
 #include "tracer/tracer.h"
@@ -64,13 +67,22 @@ struct collection {
     double last_run_ns;            /* 0: none yet */
     int slowed;                    /* runs that did not count, as something slowed them */
     bool again;                    /* the traced run is made again: its output has been seen */
+    struct run_end first;          /* the first run of all, to which the others are compared */
+    struct work work;              /* of the traced run, when its trace is made */
+    struct {
+        size_t count, capacity;
+        struct work *items;
+    } evicted; /* the work of the runs with evictions, from 1 on */
 };
 
 /* ---- steadiness ---- */
 
 #define MOST_SLOWED 8 /* then they all count: the machine will not get quiet */
 
-static struct pace *begin_run(const struct collection *collection) {
+/* NULL and `error`: the user's command before each run failed. */
+static struct pace *begin_run(const struct collection *collection, struct error *error) {
+    if (hooks_prepare(error) != 0)
+        return NULL;
     if (collection->options->steady)
         pace_wait(host_cores(), collection->last_run_ns);
     return pace_start(host_cores());
@@ -81,6 +93,7 @@ static struct pace_reading end_run(struct collection *collection, struct pace *p
     for (int kind = 0; kind < PACE_KINDS; kind++)
         collection->fastest_ns[kind] =
             pace_faster(collection->fastest_ns[kind], reading.fastest_ns[kind]);
+    hooks_cleanup();
     return reading;
 }
 
@@ -93,43 +106,102 @@ static bool is_to_repeat(struct collection *collection, struct pace_reading read
     return repeat;
 }
 
-/* ---- plain runs ---- */
+/* ---- the first run ---- */
 
-/* False: something slowed it, and it does not count. */
-static bool run_plainly(struct collection *collection) {
-    struct launch launch = {
-        .path = collection->program.path, .args = collection->options->args, .quiet = true};
-    struct error error;
-    struct pace *pace = begin_run(collection);
-    bool failed = launch_prepare(&launch, &error) != 0 || launch_finish(&launch, &error) != 0;
-    struct pace_reading reading = end_run(collection, pace);
-    collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
-    if (failed) {
-        lacks_add(&collection->lacks, "run time without probes: %s", error.text);
-        collection->stopped = true;
-    } else if (launch.signal) {
-        lacks_add(&collection->lacks, "run time without probes: a signal ended the run");
-        collection->stopped = true;
-    } else if (!WIFEXITED(launch.status)) {
-        lacks_add(&collection->lacks, "run time without probes: the program was killed");
-        collection->stopped = true;
-    } else if (!is_to_repeat(collection, reading)) {
-        struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
-        *run =
-            (struct trace_plain_run){launch.end_mono_ns - launch.start_mono_ns, launch.cpu_ns, {0}};
-        memcpy(run->piece_ns, reading.piece_ns, sizeof run->piece_ns);
-        return true;
-    }
-    return collection->stopped;
+static struct run_end run_end_of(const struct launch *launch) {
+    return (struct run_end){.known = true,
+                            .status = launch->status,
+                            .signal = launch->signal,
+                            .run_ns = launch->end_mono_ns - launch->start_mono_ns,
+                            .cpu_ns = launch->cpu_ns};
 }
 
-static void run_all_plainly(struct collection *collection, int runs) {
-    for (int i = 0; i < runs && !collection->stopped; i++) {
+/* Of this run, if none was before: whether to go on after it. */
+static int judge_first(struct collection *collection, const struct launch *launch,
+                       struct error *error) {
+    if (collection->first.known)
+        return 0;
+    collection->first = run_end_of(launch);
+    if (run_end_failed(&collection->first) && !collection->options->ignore_failure)
+        return run_end_refuse(collection->options->args[0], launch->status, error);
+    return 0;
+}
+
+static bool ends_as_first(const struct collection *collection, const struct launch *launch) {
+    return launch->signal || collection->first.signal || launch->status == collection->first.status;
+}
+
+/* The traced run is what the model is made from: one that ended otherwise is worth nothing. */
+static int judge_traced(struct collection *collection, struct error *error) {
+    const struct launch *launch = &collection->launch;
+    if (judge_first(collection, launch, error) != 0)
+        return -1;
+    if (collection->options->ignore_failure || ends_as_first(collection, launch))
+        return 0;
+    char first[128], now[128];
+    run_end_describe(collection->first.status, first, sizeof first);
+    run_end_describe(launch->status, now, sizeof now);
+    return error_set(error,
+                     "%s did other work when traced, %s instead of %s: undo with --prepare what a "
+                     "run leaves behind; if only the probes make it fail, please report it",
+                     collection->options->args[0], now, first);
+}
+
+/* ---- plain runs ---- */
+
+static void stop_plain_runs(struct collection *collection, const char *why) {
+    lacks_add(&collection->lacks, "run time without probes: %s", why);
+    collection->stopped = true;
+}
+
+static void keep_plain_run(struct collection *collection, const struct launch *launch,
+                           const struct pace_reading *reading) {
+    struct trace_plain_run *run = VECTOR_ADD(&collection->plain);
+    *run =
+        (struct trace_plain_run){launch->end_mono_ns - launch->start_mono_ns, launch->cpu_ns, {0}};
+    memcpy(run->piece_ns, reading->piece_ns, sizeof run->piece_ns);
+}
+
+/* 1: done, 0: something slowed it, and it does not count. */
+static int run_plainly(struct collection *collection, struct error *error) {
+    struct launch launch = {
+        .path = collection->program.path, .args = collection->options->args, .quiet = true};
+    struct error failure;
+    struct pace *pace = begin_run(collection, error);
+    if (!pace)
+        return -1;
+    bool failed = launch_prepare(&launch, &failure) != 0 || launch_finish(&launch, &failure) != 0;
+    struct pace_reading reading = end_run(collection, pace);
+    collection->last_run_ns = (double)(launch.end_mono_ns - launch.start_mono_ns);
+    if (!failed && judge_first(collection, &launch, error) != 0)
+        return -1;
+    if (failed)
+        stop_plain_runs(collection, failure.text);
+    else if (!ends_as_first(collection, &launch))
+        stop_plain_runs(collection,
+                        "a run ended otherwise than the first one and does not count: undo with "
+                        "--prepare what a run leaves behind");
+    else if (launch.signal)
+        stop_plain_runs(collection, "a signal ended the run");
+    else if (!WIFEXITED(launch.status))
+        stop_plain_runs(collection, "the program was killed");
+    else if (is_to_repeat(collection, reading))
+        return 0;
+    else
+        keep_plain_run(collection, &launch, &reading);
+    return 1;
+}
+
+static int run_all_plainly(struct collection *collection, int runs, struct error *error) {
+    int status = 0;
+    for (int i = 0; i < runs && !collection->stopped && status >= 0; i++) {
         progress_show("running without probes", -1);
-        while (!run_plainly(collection))
-            ;
+        do
+            status = run_plainly(collection, error);
+        while (status == 0);
     }
     progress_end();
+    return status < 0 ? -1 : 0;
 }
 
 /* Enough when nothing else is said. The machine is never equally fast: what short runs take is told
@@ -157,34 +229,20 @@ static bool has_enough_runs(const struct collection *collection) {
     return n >= enough.runs || (n >= FEW_RUNS && all_ns >= enough.ns);
 }
 
-static void run_enough_plainly(struct collection *collection) {
+static int run_enough_plainly(struct collection *collection, struct error *error) {
     while (!collection->stopped && !has_enough_runs(collection))
-        run_all_plainly(collection, 1);
-}
-
-static int compare_ns(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left;
-    uint64_t b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
+        if (run_all_plainly(collection, 1, error) != 0)
+            return -1;
+    return 0;
 }
 
 static void set_untraced(struct trace_meta *meta, struct collection *collection) {
-    size_t n = collection->plain.count;
     meta->cpu_ns = collection->launch.cpu_ns;
     meta->pace = collection->pace;
     memcpy(meta->pace.fastest_ns, collection->fastest_ns, sizeof meta->pace.fastest_ns);
-    if (n == 0)
-        return;
-    meta->n_untraced = n;
+    meta->n_untraced = collection->plain.count;
     meta->untraced = collection->plain.items;
     collection->plain.items = NULL;
-    uint64_t *runs_ns = memory_alloc(n, sizeof *runs_ns);
-    for (size_t i = 0; i < n; i++)
-        runs_ns[i] = meta->untraced[i].run_ns;
-    qsort(runs_ns, n, sizeof *runs_ns, compare_ns);
-    meta->untraced_run_ns = (runs_ns[(n - 1) / 2] + runs_ns[n / 2]) / 2;
-    meta->untraced_spread_ns = runs_ns[n - 1] - runs_ns[0];
-    free(runs_ns);
 }
 
 /* ---- the traced run ---- */
@@ -459,6 +517,14 @@ static int check_threads(const struct trace *trace, const struct collection *col
                      collection->program.path, collection->options->directory);
 }
 
+/* What other runs tell of this one holds if they did the same work. */
+static void compare_runs(struct collection *collection, struct trace *trace) {
+    same_work_of_plain_runs(trace, &collection->work);
+    same_work_of_first(trace, &collection->work, &collection->first);
+    same_work_of_evicted(trace, &collection->work, collection->evicted.items,
+                         collection->evicted.count, collection->options->directory);
+}
+
 static int save_trace(struct collection *collection, struct error *error) {
     struct trace *trace = make_trace(collection, error);
     if (!trace)
@@ -468,6 +534,9 @@ static int save_trace(struct collection *collection, struct error *error) {
         return -1;
     }
     const char *directory = collection->options->directory;
+    collection->work = same_work_measure(trace);
+    if (!collection->evicts)
+        compare_runs(collection, trace);
     char *path = collection->evicts
                      ? memory_format("%s/evictions-%d.persik", directory, collection->evicts)
                      : memory_format("%s/trace.persik", directory);
@@ -529,6 +598,7 @@ static void free_collection(struct collection *collection) {
     free(collection->lacks.items);
     free(collection->timebase.items);
     free(collection->plain.items);
+    free(collection->evicted.items);
     free(collection->evictions.items);
     free(collection->raw);
 }
@@ -550,7 +620,9 @@ static int forget_run(struct collection *collection, size_t n_lacks, struct erro
 static int run_traced_steadily(struct collection *collection, struct error *error) {
     size_t n_lacks = collection->lacks.count;
     for (;;) {
-        struct pace *pace = begin_run(collection);
+        struct pace *pace = begin_run(collection, error);
+        if (!pace)
+            return -1;
         int status = run_traced(collection, error);
         struct pace_reading reading = collection->pace = end_run(collection, pace);
         double slowdown = pace_slowdown(reading, host_cores());
@@ -588,8 +660,21 @@ static int run_evicted(struct collection *collection, struct error *error) {
 #define MOST_EVICTED        5
 #define ENOUGH_EVICTED_NS   24e9
 
+/* Run `i`, which ended otherwise than it should. */
+static void forget_evicted(struct collection *collection, const struct launch *launch, int i) {
+    char *path = memory_format("%s/evictions-%d.persik", collection->options->directory, i);
+    unlink(path);
+    free(path);
+    char text[128];
+    run_end_describe(launch->status, text, sizeof text);
+    lacks_add(&collection->lacks,
+              "what it costs threads to lose their caches: a run with emptied caches ended "
+              "otherwise than the first one (%s) and does not count",
+              text);
+}
+
 /* Runs more, whose traces tell what losing its caches costs the program, and nothing else. */
-static void collect_evictions(struct collection *collection) {
+static int collect_evictions(struct collection *collection, struct error *error) {
     const struct launch *launch = &collection->launch;
     double all_ns = 0;
     bool goes_on = collection->options->evictions &&
@@ -598,15 +683,22 @@ static void collect_evictions(struct collection *collection) {
     for (int i = 1; goes_on && i <= MOST_EVICTED && all_ns < ENOUGH_EVICTED_NS; i++) {
         progress_show("emptying the caches now and then", -1);
         struct collection run = {.options = collection->options, .evicts = i};
-        struct error error;
-        goes_on = run_evicted(&run, &error) == 0;
+        struct error failure;
+        if (hooks_prepare(error) != 0)
+            return -1;
+        goes_on = run_evicted(&run, &failure) == 0;
+        hooks_cleanup();
         if (!goes_on) {
             blind = false; /* that is not the reason */
             lacks_add(&collection->lacks, "what it costs threads to lose their caches: %s",
-                      error.text);
+                      failure.text);
+        } else if (ends_as_first(collection, &run.launch)) {
+            *VECTOR_ADD(&collection->evicted) = run.work;
+        } else {
+            forget_evicted(collection, &run.launch, i);
         }
         blind &= !run.sees_displacement;
-        goes_on = goes_on && !run.launch.signal;
+        goes_on = goes_on && ends_as_first(collection, &run.launch) && !run.launch.signal;
         all_ns += (double)(run.launch.end_mono_ns - run.launch.start_mono_ns);
         if (run.raw)
             images_delete(run.raw);
@@ -617,6 +709,18 @@ static void collect_evictions(struct collection *collection) {
                   "how fast threads displace what others have in a core's cache: a line of it is "
                   "read as fast from elsewhere (told for those that take turns with their like)");
     progress_end();
+    return 0;
+}
+
+/* What shows what the traced run, which ended well, would have been without probes, and what
+ * losing its caches costs. */
+static int run_others(struct collection *collection, struct error *error) {
+    int plain_runs = collection->options->plain_runs;
+    int status = plain_runs < 0 ? run_enough_plainly(collection, error)
+                                : run_all_plainly(collection, plain_runs - plain_runs / 2, error);
+    if (status == 0 && !collection->stopped)
+        status = collect_evictions(collection, error);
+    return status;
 }
 
 static int collect(struct collection *collection, struct error *error) {
@@ -624,15 +728,13 @@ static int collect(struct collection *collection, struct error *error) {
     if (prepare(collection, error) != 0)
         return -1;
     collection->wakeups = wakeup_costs_measure(); /* before anything else runs */
-    run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2);
-    int status = run_traced_steadily(collection, error);
-    bool ended = !status && WIFEXITED(collection->launch.status) && !collection->launch.signal;
-    if (ended && plain_runs < 0)
-        run_enough_plainly(collection);
-    else if (ended)
-        run_all_plainly(collection, plain_runs - plain_runs / 2);
-    if (ended && !collection->stopped)
-        collect_evictions(collection);
+    int status = run_all_plainly(collection, plain_runs < 0 ? 1 : plain_runs / 2, error);
+    if (!status)
+        status = run_traced_steadily(collection, error);
+    if (!status)
+        status = judge_traced(collection, error);
+    if (!status && WIFEXITED(collection->launch.status) && !collection->launch.signal)
+        status = run_others(collection, error);
     wraps_tell(collection->raw, &collection->lacks);
     if (!status)
         status = save_trace(collection, error);
@@ -643,6 +745,8 @@ static int collect(struct collection *collection, struct error *error) {
 int tracer_run(const struct tracer_options *options, struct error *error) {
     struct collection collection = {.options = options};
     interrupt_begin();
+    if (options->first)
+        collection.first = *options->first;
     int status = collect(&collection, error);
     interrupt_end();
     free_collection(&collection);

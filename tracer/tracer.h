@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/run_end.h"
 #include "formats/facts.h"
 #include "formats/user_catalog.h"
 
@@ -26,20 +27,25 @@ struct tracer_options {
     bool steady; /* waits before each run until nothing slows the cores, and makes those that were
                   * slowed all the same again, a few times; the program's output is that of the
                   * first */
+    bool ignore_failure; /* go on after a first run that failed, or one that ended otherwise */
+    const struct run_end *first; /* the program's run before all of these; NULL none */
     int plain_runs; /* untraced runs, before and after in turn, for the perturbation; may be 0;
                      * negative: two, or as many more of a short program as make the median sure */
 };
 
 /* Runs the program to its end (its stdin, stdout and stderr are left alone) and writes the trace.
- * Returns 0 also when the program failed or was killed: trace.meta tells. -1 and `error`: no such
- * program, not executable, static binary (nothing could be preloaded), no space for the trace.
+ * Runs that did other work than the traced one are said (trace.meta.lacks) and left out. -1 and
+ * `error`: no such program, not executable, static binary (nothing could be preloaded), no space
+ * for the trace; and unless `ignore_failure`, with the program's exit status in `error`, when its
+ * first run failed, or when the traced one ended otherwise than the first. Who was ended by a
+ * signal that we passed on has not failed.
  * The first SIGINT, SIGTERM or SIGHUP goes to the program that runs, what was recorded is kept, and
  * nothing is run any more; -1 and `error` when it comes before the traced run (base/interrupt.h).
  */
 int tracer_run(const struct tracer_options *options, struct error *error);
 
-/* Can `program` (as given by the user) be run and, with `probed`, be traced? -1 and `error` when
- * not. Runs nothing. */
+/* Before the first run: can `program` (as given by the user) be run and, with `probed`, be traced?
+ * -1 and `error` when not. Runs nothing. */
 int tracer_check_program(const char *program, bool probed, struct error *error);
 
 /* Could the catalog's functions be traced in `program` (as given by the user)? -1 and `error` when

@@ -360,6 +360,30 @@ static void decide_undecided(const struct facts_loop *loop, double share, struct
     draft_note(model, "%s: %s", pool->name, pool->rule);
 }
 
+/* Its threads are created in a loop over the thread count; but is that in another one of which the
+ * source does not tell how often it goes round? NULL: no. */
+static const struct facts_loop *undecided_creation(const struct trace *trace,
+                                                   const struct facts *facts,
+                                                   const struct thread_pool *from) {
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        if (facts->loops[l].bound == BOUND_UNKNOWN && !facts->loops[l].waits &&
+            from->creation_context != TRACE_NO_CONTEXT &&
+            source_context_in_loop(trace, from->creation_context, &facts->loops[l]))
+            return &facts->loops[l];
+    return NULL;
+}
+
+static void decide_batches(const struct facts_loop *loop, struct model *model, int p) {
+    struct pool *pool = &model->pools[p];
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (its threads are "
+                           "created in a loop of which the source does not tell how often it goes "
+                           "round: %s in %s (%s:%d); taken as so often)",
+                           pool->name, loop->why, loop->function, path_name(loop->file),
+                           loop->first_line));
+    draft_note(model, "%s: %s", pool->name, pool->rule);
+}
+
 /* `without`: what of the source is missing. */
 static void decide_from_trace(const struct trace *trace, const struct timeline *timelines,
                               const struct thread_pool *from,
@@ -404,11 +428,12 @@ static void decide(const struct trace *trace, const struct facts *facts,
                  from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
         return;
     }
-    if (from->one_thread && from->size > 1)
+    if (from->one_thread && from->size > 1) {
+        pool->one_thread = memory_strdup(from->one_thread);
         draft_note(model,
-                   "%s: with one thread the program goes another way (%s), which was not recorded: "
-                   "predictions for one thread are for the recorded one",
+                   "%s: with one thread the program goes another way (%s), which was not recorded",
                    pool->name, from->one_thread);
+    }
     if (from->divides_work || (from->team && from->team->splits))
         repartition(model, p, PARTITION_FIXED);
     if (facts) {
@@ -447,6 +472,11 @@ static void decide(const struct trace *trace, const struct facts *facts,
     }
     if (rule == PARTITION_PERTHREAD && !commanded && evidence->hidden_share > HIDDEN_SHARE) {
         decide_undecided(evidence->hidden, evidence->hidden_share, model, p);
+        return;
+    }
+    const struct facts_loop *batches = undecided_creation(trace, facts, from);
+    if (rule != PARTITION_SHARED && batches) {
+        decide_batches(batches, model, p);
         return;
     }
     const char *text = rule_texts[rule];

@@ -10,7 +10,7 @@
 /* With seed 1 where the configuration names none. End it with sim_result_free(). */
 static inline struct sim_result simulate(const struct model *model, struct sim_config config) {
     struct sim_result result;
-    struct error error = {""};
+    struct error error = {0};
     config.seed = config.seed ? config.seed : 1;
     if (sim_predict(model, &config, &result, &error) != 0)
         fail_msg("%s", error.text);

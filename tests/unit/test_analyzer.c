@@ -982,7 +982,7 @@ static void a_folder_that_was_there_keeps_its_permissions(void **state) {
 
 static void refuse_facts(const char *text, const char *expected) {
     char *path = write_file("facts.json", text);
-    struct error error = {""};
+    struct error error = {0};
     assert_null(facts_load(path, &error));
     if (!strstr(error.text, expected))
         fail_msg("'%s' is not in '%s'", expected, error.text);

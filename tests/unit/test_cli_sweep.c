@@ -58,7 +58,7 @@ static void malformed_lists_are_refused_with_the_option_and_the_text(void **stat
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct int_list list;
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(int_list_parse("--cores", bad[i], 64, &list, &error), -1);
         assert_null(list.items);
         assert_non_null(strstr(error.text, "--cores"));
@@ -109,7 +109,7 @@ static void malformed_named_pools_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct thread_sweep sweep;
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(thread_sweep_parse("--threads", bad[i], &sweep, &error), -1);
         assert_int_equal(sweep.count, 0);
         assert_non_null(strstr(error.text, bad[i]));
@@ -184,7 +184,7 @@ static void without_threads_the_profiled_sizes_are_used(void **state) {
 static void an_unknown_pool_is_refused_and_the_known_ones_listed(void **state) {
     (void)state;
     struct thread_sweep sweep;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(thread_sweep_parse("--threads", "nobody=2", &sweep, &error), 0);
     assert_null(thread_choice_resolve(&sweep.items[0], &model, &error));
     assert_non_null(strstr(error.text, "'nobody'"));
@@ -199,7 +199,7 @@ static void a_number_for_a_model_where_nothing_scales_is_refused(void **state) {
     const struct model fixed = {.n_pools = 2, .pools = fixed_pools};
     const struct model single = {.n_pools = 1, .pools = pools};
     struct thread_sweep sweep;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(thread_sweep_parse("--threads", "2", &sweep, &error), 0);
     assert_null(thread_choice_resolve(&sweep.items[0], &fixed, &error));
     assert_non_null(strstr(error.text, "main, other"));

@@ -110,7 +110,7 @@ static void malformed_assertions_are_refused(void **state) {
                                       "walk<5s", "run<5", "cpu<5s", "<5s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct assertion assertion;
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(assertion_parse(bad[i], &assertion, &error), -1);
         assert_true(strlen(error.text) > 0);
     }
@@ -296,7 +296,7 @@ static void a_file_that_is_no_measurement_is_refused_with_its_line(void **state)
         fputs(bad[i], out);
         fclose(out);
         struct measurements read;
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(measurements_load(path, &read, &error), -1);
         assert_non_null(strstr(error.text, path));
         unlink(path);

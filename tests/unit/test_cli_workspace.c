@@ -189,7 +189,7 @@ static void symbolic_links_are_not_followed(void **state) {
     assert_text(home, WORKSPACE_TRACE, "precious");
     char *linked = workspace_path(folder, "linked");
     struct workspace workspace;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(symlink(home, linked), 0);
     assert_int_equal(workspace_begin(&workspace, linked, &error), -1);
     assert_non_null(strstr(error.text, "symbolic link"));
@@ -251,7 +251,7 @@ static void what_the_user_put_into_the_old_recording_is_not_removed(void **state
     char *old = workspace_path(folder, "kept.old");
     write_text(old, "notes", "precious");
     struct workspace workspace;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(workspace_begin(&workspace, directory, &error), -1);
     assert_non_null(strstr(error.text, "notes"));
     assert_text(old, "notes", "precious");
@@ -265,7 +265,7 @@ static void a_folder_with_other_things_in_it_is_refused(void **state) {
     assert_int_equal(mkdir(directory, 0700), 0);
     write_text(directory, "precious", "letter");
     struct workspace workspace;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(workspace_begin(&workspace, directory, &error), -1);
     assert_non_null(strstr(error.text, "other things"));
     assert_text(directory, "precious", "letter");

@@ -64,7 +64,7 @@ static void assert_within_intervals(struct model *model, struct sim_config confi
     config.max_replications = config.min_replications;
     for (int seed = 1; seed <= SEEDS; seed++) {
         struct sim_result result;
-        struct error error = {""};
+        struct error error = {0};
         config.seed = (uint64_t)seed;
         if (sim_predict(model, &config, &result, &error) != 0)
             fail_msg("%s", error.text);

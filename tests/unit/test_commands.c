@@ -154,7 +154,7 @@ static struct model *model_by_statements(struct trace *trace) {
     proposal.n_operations = 2;
     proposal.operations = operations;
     struct facts facts = {.n_monitors = 1, .monitors = &proposal};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     trace_free(trace);
     if (!model)

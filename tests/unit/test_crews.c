@@ -434,7 +434,7 @@ static void what_one_of_two_gives_back_is_given_back_by_one(void **state) {
     assert_int_equal(releases(model), 1);
     assert_int_equal(model->nodes[often].n_edges, 1);
     assert_int_equal(model->nodes[model->nodes[often].edges[0].to].kind, NODE_RELEASE);
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_check(model, &error), 0);
     model_free(model);
 }

@@ -118,7 +118,7 @@ static void who_does_all_by_himself_is_not_led(void **state) {
 static void who_was_led_goes_another_way_in_the_model(void **state) {
     (void)state;
     struct trace *trace = new_trace(false);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_non_null(model);
     bool any_yes = false, any_no = false;

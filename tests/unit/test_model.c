@@ -143,13 +143,13 @@ static struct model *build_rich_model(void) {
 }
 
 static void assert_saves(const struct model *model, const char *path) {
-    struct error error = {""};
+    struct error error = {0};
     if (model_save(model, path, &error) != 0)
         fail_msg("%s", error.text);
 }
 
 static struct model *assert_loads(const char *path) {
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = model_load(path, &error);
     if (!model)
         fail_msg("%s", error.text);
@@ -317,7 +317,7 @@ static void test_a_failed_save_leaves_the_old_file_alone(void **state) {
     assert_saves(model, file_in_folder("a.json"));
     char *before = read_file(file_in_folder("a.json"));
     model->nodes[1].edges[0].to = 99;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_save(model, file_in_folder("a.json"), &error), -1);
     assert_non_null(strstr(error.text, "nodes[1].edges[0].to"));
     char *after = read_file(file_in_folder("a.json"));
@@ -333,7 +333,7 @@ static void test_a_failed_save_leaves_the_old_file_alone(void **state) {
 /* ---- refusals ---- */
 
 static void assert_violation(struct model *model, const char *place) {
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_check(model, &error), -1);
     if (strncmp(error.text, place, strlen(place)) != 0 || error.text[strlen(place)] != ':')
         fail_msg("\"%s\" does not name %s", error.text, place);
@@ -351,7 +351,7 @@ static void assert_violation(struct model *model, const char *place) {
 static void test_a_sound_model_passes(void **state) {
     (void)state;
     struct model *model = build_rich_model();
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_check(model, &error), 0);
     assert_string_equal(error.text, "");
     model_free(model);
@@ -469,7 +469,7 @@ static void test_nodes_without_a_way_on_are_refused(void **state) {
 /* Loads `text` and expects a refusal that names the file and says `why`. */
 static void assert_file_refused(const char *text, size_t length, const char *why) {
     write_file(file_in_folder("bad.json"), text, length);
-    struct error error = {""};
+    struct error error = {0};
     assert_null(model_load(file_in_folder("bad.json"), &error));
     assert_non_null(strstr(error.text, "bad.json: "));
     if (!strstr(error.text, why))
@@ -534,7 +534,7 @@ static void test_what_is_no_model_is_refused(void **state) {
     assert_file_refused("[]", 2, "version");
     assert_file_refused("{\"a\": 1}", 8, "not a persik model");
     assert_file_refused("{\"version\": 1}", 14, "machine: missing");
-    struct error error = {""};
+    struct error error = {0};
     assert_null(model_load(file_in_folder("absent.json"), &error));
     assert_non_null(strstr(error.text, "persik build-model"));
     assert_null(model_load(folder, &error));
@@ -571,7 +571,7 @@ static void test_a_damaged_file_never_gives_a_damaged_model(void **state) {
             damaged[at] = bytes[(lottery >> 16) % (sizeof bytes - 1)];
         }
         write_file(file_in_folder("bad.json"), damaged, length);
-        struct error error = {""};
+        struct error error = {0};
         struct model *loaded = model_load(file_in_folder("bad.json"), &error);
         if (loaded) {
             assert_int_equal(model_check(loaded, &error), 0);

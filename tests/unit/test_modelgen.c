@@ -134,7 +134,7 @@ static double capacity_with_three(const struct facts_choice *choices, size_t n_c
         .operations = operations,
         .amount = {.text = "size", .n_choices = n_choices, .choices = (void *)choices}};
     struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = &queue};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     double capacity = 0;
@@ -187,7 +187,7 @@ static void items_are_also_taken_where_nobody_waits(void **state) {
     for (int t = putter; t <= getter; t++)
         builder_slice(history.trace, t, 0, history.now_ns);
     builder_finish(history.trace, history.now_ns);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(history.trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     size_t skips = 0;
@@ -269,7 +269,7 @@ static struct model *resting_model(bool late) {
     section(&history, one, "get", 0, 0, 0);
     builder_finish(history.trace, history.now_ns);
     history.trace->threads[two].end_ns = end_ns;
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(history.trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(history.trace);
@@ -325,7 +325,7 @@ static struct trace *refilled_queue_trace(int rounds) {
 static void a_queue_that_its_takers_fill_again_ends_with_its_last_item(void **state) {
     (void)state;
     struct trace *trace = refilled_queue_trace(12);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     int queues = 0;
@@ -446,7 +446,7 @@ static struct trace *barrier_trace(void) {
 static void barrier_parties_follow_the_pool_that_meets_there(void **state) {
     (void)state;
     struct trace *trace = barrier_trace();
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_non_null(model);
@@ -482,7 +482,7 @@ static void all_pools_that_meet_at_a_barrier_are_its_parties(void **state) {
         builder_slice(trace, t, 0, 5000);
     }
     builder_finish(trace, 6000);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(model->n_pools, 3);
@@ -514,7 +514,7 @@ static void those_who_meet_one_after_the_other_are_not_added_up(void **state) {
         trace->threads[t].start_ns = t <= 2 ? 0 : 6000;
         trace->threads[t].end_ns = t <= 2 ? 5900 : 11900;
     }
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(model->n_pools, 3);
@@ -597,7 +597,7 @@ static void who_fails_first_when_nothing_more_comes_was_lucky_before(void **stat
     (void)state;
     for (int early = 0; early <= 1; early++) {
         struct trace *trace = attempts_trace(early);
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
         assert_string_equal(error.text, "");
         int n_gets = 0;
@@ -649,7 +649,7 @@ static void nobody_is_waited_for_who_is_still_to_be_told_to_end(void **state) {
     (void)state;
     for (int one_by_one = 0; one_by_one <= 1; one_by_one++) {
         struct trace *trace = ends_trace(one_by_one);
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
         assert_string_equal(error.text, "");
         assert_true(count_nodes(model, NODE_JOIN) == 1);
@@ -671,7 +671,7 @@ static void threads_bound_to_cores_are_noted(void **state) {
                        builder_context(trace, "bind", 20, "main", 5), result);
         builder_slice(trace, main_thread, 0, 1000);
         builder_finish(trace, 1000);
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
         assert_string_equal(error.text, "");
         bool noted = false;
@@ -688,7 +688,7 @@ static void a_pipe_between_threads_is_a_queue(void **state) {
     for (int last_bytes = 8; last_bytes >= 4; last_bytes -= 4) {
         bool is_queue = last_bytes == 8;
         struct trace *trace = pipe_trace(last_bytes);
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
         assert_string_equal(error.text, "");
         assert_true(count_nodes(model, NODE_PUT) == is_queue);
@@ -758,7 +758,7 @@ static void a_wait_for_another_threads_signal_is_one_for_that_thread(void **stat
     };
     for (size_t i = 0; i < sizeof sendings / sizeof *sendings; i++) {
         struct trace *trace = signal_trace(&sendings[i]);
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
         assert_string_equal(error.text, "");
         assert_true(count_nodes(model, NODE_ACQUIRE) == sendings[i].pairs);
@@ -781,7 +781,7 @@ static void a_wait_for_a_signal_that_never_ended_stays_as_it_is(void **state) {
     (void)state;
     struct trace *trace = signal_trace(&(struct sending){"kill", 1, 1, 400000, 699000, 0, false});
     trace->threads[0].records[1].flags |= TRACE_UNFINISHED;
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(model->n_objects, 0);
@@ -796,7 +796,7 @@ static void a_lone_helper_that_computes_most_does_not_scale(void **state) {
     int helper = builder_thread(trace, "helper", 0);
     builder_slice(trace, helper, 0, 30000); /* the two workers: 12000 */
     builder_finish(trace, 30000);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(model->n_pools, 3);
@@ -820,7 +820,7 @@ static void a_pool_whose_rounds_are_split_says_so(void **state) {
     char *file = "t.c";
     struct facts facts = {
         .version = FACTS_VERSION, .n_loops = 1, .loops = &loop, .n_files = 1, .files = &file};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     assert_non_null(model);
     assert_true(model->pools[1].scales);
@@ -840,7 +840,7 @@ static void the_job_before_tells_the_next_one(void **state) {
         builder_record(trace, thread, "nanosleep", 1000 + 1000 * i, 500, 0,
                        builder_context(trace, calls[i % 6], 10, "main", 20), 0);
     builder_finish(trace, 62000);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_non_null(model);
     for (size_t n = 0; n < model->n_nodes; n++) { /* it goes one way, or ends there */

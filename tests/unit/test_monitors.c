@@ -149,7 +149,7 @@ static void waiting_at_what_stands_for_several_is_alike(void **state) {
     struct trace *trace = two_mailboxes();
     for (int t = 0; t < 3; t++)
         builder_slice(trace, t, 0, 7000);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_non_null(model);
     double wait_ns = 0;
@@ -629,7 +629,7 @@ static void what_little_proves_is_given_up_where_the_model_stalls(void **state) 
         struct trace *trace = stock_trace(8);
         struct judge judge = {.stalls = i & 1, .hates_tokens = i >> 1};
         struct modelgen_options options = {.try_out = try_out, .context = &judge};
-        struct error error = {""};
+        struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
         assert_non_null(model);
         bool given_up = judge.stalls && judge.hates_tokens;

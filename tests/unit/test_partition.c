@@ -152,7 +152,7 @@ static struct model *model_of(struct trace *trace, struct facts_loop *loop) {
                           .files = &file,
                           .n_creations = creation_is_seen,
                           .creations = &creation};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, loop ? &facts : NULL, row_sample, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(trace);
@@ -170,7 +170,7 @@ static double rows_with(const struct model *model, int threads) {
     int sizes[] = {1, threads};
     struct sim_config config = {.pool_threads = sizes, .cores = threads + 1, .seed = 1};
     struct sim_result result;
-    struct error error = {""};
+    struct error error = {0};
     if (sim_predict(model, &config, &result, &error) < 0)
         fail_msg("%s", error.text);
     double rows = result.run_ns.mean / ROW_NS;
@@ -184,7 +184,7 @@ static double rows_with(const struct model *model, int threads) {
 
 static void repartition(struct model *model, const char *text) {
     struct repartitions list = {0};
-    struct error error = {""};
+    struct error error = {0};
     if (repartitions_add(&list, text, &error) < 0 || repartitions_apply(&list, model, &error) < 0)
         fail_msg("%s", error.text);
     free(list.items);
@@ -531,7 +531,7 @@ static void takers_that_were_never_refused_wait(void **state) {
     struct builder_queue queue;
     const struct facts *facts = builder_queue_facts(&queue, "put", 20, "get", 30);
     struct trace *trace = farewell_trace(false);
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     size_t gets = 0;
@@ -877,7 +877,7 @@ static struct model *two_ended_model(void) {
 
 /* Two threads did 32 rows in all: so do others, when they share them. Ends the model. */
 static void assert_rows_are_shared(struct model *model) {
-    struct error error = {""};
+    struct error error = {0};
     if (model_check(model, &error))
         fail_msg("%s", error.text);
     repartition(model, "worker=shared");
@@ -924,7 +924,7 @@ static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
                                       "worker=Fixed"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct repartitions list = {0};
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(repartitions_add(&list, bad[i], &error), -1);
         assert_non_null(strstr(error.text, bad[i]));
         assert_int_equal(list.count, 0);
@@ -932,7 +932,7 @@ static void a_rule_for_no_pool_or_no_rule_is_refused(void **state) {
     static const char *const foreign[] = {"main=fixed", "work=fixed", "workers=fixed"};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         struct repartitions list = {0};
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(repartitions_add(&list, foreign[i], &error), 0);
         assert_int_equal(repartitions_apply(&list, model, &error), -1);
         assert_non_null(strstr(error.text, "these do: worker"));
@@ -949,7 +949,7 @@ static void the_rest_survives_the_model_file(void **state) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_save(model, path, &error), 0);
     struct model *again = model_load(path, &error);
     assert_string_equal(error.text, "");

@@ -271,7 +271,7 @@ static void a_turn_waits_for_the_number_before_it(void **state) {
         int end = build_node(model, NODE_END, MODEL_NONE);
         build_edge(model, leave, end);
     }
-    struct error error = {""};
+    struct error error = {0};
     struct sim_config config = {.seed = 1};
     struct sim_result result;
     assert_int_equal(sim_predict(model, &config, &result, &error), 0);
@@ -399,7 +399,7 @@ static struct scaling scaling_of_rounds(struct trace *trace, uint64_t end_ns) {
         builder_slice(trace, thread, 0, end_ns);
     char *file = "t.c";
     struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &file};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     struct scaling scaling = {.pool = MODEL_NONE};

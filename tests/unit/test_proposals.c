@@ -43,7 +43,7 @@ static struct model *model_of(struct trace *trace, size_t n_monitors,
                               struct facts_monitor *monitors) {
     struct facts facts = {.version = FACTS_VERSION, .n_monitors = n_monitors, .monitors = monitors};
     struct modelgen_options options = {0};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
     assert_non_null(model);
     return model;
@@ -159,7 +159,7 @@ static void what_waits_for_one_condition_is_not_the_object_of_another(void **sta
     struct facts facts = {.version = FACTS_VERSION, .n_monitors = 2, .monitors = two_rings};
     hand_in_steps[0].early = true;
     struct modelgen_options options = {0};
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, &facts, NULL, &options, &error);
     assert_non_null(model);
     assert_true(model->n_monitors > 0);

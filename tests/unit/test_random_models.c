@@ -236,7 +236,7 @@ static void test_any_sound_model_comes_to_an_end_and_its_books_balance(void **st
         struct sim_config config = {
             .seed = seed, .min_replications = 2, .max_replications = 2, .horizon_ns = HORIZON_NS};
         struct sim_result result;
-        struct error error = {""};
+        struct error error = {0};
         assert_int_equal(model_check(model, &error), 0);
         if (sim_predict(model, &config, &result, &error) == 0) {
             finished++;

@@ -332,7 +332,7 @@ static void broken_samples_are_refused_by_place(void **state) {
     };
     char *path = temporary_path();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {""};
+        struct error error = {0};
         write_text(path, cases[i].text);
         struct sample *sample = sample_load(path, &error);
         assert_int_equal(sample == NULL, cases[i].complaint != NULL);
@@ -346,7 +346,7 @@ static void broken_samples_are_refused_by_place(void **state) {
 
 static void a_missing_file_and_an_impossible_folder_are_told(void **state) {
     (void)state;
-    struct error error = {""};
+    struct error error = {0};
     assert_null(sample_load("/nonexistent/sample.json", &error));
     assert_non_null(strstr(error.text, "run `persik sample` first"));
     struct sample *sample = build_usual();

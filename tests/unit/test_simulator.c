@@ -1267,7 +1267,7 @@ static void test_a_team_that_waits_spinning_keeps_its_cores_busy(void **state) {
     model->pools[1].awake = true;
     struct sim_config config = {.cores = 2, .seed = 1};
     struct sim_result result;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(sim_predict(model, &config, &result, &error), 0);
     assert_close(result.cpu_ns.mean, 2 * (5 * 10 + 4) * MS, 1e-9);
     sim_result_free(&result);
@@ -1304,7 +1304,7 @@ static void test_no_more_cores_are_busy_than_there_are(void **state) {
     build_edge(model, join_other, create);
     struct sim_config config = {.cores = 2, .seed = 1};
     struct sim_result result;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(sim_predict(model, &config, &result, &error), 0);
     assert_true(result.cpu_utilisation.mean < 1 + 1e-9);
     sim_result_free(&result);
@@ -1990,7 +1990,7 @@ static void test_unlocking_what_is_not_held_is_reported(void **state) {
 
 static void assert_refused(const struct model *model, struct sim_config config, const char *why) {
     struct sim_result result;
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(sim_predict(model, &config, &result, &error), -1);
     if (!strstr(error.text, why))
         fail_msg("\"%s\" does not say \"%s\"", error.text, why);

@@ -385,7 +385,7 @@ static void test_a_value_that_is_none_is_reported(void **state) {
 /* ---- what is refused ---- */
 
 static void assert_violation(struct model *model, const char *place) {
-    struct error error = {""};
+    struct error error = {0};
     if (model_check(model, &error) == 0)
         fail_msg("taken, though %s is wrong", place);
     if (strncmp(error.text, place, strlen(place)) != 0)
@@ -458,7 +458,7 @@ static void test_monitors_come_back_from_a_file(void **state) {
     close(mkstemp(path));
     close(mkstemp(again));
     struct model *model = build_pipeline(true, 2);
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(model_save(model, path, &error), 0);
     struct model *back = model_load(path, &error);
     assert_non_null(back);

@@ -364,7 +364,7 @@ static void what_packs_away_to_nothing_is_loaded_too(void **state) {
     struct trace *trace = make_trace(2000000);
     struct trace_thread *thread = &trace->threads[1];
     memset(thread->records, 0, thread->n_records * sizeof *thread->records);
-    struct error error = {""};
+    struct error error = {0};
     assert_int_equal(trace_save(trace, path, 0, &error), 0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);

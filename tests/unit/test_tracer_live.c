@@ -268,6 +268,7 @@ static struct trace *trace_act(const char *name, const char *argument, int plain
                                      .probe_library = probe,
                                      .block_io = argument != NULL,
                                      .facts = known,
+                                     .ignore_failure = true, /* one act kills itself */
                                      .plain_runs = plain_runs};
     struct error error = {0};
     if (tracer_run(&options, &error) != 0)

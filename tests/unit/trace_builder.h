@@ -111,7 +111,7 @@ static inline void builder_finish(struct trace *trace, uint64_t end_ns) {
 
 /* The trace's model, which must be without fault. Frees the trace; `facts` may be NULL. */
 static inline struct model *builder_model(struct trace *trace, const struct facts *facts) {
-    struct error error = {""};
+    struct error error = {0};
     struct model *model = modelgen_build(trace, facts, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     trace_free(trace);

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Checks that persik gives no figures where it is unknown how work follows the threads, and where the simulated
+# threads come to wait for nothing, but says why. Usage: tests/refusals.sh BUILD-FOLDER. Prints TAP.
+
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$root" || exit 2
+program=$scratch/open_ends
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/open_ends.c -o "$program" -lpthread ||
+    exit 2
+
+record() {
+    "$persik" profile -q --plain-runs 0 --no-evictions -o "$scratch/$1" -- "$program" "$1" 2 &&
+        "$persik" build-model -q -i "$scratch/$1"
+}
+
+# predict NAME OPTIONS...: what is printed is in $scratch/out, the exit status in $status.
+predict() {
+    name=$1
+    shift
+    status=0
+    "$persik" predict -i "$scratch/$name" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+    cat "$scratch/out" "$scratch/err"
+}
+
+rows_without() { awk '$1 ~ /^[0-9]+$/ && $3 == "-"' "$scratch/out" | wc -l; }
+
+refused() {
+    record "$1" && predict "$1" --threads 1,2,4 --cores 1,2 && [ "$status" -eq 4 ] && [ "$(rows_without)" -eq 4 ] &&
+        grep -q 'No figures' "$scratch/out" && grep -q -- '--partition [^ ]*=shared|fixed|perthread' "$scratch/out"
+}
+recorded_threads_have_figures() {
+    predict together --threads 2 --cores 1,2,4 && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ]
+}
+told_rules_have_figures() {
+    predict together --threads 1,2,4 --partition together=shared && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ]
+}
+files_say_why() {
+    predict together --threads 2,4 --format json && [ "$status" -eq 4 ] && [ "$(grep -c '"run_ns": null' "$scratch/out")" -eq 1 ] &&
+        [ "$(grep -c '"no_figures": "together: ' "$scratch/out")" -eq 1 ] && grep -q '"no_figures": null' "$scratch/out" &&
+        predict together --threads 4 --format csv && [ "$status" -eq 4 ] && tail -n 1 "$scratch/out" | grep -q '^4,[0-9]*,,,.*--partition'
+}
+bounds_are_not_kept() {
+    predict together --threads 4 --assert 'run<1000s' && [ "$status" -eq 3 ] && grep -q 'no figures' "$scratch/err"
+}
+validate_says_why() {
+    status=0
+    "$persik" validate -q -i "$scratch/together" --threads 2,4 --runs 1 -- "$program" together '{threads}' >"$scratch/out" 2>&1 ||
+        status=$?
+    cat "$scratch/out"
+    [ "$status" -eq 4 ] && grep -q 'No figures' "$scratch/out" && grep -q 'absolute error: mean [0-9]' "$scratch/out"
+}
+each_is_known() {
+    record each && predict each --threads 1,2,4 && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ] && grep -q 'each thread does the same' "$scratch/err"
+}
+
+check "a total that all threads count up together is not each thread's work" refused together
+check "the recorded number of threads has figures" recorded_threads_have_figures
+check "a rule that is told gives figures" told_rules_have_figures
+check "JSON and CSV hold nothing, and why" files_say_why
+check "a bound on what has no figures is not kept" bounds_are_not_kept
+check "validate measures, and compares what has figures" validate_says_why
+check "batches of threads until a total is done are not each thread's work" refused batches
+check "what each thread does is known from the source" each_is_known
+finish

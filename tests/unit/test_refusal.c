@@ -1,0 +1,173 @@
+/* cli/refusal and cli/prediction: what gets no figures, and what a standstill must not have left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/prediction.h"
+#include "cli/refusal.h"
+#include "tests/unit/model_builder.h"
+
+#define MS 1e6
+
+static void end_after(struct model *model, int node, struct dist cpu_ns) {
+    build_next(model, node, cpu_ns, NODE_END, MODEL_NONE);
+}
+
+/* Two threads take from a queue what nobody puts, after 1 ms: everything waits. */
+static struct model *stalled_model(void) {
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int pool = build_pool(model, 2, true);
+    int get = build_next(model, model->pools[pool].entry, constant(1 * MS), NODE_GET, queue);
+    end_after(model, get, constant(1 * MS));
+    model->cpu_correction = 1;
+    return model;
+}
+
+static struct prediction predict(const struct model *model, const struct thread_choice *threads) {
+    const struct sim_config config = {.seed = 1};
+    struct prediction prediction;
+    struct error error = {0};
+    if (prediction_make(model, threads, 0, &config, &prediction, &error) != 0)
+        fail_msg("%s", error.text);
+    return prediction;
+}
+
+static void a_standstill_gives_no_figure_but_its_places(void **state) {
+    (void)state;
+    const struct thread_choice own = {.label = "own"};
+    struct model *model = stalled_model();
+    struct prediction prediction = predict(model, &own);
+    assert_non_null(prediction.no_figures);
+    assert_non_null(strstr(prediction.no_figures, model->objects[0].name));
+    assert_true(isnan(prediction.result.run_ns.mean));
+    assert_true(isnan(prediction.result.cpu_utilisation.mean));
+    assert_int_equal(prediction.result.n_objects, 0);
+    prediction_free(&prediction);
+    model_free(model);
+}
+
+static void an_unknown_rule_gives_no_figure_for_other_threads(void **state) {
+    (void)state;
+    const struct thread_choice own = {.label = "own"}, more = {.all = 4, .label = "4"};
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    end_after(model, model->pools[pool].entry, constant(1 * MS));
+    model->pools[pool].scales = true;
+    model->pools[pool].partition = PARTITION_UNKNOWN;
+    struct prediction prediction = predict(model, &own);
+    assert_null(prediction.no_figures);
+    prediction_free(&prediction);
+    prediction = predict(model, &more);
+    assert_non_null(strstr(prediction.no_figures, "--partition"));
+    assert_true(isnan(prediction.result.run_ns.mean));
+    prediction_free(&prediction);
+    model->pools[pool].partition = PARTITION_PERTHREAD;
+    prediction = predict(model, &more);
+    assert_null(prediction.no_figures);
+    prediction_free(&prediction);
+    model_free(model);
+}
+
+static void one_thread_that_goes_another_way_gets_no_figure(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int pool = build_pool(model, 2, true);
+    end_after(model, model->pools[pool].entry, constant(1 * MS));
+    model->pools[pool].partition = PARTITION_SHARED;
+    model->pools[pool].one_thread = memory_strdup("threads > 1 in main");
+    char *reason = refusal_of_rules(model, (int[]){2}, (int[]){1});
+    assert_non_null(strstr(reason, "threads > 1 in main"));
+    free(reason);
+    assert_null(refusal_of_rules(model, (int[]){2}, (int[]){4}));
+    assert_null(refusal_of_rules(model, (int[]){1}, (int[]){1}));
+    model_free(model);
+}
+
+/* A queue with `operations` puts and gets, of whose items some are left. */
+static struct sim_result queue_result(double operations, double left, double stalls,
+                                      struct sim_object_result *queue) {
+    *queue = (struct sim_object_result){.operations.mean = operations, .left.mean = left};
+    return (struct sim_result){.replications = 1,
+                               .stalls = stalls,
+                               .stalled_at = "there",
+                               .cpu_ns.mean = 100 * MS,
+                               .n_objects = 1,
+                               .objects = queue};
+}
+
+static bool refused(const struct model *model, struct sim_result result, double cpu_ns) {
+    char *reason = refusal_of_own_run(model, &result, cpu_ns);
+    free(reason);
+    return reason != NULL;
+}
+
+static void a_standstill_that_left_nothing_undone_is_harmless(void **state) {
+    (void)state;
+    struct model *model = stalled_model();
+    struct sim_object_result queue;
+    assert_false(refused(model, queue_result(2000, 0, 4, &queue), 100 * MS));
+    assert_false(refused(model, queue_result(2000, 9, 4, &queue), 100 * MS));
+    assert_true(refused(model, queue_result(2000, 0, 40, &queue), 100 * MS)); /* too often */
+    assert_true(refused(model, queue_result(1200, 1199, 4, &queue), 100 * MS));
+    assert_true(refused(model, queue_result(2000, 0, 4, &queue), 150 * MS)); /* rounds missing */
+    assert_true(refused(model, queue_result(2000, 0, 4, &queue), NAN));      /* not shown */
+    assert_false(refused(model, queue_result(2000, 1000, 0, &queue), NAN));  /* no standstill */
+    model_free(model);
+}
+
+static void guessed_waits_must_leave_nothing_undone_either(void **state) {
+    (void)state;
+    struct model *model = stalled_model();
+    struct sim_object_result queue;
+    struct sim_result result = queue_result(2000, 0, 0, &queue);
+    result.guessed = 1000; /* however many: that is no defect */
+    assert_false(refused(model, result, 100 * MS));
+    result = queue_result(2000, 1000, 0, &queue);
+    result.guessed = 1;
+    assert_true(refused(model, result, 100 * MS));
+    model_free(model);
+}
+
+static bool other_refused(const struct model *model, int threads, double operations,
+                          const struct sim_result *own) {
+    struct sim_object_result queue;
+    struct sim_result result = queue_result(operations, 0, 1, &queue);
+    char *reason = refusal_of_run(model, (int[]){2}, (int[]){threads}, &result, own);
+    free(reason);
+    return reason != NULL;
+}
+
+static void other_configurations_must_do_the_recorded_work(void **state) {
+    (void)state;
+    struct model *model = stalled_model();
+    struct sim_object_result queue;
+    struct sim_result own = queue_result(2000, 0, 0, &queue);
+    model->pools[0].partition = PARTITION_SHARED;
+    assert_false(other_refused(model, 1, 1990, &own));
+    assert_true(other_refused(model, 1, 1000, &own));
+    assert_true(other_refused(model, 1, 2000, NULL));
+    model->pools[0].partition = PARTITION_PERTHREAD;
+    assert_false(other_refused(model, 1, 1000, &own)); /* half as many threads */
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_standstill_gives_no_figure_but_its_places),
+        cmocka_unit_test(an_unknown_rule_gives_no_figure_for_other_threads),
+        cmocka_unit_test(one_thread_that_goes_another_way_gets_no_figure),
+        cmocka_unit_test(a_standstill_that_left_nothing_undone_is_harmless),
+        cmocka_unit_test(guessed_waits_must_leave_nothing_undone_either),
+        cmocka_unit_test(other_configurations_must_do_the_recorded_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
