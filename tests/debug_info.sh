@@ -174,10 +174,6 @@ cat >pool.cpp <<'END'
 #include <vector>
 int main() {
     std::mutex m; std::condition_variable some; std::queue<int> q; bool closed = false;
-    std::thread reader([&] {
-        for (int i = 0; i < 60; i++) { std::lock_guard<std::mutex> l(m); q.push(i); some.notify_one(); }
-        std::lock_guard<std::mutex> l(m); closed = true; some.notify_all();
-    });
     std::vector<std::thread> pool;
     for (int k = 0; k < 4; k++)
         pool.emplace_back([&] {
@@ -190,6 +186,11 @@ int main() {
                 for (volatile int j = 0; j < 10000; j++) ;
             }
         });
+    /* all of the pool are there before the work is, and so at once */
+    std::thread reader([&] {
+        for (int i = 0; i < 60; i++) { std::lock_guard<std::mutex> l(m); q.push(i); some.notify_one(); }
+        std::lock_guard<std::mutex> l(m); closed = true; some.notify_all();
+    });
     reader.join();
     for (auto &t : pool) t.join();
 }

@@ -92,7 +92,7 @@ validate_alike() {
 }
 
 static_is_refused_first() {
-    echo 'int main(void) { return 0; }' >static.c && ${CC:-gcc} -static static.c -o static && for command in profile sample trace; do
+    echo 'int main(void) { return 0; }' >static.c && ${CC:-gcc} -static static.c -o static && for command in profile trace; do
         status_of "$persik" $command -o "$data" -- ./static && [ "$status" -eq 1 ] && one_line && said 'static binary' || return 1
     done
 }

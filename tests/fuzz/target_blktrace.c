@@ -8,7 +8,7 @@ uint8_t *fuzz_seed(const char *path, size_t *size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct error error = {""};
+    struct error error = {0};
     struct blktrace log = {0};
     struct block_requests requests = {0};
     int status = blktrace_read(&log, fuzz_file(data, size), &error);

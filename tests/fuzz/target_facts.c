@@ -7,7 +7,7 @@ uint8_t *fuzz_seed(const char *path, size_t *size) {
 
 /* Reading alone does not parse the expressions. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct error error = {""};
+    struct error error = {0};
     struct facts *facts = facts_load(fuzz_file(data, size), &error);
     for (size_t i = 0; facts && i < facts->n_monitors; i++)
         facts_monitor_in_units(&facts->monitors[i]);

@@ -6,7 +6,7 @@ uint8_t *fuzz_seed(const char *path, size_t *size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct error error = {""};
+    struct error error = {0};
     struct measurements measurements;
     int status = measurements_load(fuzz_file(data, size), &measurements, &error);
     for (size_t i = 0; i < measurements.count; i++)

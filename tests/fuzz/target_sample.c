@@ -6,7 +6,7 @@ uint8_t *fuzz_seed(const char *path, size_t *size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct error error = {""};
+    struct error error = {0};
     struct sample *sample = sample_load(fuzz_file(data, size), &error);
     fuzz_done(sample != NULL);
     sample_free(sample);
