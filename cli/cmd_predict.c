@@ -512,7 +512,7 @@ static void print_json(const struct predict_options *options, const struct model
 }
 
 static size_t explain_refusals(const struct sweep *sweep) {
-    const struct prediction **all = memory_alloc(sweep->count, sizeof *all);
+    const struct prediction **all = memory_alloc(sweep->count, sizeof(void *));
     for (size_t i = 0; i < sweep->count; i++)
         all[i] = &sweep->predictions[i];
     size_t refused = prediction_explain_refusals(all, sweep->count, stdout);

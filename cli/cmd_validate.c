@@ -509,7 +509,7 @@ static int measure_interruptibly(struct validation *validation, struct error *er
 /* ---- the command ---- */
 
 static void explain_refusals(const struct validation *validation) {
-    const struct prediction **all = memory_alloc(validation->n_predicted, sizeof *all);
+    const struct prediction **all = memory_alloc(validation->n_predicted, sizeof(void *));
     for (size_t i = 0; i < validation->n_predicted; i++)
         all[i] = &validation->comparisons[i].prediction;
     prediction_explain_refusals(all, validation->n_predicted, stdout);

@@ -59,8 +59,11 @@ static const char header[] = "threads,cores,round,run_ns,cpu_ns";
 #define PIECES ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns"
 enum form { FORM_BARE, FORM_FOREIGN, FORM_PIECES, FORM_SHARING, FORM_DELAYS, N_FORMS };
 static const char *const forms[N_FORMS] = {
-    "", ",foreign_ns", PIECES, PIECES ",sharing",
-    ",foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference"};
+    [FORM_BARE] = "",
+    [FORM_FOREIGN] = ",foreign_ns",
+    [FORM_PIECES] = PIECES,
+    [FORM_SHARING] = PIECES ",sharing",
+    [FORM_DELAYS] = ",foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference"};
 
 void measurements_write_header(FILE *out) {
     fprintf(out, "%s%s\n", header, forms[FORM_DELAYS]);

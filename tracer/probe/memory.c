@@ -22,7 +22,8 @@ bool memory_path(char path[MEMORY_PATH_MAX], const char *directory, const char *
         return false;
     memcpy(path, directory, length);
     path[length] = '/';
-    memcpy(path + length + 1, name, name_length + 1);
+    memcpy(path + length + 1, name, name_length);
+    path[length + 1 + name_length] = '\0';
     return true;
 }
 
