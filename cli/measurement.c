@@ -56,13 +56,14 @@ static const char header[] = "threads,cores,round,run_ns,cpu_ns";
 
 /* What follows, the oldest form first. Pieces of work were how persik looked at the cores' speed
  * once: they are passed over. */
-#define PIECES ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns"
+#define PIECES  ",foreign_ns,computing_ns,memory_ns,fastest_computing_ns,fastest_memory_ns"
+#define SHARING PIECES ",sharing"
 enum form { FORM_BARE, FORM_FOREIGN, FORM_PIECES, FORM_SHARING, FORM_DELAYS, N_FORMS };
 static const char *const forms[N_FORMS] = {
     [FORM_BARE] = "",
     [FORM_FOREIGN] = ",foreign_ns",
     [FORM_PIECES] = PIECES,
-    [FORM_SHARING] = PIECES ",sharing",
+    [FORM_SHARING] = (SHARING),
     [FORM_DELAYS] = ",foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference"};
 
 void measurements_write_header(FILE *out) {
