@@ -3,26 +3,28 @@
 #include <stdio.h>
 #include <string.h>
 
-int error_set(struct error *error, const char *format, ...) {
-    if (!error)
-        return -1;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->exit_status = 0;
+static int set(struct error *error, int exit_status, const char *format, va_list arguments) {
+    if (error) {
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        error->exit_status = exit_status;
+    }
     return -1;
 }
 
-int error_set_exit(struct error *error, int exit_status, const char *format, ...) {
-    if (!error)
-        return -1;
+int error_set(struct error *error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    int status = set(error, 0, format, arguments);
     va_end(arguments);
-    error->exit_status = exit_status;
-    return -1;
+    return status;
+}
+
+int error_set_exit(struct error *error, int exit_status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int status = set(error, exit_status, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 int error_prefix(struct error *error, const char *format, ...) {

@@ -13,14 +13,6 @@
 
 #define MOST_TRIES 100 /* to get a name that others of us give and take at the same time */
 
-static int open_folder(const char *path) {
-    size_t length = (size_t)(path_name(path) - path);
-    char *folder = length ? strndup(path, length) : memory_strdup(".");
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    return descriptor;
-}
-
 /* What a killed process of ours left under the name that files have while they are incomplete. One
  * that is locked is being written. */
 static void remove_leftover(const struct output *output) {
@@ -65,7 +57,8 @@ static void release(struct output *output) {
 }
 
 int output_begin(struct output *output, const char *path) {
-    *output = (struct output){.folder = open_folder(path), .name = memory_strdup(path_name(path))};
+    *output =
+        (struct output){.folder = path_open_folder(path), .name = memory_strdup(path_name(path))};
     output->partial = memory_format(".%s.persik-new", output->name);
     int descriptor = output->folder < 0 ? -1 : open_partial(output);
     output->file = descriptor < 0 ? NULL : fdopen(descriptor, "w");

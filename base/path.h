@@ -5,4 +5,7 @@
 /* What stands behind the last slash: a part of `path`, all of it when there is none. */
 const char *path_name(const char *path);
 
+/* The folder that `path` stands in, opened: a descriptor, or -1 and errno. */
+int path_open_folder(const char *path);
+
 #endif

@@ -265,14 +265,6 @@ static void end(struct workspace *workspace) {
     *workspace = (struct workspace){.parent = -1, .folder = -1};
 }
 
-static int open_parent(const char *path) {
-    size_t length = (size_t)(path_name(path) - path);
-    char *parent = length ? strndup(path, length) : memory_strdup(".");
-    int descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(parent);
-    return descriptor;
-}
-
 int workspace_begin(struct workspace *workspace, const char *directory, struct error *error) {
     size_t length = strlen(directory);
     while (length > 1 && directory[length - 1] == '/')
@@ -282,7 +274,7 @@ int workspace_begin(struct workspace *workspace, const char *directory, struct e
     *workspace = (struct workspace){.directory = clean,
                                     .building = memory_format("%s" BUILDING_INFIX "XXXXXX", clean),
                                     .name = name,
-                                    .parent = open_parent(clean),
+                                    .parent = path_open_folder(clean),
                                     .folder = -1};
     int status = -1;
     if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {

@@ -28,7 +28,6 @@ struct owner {
 };
 
 struct reader {
-    struct images *images;
     uint32_t n_images; /* of the segment */
     struct raw_image *raw;
     struct map known; /* image and thread -> index into owners */
@@ -38,8 +37,10 @@ struct reader {
     } owners;
     struct {
         size_t count, capacity;
-        struct image_value *items;
-        uint32_t *images; /* of each */
+        struct value {
+            uint32_t image;
+            struct image_value value;
+        } * items;
     } values;
 };
 
@@ -72,15 +73,14 @@ static void begin_thread(struct owner *owner, const struct raw_record *mark) {
 
 static void add_value(struct reader *reader, const struct owner *owner,
                       const struct raw_record *mark) {
-    *VECTOR_ADD(&reader->values) =
+    struct value *added = VECTOR_ADD(&reader->values);
+    added->image = owner->image;
+    added->value =
         (struct image_value){.ticks = mark->start,
                              .mutex = mark->object,
                              .look = mark->context,
                              .thread = owner->thread.index,
                              .bits = (uint32_t)mark->value | (uint64_t)mark->duration << 32};
-    reader->values.images =
-        memory_resize(reader->values.images, reader->values.count, sizeof *reader->values.images);
-    reader->values.images[reader->values.count - 1] = owner->image;
 }
 
 static void read_mark(struct reader *reader, struct owner *owner, const struct raw_record *mark) {
@@ -271,8 +271,8 @@ static void take_threads(struct reader *reader, struct image *image, uint32_t nu
 static void take_values(const struct reader *reader, struct image *image, uint32_t number) {
     image->values = memory_alloc(reader->values.count, sizeof *image->values);
     for (size_t i = 0; i < reader->values.count; i++)
-        if (reader->values.images[i] == number)
-            image->values[image->n_values++] = reader->values.items[i];
+        if (reader->values.items[i].image == number)
+            image->values[image->n_values++] = reader->values.items[i].value;
 }
 
 static int compare_images(const void *left, const void *right) {
@@ -299,7 +299,7 @@ static void number_images(struct images *images) {
 void images_read(struct images *images, struct segment *segment) {
     const struct raw_segment *shared = segment_shared(segment);
     uint32_t n = shared->n_images;
-    struct reader reader = {.images = images, .n_images = n < RAW_MAX_IMAGES ? n : RAW_MAX_IMAGES};
+    struct reader reader = {.n_images = n < RAW_MAX_IMAGES ? n : RAW_MAX_IMAGES};
     images->unseen = n - reader.n_images;
     reader.raw = memory_alloc(reader.n_images, sizeof *reader.raw);
     memcpy(reader.raw, shared->images, reader.n_images * sizeof *reader.raw);
@@ -322,7 +322,6 @@ void images_read(struct images *images, struct segment *segment) {
     map_free(&reader.known);
     free(reader.owners.items);
     free(reader.values.items);
-    free(reader.values.images);
     free(reader.raw);
 }
 

@@ -57,8 +57,6 @@ struct raw_image {
     int32_t pid, parent;
     uint32_t root;      /* the image that loaded the program: itself, or a forebear by fork */
     uint32_t n_threads; /* indices given out */
-    uint32_t children;  /* forked */
-    uint32_t reserved;
     uint64_t start_ticks;
     uint64_t end_ticks; /* 0, or with records behind it = the end was not seen */
     uint64_t lost;      /* records */

@@ -32,6 +32,7 @@ struct segment {
     int records;       /* descriptor */
     uint64_t offset;   /* of the records, so far */
     int failure;       /* errno */
+    uint64_t most;     /* bytes that a file of ours may have */
     void *mapped;      /* records, for reading */
     size_t mapped_bytes;
     bool running;
@@ -63,9 +64,13 @@ static int open_new(const char *directory, const char *name, struct error *error
 }
 
 /* A limit on the size of files would end us by SIGXFSZ, which is not what was asked. */
-static int allocate(int file, size_t bytes) {
+static uint64_t most_bytes(void) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+static int allocate(int file, size_t bytes) {
+    if (bytes > most_bytes())
         return EFBIG;
     return fallocate(file, 0, 0, (off_t)bytes) == 0 ? 0 : errno;
 }
@@ -105,8 +110,8 @@ struct segment *segment_create(const char *directory, bool follow, struct error 
         return NULL;
     }
     struct segment *segment = memory_alloc(1, sizeof *segment);
-    *segment =
-        (struct segment){.shared = shared, .bytes = bytes, .n_chunks = n, .records = records};
+    *segment = (struct segment){
+        .shared = shared, .bytes = bytes, .n_chunks = n, .records = records, .most = most_bytes()};
     shared->n_chunks = n;
     shared->follow = follow;
     memset(shared->free, 0xff, n / RAW_WORD_BITS * sizeof *shared->free);
@@ -128,8 +133,7 @@ static void write_chunks(struct segment *segment, struct iovec *chunks, int n) {
         bytes += chunks[i].iov_len;
     if (segment->failure)
         return;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && segment->offset + bytes > limit.rlim_cur)
+    if (segment->offset + bytes > segment->most)
         segment->failure = EFBIG;
     ssize_t written =
         segment->failure ? -1 : pwritev(segment->records, chunks, n, (off_t)segment->offset);

@@ -131,14 +131,8 @@ static void leave_chunk(uint64_t chunk, uint64_t cursor) {
 void buffer_mark(enum raw_mark mark, uint64_t start, uint64_t duration, uint64_t object,
                  uint32_t context, int32_t value) {
     struct raw_record *record = probe_thread.end == 0 ? NULL : probe_claim();
-    if (record == NULL)
-        return;
-    typedef uint64_t __attribute__((may_alias)) word;
-    volatile word *words = (volatile word *)record;
-    words[1] = (duration & RAW_NO_OBJECT) | (uint64_t)mark << RAW_FIELD_BITS;
-    words[2] = object & RAW_NO_OBJECT;
-    words[3] = context | (uint64_t)(uint32_t)value << 32;
-    words[0] = start; /* a record counts from its start on */
+    if (record != NULL)
+        probe_put(record, start, duration, mark, object, 0, context, value);
 }
 
 /* Says whose records follow, and, once, who that is. There is room for these. */
@@ -177,7 +171,7 @@ static bool next_chunk(void) {
 
 struct raw_record *probe_claim_slow(void) {
     if (probe_thread.end == 0 || !probe_is_awake() || probe_is_inside(probe_thread.changing)) {
-        process_lost(1);
+        process_lost();
         return NULL;
     }
     probe_thread.changing = (uint64_t)__builtin_frame_address(0);
@@ -186,7 +180,7 @@ struct raw_record *probe_claim_slow(void) {
     probe_thread.changing = 0;
     if (has_room)
         return probe_claim();
-    process_lost(1);
+    process_lost();
     return NULL;
 }
 
@@ -199,9 +193,7 @@ void probe_end_late(const struct probe_call *call, uint64_t object, uint64_t dur
     if (call->chunk_number + 1 < probe_thread.chunk_number || probe_thread.older == 0) {
         struct raw_record *record = probe_claim();
         if (record != NULL)
-            probe_store(record, call->start, (enum api)RAW_MARK_LATE, object, flags, 0, value);
-        if (record != NULL)
-            record->duration = duration;
+            probe_put(record, call->start, duration, RAW_MARK_LATE, object, flags, 0, value);
         return;
     }
     call->record->value = value;
@@ -301,7 +293,7 @@ bool probe_attach(void) {
     if (!probe_is_inside(probe_thread.changing) && attach())
         return true;
     if (probe_thread.state != THREAD_STOPPED)
-        process_lost(1);
+        process_lost();
     return false;
 }
 

@@ -52,7 +52,7 @@ static uint32_t new_entry(const struct raw_context *chain) {
     memcpy(entry->addresses, chain->addresses, sizeof entry->addresses);
     __atomic_store_n(&entry->depth, chain->depth, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < chain->depth; i++)
-        context_cover(chain->addresses[i]);
+        modules_note(chain->addresses[i]);
     return index;
 }
 
@@ -87,11 +87,6 @@ static uint32_t intern(const struct raw_context *chain, bool *is_new) {
 
 const struct raw_context *context_chain(uint32_t context) {
     return context < RAW_MAX_CONTEXTS ? &probe_segment->contexts[context] : NULL;
-}
-
-/* dlopen is not interposed for this: it looks at its caller to find libraries, and would see us. */
-void context_cover(uint64_t address) {
-    modules_note(address);
 }
 
 /* ---- unwinding ---- */

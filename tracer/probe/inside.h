@@ -24,8 +24,8 @@ struct probe_process {
 extern struct probe_process probe_process;
 extern unsigned probe_image; /* of this process and its forebears: +1 at each fork */
 
-/* Counts records that are lost. */
-void process_lost(uint64_t n);
+/* Counts a record that is lost. */
+void process_lost(void);
 /* Finds what it stands in for itself. */
 void process_resolve(void);
 /* Notes the end of the process. Idempotent. */
@@ -41,15 +41,14 @@ void context_start(void);
 /* The context of what `function` does in a call made at `context`: its chain with the function's
  * first instruction in front. */
 uint32_t context_within(uint32_t context, uint64_t function);
-/* Makes sure the segment knows the module at `address`. */
-void context_cover(uint64_t address);
 
 /* The chain of a context; NULL: it has none. */
 const struct raw_context *context_chain(uint32_t context);
 
 /* modules.c: which files hold the code and data of this process. Call once. */
 void modules_start(void);
-/* Tells the segment of the module at `address`, if it does not know it. */
+/* Tells the segment of the module at `address`, if it does not know it. dlopen is not interposed
+ * for this: it looks at its caller to find libraries, and would see us. */
 void modules_note(uint64_t address);
 /* Are both in the data of one module that was there at the start? */
 bool modules_share_data(uint64_t first, uint64_t last);

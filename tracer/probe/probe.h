@@ -9,7 +9,7 @@
  *   process.c    start, fork, exec, end; the library's environment
  *   gomp.c       OpenMP's library;  glib.c  GLib's locks, queues and pools
  *   wrap.c       functions of the program's own that the user named
- *   looks.c      what variables hold under a mutex;  module.c  which module is which file
+ *   looks.c      what variables hold under a mutex;  modules.c  which module is which file
  *   hooks.c      the same, inlined, in programs compiled with -finstrument-functions
  *   elf.c        finding functions without the loader's help;  memory.c  memory, at the start
  *
@@ -184,14 +184,20 @@ static inline struct raw_record *probe_claim(void) {
 
 /* A record's words are stored one by one: built field by field on the stack it would be read back
  * as a whole, which waits for the stores. */
-static inline void probe_store(struct raw_record *record, uint64_t ticks, enum api api,
-                               uint64_t object, unsigned flags, uint32_t context, int32_t value) {
+static inline void probe_put(struct raw_record *record, uint64_t start, uint64_t duration,
+                             unsigned api, uint64_t object, unsigned flags, uint32_t context,
+                             int32_t value) {
     typedef uint64_t __attribute__((may_alias)) word;
     volatile word *words = (volatile word *)record;
-    words[1] = (uint64_t)api << RAW_FIELD_BITS;
+    words[1] = (duration & RAW_NO_OBJECT) | (uint64_t)api << RAW_FIELD_BITS;
     words[2] = (object & RAW_NO_OBJECT) | (uint64_t)flags << RAW_FIELD_BITS;
     words[3] = context | (uint64_t)(uint32_t)value << 32;
-    words[0] = ticks; /* a record counts from its start on */
+    words[0] = start; /* a record counts from its start on */
+}
+
+static inline void probe_store(struct raw_record *record, uint64_t ticks, enum api api,
+                               uint64_t object, unsigned flags, uint32_t context, int32_t value) {
+    probe_put(record, ticks, 0, api, object, flags, context, value);
 }
 
 /* Records a call that did not wait. */

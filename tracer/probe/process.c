@@ -42,9 +42,9 @@ static uint64_t mono_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void process_lost(uint64_t n) {
+void process_lost(void) {
     if (probe_process.image != NULL)
-        __atomic_fetch_add(&probe_process.image->lost, n, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&probe_process.image->lost, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- start ---- */
@@ -230,8 +230,6 @@ static void before_fork(void) {
 static void after_fork(void) {
     probe_thread.end = probe_thread.end_at_fork;
     probe_thread.quiet = probe_thread.quiet_at_fork;
-    if (probe_process.active)
-        __atomic_fetch_add(&probe_process.image->children, 1, __ATOMIC_RELAXED);
 }
 
 /* The parent may have had other threads, whose chunks and caches are its own. */

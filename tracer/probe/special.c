@@ -58,7 +58,7 @@ static void free_start(struct start *start) {
 static void attach_started(const struct start *start) {
     buffer_attach(start->index, start->creator, start->context, start->shown_routine,
                   start->stack_bytes);
-    context_cover(start->shown_routine);
+    modules_note(start->shown_routine);
 }
 
 static void *run_thread(void *given) {
