@@ -269,8 +269,10 @@ static char **environment_with(char *const *variables) {
     return environment;
 }
 
-static void drain_ftrace(void *context) {
-    ftrace_drain(context);
+static void drain_ftrace(void *context, uint64_t complete_ns) {
+    struct collection *collection = context;
+    sched_settle(&collection->sched, complete_ns); /* the handlers below ask whose a thread is */
+    ftrace_drain(collection->ftrace);
 }
 
 /* From these shares of the machine's time on it is worth a line. */
@@ -354,7 +356,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     collection->uprobes =
         uprobes_attach(&collection->wraps, collection->ftrace, &collection->lacks);
     handlers_attach(&collection->handlers, collection->ftrace, &collection->sched.threads);
-    recorder_add_source(collection->recorder, drain_ftrace, collection->ftrace);
+    recorder_add_source(collection->recorder, drain_ftrace, collection);
     recorder_start(collection->recorder);
     struct host_use before = host_use();
     uint64_t ours_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -363,6 +365,7 @@ static int run_in(struct collection *collection, char *const *environment, struc
     struct host_use after = host_use();
     ours_ns = clock_now_ns(CLOCK_PROCESS_CPUTIME_ID) - ours_ns;
     recorder_stop(collection->recorder);
+    sched_settle(&collection->sched, UINT64_MAX);
     segment_stop(collection->segment);
     recorder_free(collection->recorder);
     note_quota(collection, quota);

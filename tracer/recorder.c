@@ -13,12 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #define NAP_MS           200
 #define TIMEBASE_PERIOD  5 /* naps */
 #define MAX_RECORD_BYTES (1u << 16)
 #define MIN_RING_BYTES   (64u << 10)
+#define WRITING_NS       1000000 /* at most, from an event's stamp until it is in the ring */
 
 struct ring {
     int event;
@@ -151,10 +153,11 @@ static void empty_ring(struct recorder *recorder, struct ring *ring) {
 }
 
 static void empty_rings(struct recorder *recorder) {
+    uint64_t begin_ns = clock_now_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < recorder->rings.count; i++)
         empty_ring(recorder, &recorder->rings.items[i]);
     if (recorder->drain)
-        recorder->drain(recorder->drain_context);
+        recorder->drain(recorder->drain_context, begin_ns - WRITING_NS);
 }
 
 void recorder_add_source(struct recorder *recorder, recorder_drain *drain, void *context) {

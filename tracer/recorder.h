@@ -17,8 +17,9 @@ struct recorder;
 /* `record` is whole and aligned, valid during the call. */
 typedef void recorder_handler(const struct perf_event_header *record, void *context);
 
-/* Takes what another source of events has. */
-typedef void recorder_drain(void *context);
+/* Takes what another source of events has. The rings have handed over all that happened before
+ * `complete_ns`, on all cores. */
+typedef void recorder_drain(void *context, uint64_t complete_ns);
 
 /* What is common to our events: CLOCK_MONOTONIC stamps, thread and CPU in every record (see
  * recorder_stamp), records and not counts. */
