@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/refusal.h"
+#include "cli/uncertainty.h"
 #include "cli/workspace.h"
 
 struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
@@ -83,6 +84,9 @@ static int simulate(const struct model *model, const struct sim_config *base,
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
+        const struct uncertainty uncertainty = uncertainty_find(model, prediction);
+        if (!prediction->no_figures)
+            prediction->no_figures = uncertainty_refuse(&uncertainty);
     }
     if (prediction->no_figures)
         blank(&prediction->result);

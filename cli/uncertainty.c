@@ -1,7 +1,10 @@
 #include "cli/uncertainty.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 /* Found by bench/intervals.sh: see docs/accuracy.md. */
 #define SCALE 3.3
@@ -16,6 +19,9 @@
 #define NOT            0.5   /* of waits that are left out, and of unexplained time */
 #define THREADS        0.005 /* where the threads are e times as many, or as few */
 #define CORES          0.015 /* the same of the cores: caches and memory are not modelled */
+
+/* From this half-width on a figure would say nothing. */
+#define WIDEST 1
 
 /* A utilisation is wrong by so much of what a time is. */
 #define UTILISATION 0.5
@@ -42,11 +48,19 @@ static double miss_of_cpu(const struct model *model) {
     return fabs(time * utilisation - 1);
 }
 
+/* By how much the running time is missed beyond what others can have cost while they had their part
+ * of the cores: at most as long as they would have kept one core for themselves. */
+static double miss_beyond_others(const struct model *model) {
+    double missed = miss(model, "running time");
+    double longest = fmin(model->foreign_share * model->machine.cores, 1);
+    return missed > longest ? missed - longest : 0;
+}
+
 /* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
- * number where one is unknown. While others had the cores, the running time checks nothing. */
+ * number where one is unknown. While others had the cores, the running time checks less. */
 static double self_check(const struct model *model) {
     if (model->foreign_share > 0)
-        return fmax(miss_of_cpu(model), UNCHECKED);
+        return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), UNCHECKED);
     double least = fmin(miss(model, "running time"), miss(model, "without probes"));
     return isnan(least) ? UNCHECKED : least;
 }
@@ -116,6 +130,28 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         squares += parts[i] * parts[i];
     return SCALE * sqrt(squares);
+}
+
+char *uncertainty_refuse(const struct uncertainty *uncertainty) {
+    if (uncertainty_share(uncertainty) < WIDEST)
+        return NULL;
+    const struct {
+        double share;
+        const char *what;
+    } causes[] = {
+        {uncertainty->self_check, "the model misses its own recorded run by %.0f %%"},
+        {uncertainty->not_modelled, "waits and times worth %.0f %% are not modelled"},
+        {uncertainty->spread, "runs of the recorded configuration differ by %.0f %%"},
+        {uncertainty->rules, "how the work follows the threads is a guess worth %.0f %%"},
+    };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof causes / sizeof *causes; i++)
+        if (causes[i].share > causes[most].share)
+            most = i;
+    char *cause = memory_format(causes[most].what, 100 * causes[most].share);
+    char *reason = memory_format("the uncertainty would be as large as the figure: %s", cause);
+    free(cause);
+    return reason;
 }
 
 struct estimate uncertainty_widen(struct estimate estimate, double share) {

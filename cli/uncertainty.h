@@ -29,6 +29,9 @@ struct uncertainty uncertainty_find(const struct model *model, const struct pred
 /* The half-width, in parts of a predicted time or rate. */
 double uncertainty_share(const struct uncertainty *uncertainty);
 
+/* NULL where a figure with that half-width says something; else, allocated, why it does not. */
+char *uncertainty_refuse(const struct uncertainty *uncertainty);
+
 /* An estimate with that in place of the simulation's interval, which it includes. `share` is of the
  * mean. */
 struct estimate uncertainty_widen(struct estimate estimate, double share);

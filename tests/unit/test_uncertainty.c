@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/uncertainty.h"
 
@@ -71,6 +73,35 @@ static void while_others_had_the_cores_the_cpu_time_checks_the_model(void **stat
     assert_true(share_of(&model, 4, 2) > same_cpu + 0.1);
 }
 
+/* Others that had 10 % of two cores can have made the run longer by a fifth, not five times. */
+static void others_explain_a_longer_run_only_as_far_as_they_had_cores(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.foreign_share = 0.1;
+    checks[0].simulated = 8.1;
+    checks[1].simulated = 0.8 / 0.81;
+    double explained = share_of(&model, 4, 2);
+    checks[0].simulated = 2;
+    checks[1].simulated = 4;
+    assert_true(share_of(&model, 4, 2) > explained + 0.5);
+}
+
+static void a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause(void **state) {
+    (void)state;
+    struct model model = good_model();
+    threads = 4;
+    const struct prediction prediction = {.cores = 2, .pool_threads = &threads};
+    struct uncertainty parts = uncertainty_find(&model, &prediction);
+    assert_null(uncertainty_refuse(&parts));
+    checks[0].simulated = 5;
+    checks[2].simulated = 4.5;
+    parts = uncertainty_find(&model, &prediction);
+    char *reason = uncertainty_refuse(&parts);
+    assert_non_null(reason);
+    assert_non_null(strstr(reason, "misses its own recorded run by 50 %"));
+    free(reason);
+}
+
 static void runs_that_differ_widen_it(void **state) {
     (void)state;
     struct model model = good_model();
@@ -134,6 +165,8 @@ int main(void) {
         cmocka_unit_test(what_is_well_known_has_a_narrow_interval_that_is_not_none),
         cmocka_unit_test(what_the_model_misses_of_its_own_run_widens_it),
         cmocka_unit_test(while_others_had_the_cores_the_cpu_time_checks_the_model),
+        cmocka_unit_test(others_explain_a_longer_run_only_as_far_as_they_had_cores),
+        cmocka_unit_test(a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause),
         cmocka_unit_test(runs_that_differ_widen_it),
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),
