@@ -1,5 +1,6 @@
 /* persik profile: stages 1 to 3, all that a model needs. */
 #include <argp.h>
+#include <stdlib.h>
 
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -44,10 +45,10 @@ static const struct argp profile_argp = {
 };
 
 /* Without facts from the source the model is built from the trace alone: worse, not wrong. */
-static void analyze_source(const struct record_options *options, const char *directory,
-                           bool again) {
+static void analyze_source(const struct record_options *options, const char *became,
+                           const char *directory, bool again) {
     struct analyze_stage stage = {
-        .program = options->program[0],
+        .program = became ? became : options->program[0],
         .directory = directory,
         /* What an earlier profile has analysed need not be analysed again. */
         .cache =
@@ -60,26 +61,27 @@ static void analyze_source(const struct record_options *options, const char *dir
         log_warning("no facts from the source: %s", error.text);
 }
 
-static int run_with_catalog(const struct record_options *options, const char *directory,
-                            const struct user_catalog *catalog, struct error *error) {
-    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
-        return -1;
-    struct run_end first = {0};
-    if (!options->no_sample) {
-        log_note("first run: sampling");
-        struct sample_stage stage = {.program = options->program,
-                                     .directory = directory,
-                                     .rate_hz = options->rate_hz,
-                                     .ignore_failure = options->ignore_failure};
-        if (stage_sample(&stage, &first, error) < 0 || interrupt_check(error) < 0)
-            return -1;
-    }
+static int sample(const struct record_options *options, const char *directory, struct run_end *end,
+                  struct error *error) {
+    log_note("first run: sampling");
+    struct sample_stage stage = {.program = options->program,
+                                 .directory = directory,
+                                 .rate_hz = options->rate_hz,
+                                 .ignore_failure = options->ignore_failure};
+    return stage_sample(&stage, end, error) < 0 ? -1 : interrupt_check(error);
+}
+
+/* `first` is the sampling run, `became` what the program was by then. */
+static int analyze_and_trace(const struct record_options *options, const char *directory,
+                             const struct run_end *first, const char *became,
+                             const struct user_catalog *catalog, struct error *error) {
     if (!options->no_source)
-        analyze_source(options, directory, false);
+        analyze_source(options, became, directory, false);
     log_note("%s: tracing%s", options->no_sample ? "first run" : "next runs",
              options->plain_runs ? ", and without probes" : "");
     struct trace_stage stage = {
         .program = options->program,
+        .became = became,
         .directory = directory,
         .plain_runs = options->plain_runs,
         .steady = options->steady,
@@ -87,14 +89,27 @@ static int run_with_catalog(const struct record_options *options, const char *di
         .follow = options->follow,
         .block_io = !options->no_block_io,
         .evictions = !options->no_evictions,
-        .first = &first,
+        .first = first,
         .catalog = catalog,
         .facts_directory = directory,
     };
     int status = stage_trace(&stage, error);
     /* What no sample fell into, and what main does not lead to. */
     if (status >= 0 && !options->no_source && reading_is_incomplete(directory))
-        analyze_source(options, directory, true);
+        analyze_source(options, became, directory, true);
+    return status;
+}
+
+static int run_with_catalog(const struct record_options *options, const char *directory,
+                            const struct user_catalog *catalog, struct error *error) {
+    if (record_runs_several(options, !options->no_sample) && rerun_check_input(error) < 0)
+        return -1;
+    struct run_end first = {0};
+    if (!options->no_sample && sample(options, directory, &first, error) < 0)
+        return -1;
+    char *became = stage_became(directory, options->program[0]);
+    int status = analyze_and_trace(options, directory, &first, became, catalog, error);
+    free(became);
     return status;
 }
 

@@ -102,6 +102,29 @@ int stage_sample(const struct sample_stage *stage, struct run_end *end, struct e
     return describe_sample(directory, error);
 }
 
+static bool is_same_file(const char *left, const char *right) {
+    struct stat a, b;
+    return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+char *stage_became(const char *directory, const char *program) {
+    if (!workspace_has(directory, WORKSPACE_SAMPLE))
+        return NULL;
+    struct error unused;
+    char *path = workspace_path(directory, WORKSPACE_SAMPLE);
+    char *named = programs_resolve(program, &unused);
+    struct sample *sample = sample_load(path, &unused);
+    char *became = NULL;
+    if (named && sample && sample->program && access(sample->program, X_OK) == 0 &&
+        !is_same_file(named, sample->program))
+        became = memory_strdup(sample->program);
+    sample_free(sample);
+    free(named);
+    free(path);
+    return became;
+}
+
 /* ---- stage 2 ---- */
 
 /* Results per file hold for every recording of the same sources. NULL: keep none. */
@@ -259,6 +282,7 @@ int stage_trace(const struct trace_stage *stage, struct error *error) {
     struct facts *facts = load_facts(stage->facts_directory);
     struct tracer_options options = {
         .args = stage->program,
+        .became = stage->became,
         .directory = stage->directory,
         .probe_library = probe,
         .follow_children = stage->follow,

@@ -30,6 +30,10 @@ struct sample_stage {
 /* `end` gets how the run ended. */
 int stage_sample(const struct sample_stage *stage, struct run_end *end, struct error *error);
 
+/* What `program` became by exec while it was sampled into `directory`, as `env X=Y server` does:
+ * the path is the caller's to free. NULL: it stayed the same, or it is not known. */
+char *stage_became(const char *directory, const char *program);
+
 struct analyze_stage {
     const char *program;         /* the binary: its debug information names the sources */
     const char *directory;       /* holds sample.json (if any); gets static.json */
@@ -41,6 +45,7 @@ int stage_analyze(const struct analyze_stage *stage, struct error *error);
 
 struct trace_stage {
     char *const *program;
+    const char *became; /* by exec; NULL: it stays what it is */
     const char *directory;
     int plain_runs;
     bool steady, ignore_failure; /* as in tracer.h */

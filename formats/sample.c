@@ -43,6 +43,7 @@ void sample_free(struct sample *sample) {
     free(sample->function_files);
     free(sample->library_functions);
     free(sample->libraries);
+    free(sample->program);
     free(sample);
 }
 
@@ -220,7 +221,14 @@ static int read_texts(const struct reader *reader, const char *key, char ***text
     return 0;
 }
 
-/* Files of older versions do not name them. */
+/* Files of older versions do not name it. */
+static void read_program(const struct reader *reader, struct sample *sample) {
+    const char *program = json_string_value(json_object_get(reader->json, "program"));
+    if (program)
+        sample->program = memory_strdup(program);
+}
+
+/* Nor these. */
 static int read_libraries(const struct reader *reader, struct sample *sample) {
     return json_object_get(reader->json, "libraries")
                ? read_texts(reader, "libraries", &sample->libraries, &sample->n_libraries)
@@ -256,6 +264,7 @@ static int read_sample(const struct reader *reader, struct sample *sample) {
         read_int(reader, "n_threads", 0, &n_threads))
         return -1;
     sample->n_threads = (size_t)n_threads;
+    read_program(reader, sample);
     return read_pools(reader, sample) || read_functions(reader, sample) ||
                    read_texts(reader, "library_functions", &sample->library_functions,
                               &sample->n_library_functions) ||
@@ -314,6 +323,18 @@ static json_t *write_library(const struct sample *sample, size_t index) {
     return json_string(sample->libraries[index]);
 }
 
+/* -1: it is not UTF-8. */
+static int print_text(FILE *file, const char *key, const char *text) {
+    json_t *json = json_string(text);
+    char *quoted = json ? json_dumps(json, JSON_ENCODE_ANY) : NULL;
+    json_decref(json);
+    if (!quoted)
+        return -1;
+    fprintf(file, ",\n    \"%s\": %s", key, quoted);
+    free(quoted);
+    return 0;
+}
+
 /* One element per line: readable, and a difference between two files shows as lines. */
 static int print_list(FILE *file, const char *key, const struct sample *sample, size_t count,
                       json_t *(*write)(const struct sample *, size_t)) {
@@ -338,7 +359,8 @@ static int print_sample(FILE *file, const struct sample *sample) {
             (unsigned long long)sample->run_ns, (unsigned long long)sample->samples);
     fprintf(file, "    \"failed_unwinds\": %llu,\n    \"n_threads\": %zu",
             (unsigned long long)sample->failed_unwinds, sample->n_threads);
-    if (print_list(file, "pools", sample, sample->n_pools, write_pool) ||
+    if ((sample->program && print_text(file, "program", sample->program)) ||
+        print_list(file, "pools", sample, sample->n_pools, write_pool) ||
         print_list(file, "functions", sample, sample->n_functions, write_function) ||
         print_list(file, "library_functions", sample, sample->n_library_functions,
                    write_library_function) ||

@@ -32,6 +32,7 @@ struct sample {
     double rate_hz;
     uint64_t run_ns;
     uint64_t samples, failed_unwinds;
+    char *program; /* path of the file that ran, after the last exec; NULL unknown */
     size_t n_nodes, n_pools, n_threads, n_functions, n_library_functions, n_libraries;
     struct sample_node *nodes; /* parents before children */
     struct sample_pool *pools;

@@ -173,6 +173,7 @@ static void start_again(struct recorder *recorder) {
     unwinder_forget(recorder->unwinder);
     recorder->refresh_cost_ns = 0;
     thread_index(recorder, recorder->pid);
+    read_program(recorder); /* it may end before a sample falls */
 }
 
 static void take_record(struct recorder *recorder, const struct perf_record *record) {

@@ -119,6 +119,8 @@ static void describe(const struct recording *recording, struct sample *sample) {
     };
     profile_describe(&calls, sample);
     describe_libraries(&recording->modules, calls.program, sample);
+    if (recording->program)
+        sample->program = memory_strdup(recording->program);
     sample->failed_unwinds = recording->failed_unwinds;
     sample->samples += recording->failed_unwinds;
     trie_free(&calls.trie);

@@ -93,4 +93,12 @@ run profile -q --rate 1 --no-block-io --no-evictions --plain-runs 0 -o library .
 [ "$(functions_of library)" = "main put" ]
 report $? "a library of the program's own is read though no sample fell into it"
 
+# What the command becomes by exec; it runs long enough to be looked at.
+sed 's/return pthread_join(thread, 0);/usleep(500000); return pthread_join(thread, 0);/; 1i #include <unistd.h>' \
+    queue.c >slow.c
+gcc -g -O1 -rdynamic slow.c -o slow -lpthread -ldl
+run profile -q --no-block-io --no-evictions --plain-runs 0 -o chain env A=1 nice ./slow
+[ "$(functions_of chain)" = "get main put" ]
+report $? "of env, nice and the like the program is read that they become"
+
 finish

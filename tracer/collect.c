@@ -583,8 +583,10 @@ static int prepare(struct collection *collection, struct error *error) {
                    error) != 0 ||
         prepare_raw(collection, error) != 0)
         return -1;
+    const char *became = collection->options->became;
     if (!collection->evicts) /* these say nothing but what losing caches costs */
-        collection->looks = looks_find(collection->program.path, collection->options->facts);
+        collection->looks =
+            looks_find(became ? became : collection->program.path, collection->options->facts);
     return tell_probes(collection, error);
 }
 

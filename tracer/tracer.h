@@ -17,7 +17,8 @@
 struct tracer_options {
     char *const *args; /* program and arguments, NULL-terminated */
     const char
-        *directory; /* persik.data folder, exists; the trace becomes DIRECTORY/trace.persik */
+        *directory;     /* persik.data folder, exists; the trace becomes DIRECTORY/trace.persik */
+    const char *became; /* what they become by exec; NULL: nothing else, or not known */
     const char *probe_library; /* path of libpersik-probe.so */
     bool follow_children;
     bool block_io;                      /* record the block layer when permitted */

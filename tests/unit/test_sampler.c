@@ -268,6 +268,7 @@ static void a_saved_sample_is_read_back_the_same(void **state) {
     sample->failed_unwinds = 3;
     sample->libraries = memory_alloc(1, sizeof *sample->libraries);
     sample->libraries[sample->n_libraries++] = memory_strdup("/lib/libwork.so");
+    sample->program = memory_strdup("/opt/a \"server\"");
     char *path = temporary_path(), *again = temporary_path();
     struct error error;
     assert_int_equal(sample_save(sample, path, &error), 0);
@@ -284,6 +285,7 @@ static void a_saved_sample_is_read_back_the_same(void **state) {
     assert_null(read->function_files[1]);
     assert_int_equal(read->n_libraries, 1);
     assert_string_equal(read->libraries[0], "/lib/libwork.so");
+    assert_string_equal(read->program, "/opt/a \"server\"");
     assert_int_equal(sample_save(read, again, &error), 0);
     char *first = read_file(path), *second = read_file(again);
     assert_string_equal(first, second);
