@@ -60,7 +60,7 @@ CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c formats/*.c) cli/measurement.c cli/load.c tracer/blktrace.c tracer/requests.c
+READER_SRC := $(wildcard base/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
@@ -163,11 +163,11 @@ $(B)/libpersik-readers.a: $(READER_OBJ)
 $(B)/fuzz/mutate-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/tests/fuzz/mutate.o $(B)/libpersik-readers.a
 	@mkdir -p $(@D)
 	@echo "FUZZ  $@"
-	@$(CC) $(LDFLAGS) $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+	@$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 $(B)/fuzz/fuzz-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/libpersik-readers.a
 	@mkdir -p $(@D)
 	@echo "FUZZ  $@"
-	@$(CC) -fsanitize=fuzzer,address,undefined $^ -ljansson -lzstd -lgsl -lgslcblas -lm -lpthread -o $@
+	@$(CC) -fsanitize=fuzzer,address,undefined $^ $(LDLIBS) -o $@
 .SECONDARY: $(FUZZ_OBJ)
 mutators: $(READERS:%=$(B)/fuzz/mutate-%)
 fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)

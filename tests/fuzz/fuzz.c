@@ -62,6 +62,11 @@ uint8_t *fuzz_whole(const char *path, size_t *size) {
     return bytes;
 }
 
+void fuzz_begin(size_t bytes) {
+    fuzz_last = (struct fuzz_result){.file_bytes = bytes};
+    watch();
+}
+
 const char *fuzz_file(const void *bytes, size_t size) {
     static int descriptor = -1;
     static char path[64];
@@ -71,8 +76,7 @@ const char *fuzz_file(const void *bytes, size_t size) {
     }
     if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, bytes, size, 0) != (ssize_t)size)
         fail("write", path);
-    fuzz_last = (struct fuzz_result){.file_bytes = size};
-    watch();
+    fuzz_begin(size);
     return path;
 }
 

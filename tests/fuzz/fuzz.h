@@ -33,6 +33,9 @@ uint8_t *fuzz_whole(const char *path, size_t *size);
  * reader holds. */
 const char *fuzz_file(const void *bytes, size_t size);
 
+/* Begins to watch what a reader of `bytes` bytes holds that reads no file. */
+void fuzz_begin(size_t bytes);
+
 /* The reader is done with it; `accepted`: it found nothing wrong. Aborts where it held too much. */
 void fuzz_done(bool accepted);
 

@@ -5,7 +5,7 @@ set -eu
 build=$(realpath "$1")
 out=$2
 mkdir -p "$out/trace" "$out/model" "$out/facts" "$out/sample" "$out/catalog" "$out/measurements" \
-    "$out/blktrace"
+    "$out/blktrace" "$out/segment"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERSIK_CACHE="$work/cache"
@@ -63,6 +63,31 @@ perl -e '
         event(1000 * $i + 300, 64 * $i, 4096, $class | 7, 100, "");
         event(1000 * $i + 900, 64 * $i, 4096, $class | 8, 0, "");
     }' >"$out/blktrace/log"
+
+# As the probes leave it (tracer/raw.h, target_segment.c): a program whose two threads share a mutex and a
+# condition, and its forked child.
+perl -e '
+    sub record {
+        my ($start, $duration, $api, $object, $flags, $context, $value) = @_;
+        print pack("QQQLl", $start, $duration | $api << 48, $object | $flags << 48, $context, $value);
+    }
+    print pack("LLLCCCC", 2, 2, 2, 2, 2, 2, 12);
+    print pack("LLllLLQQQQQ", 2, 1, 100, 1, 0, 2, 10, 90000, 0, 9000, 18000);
+    print pack("LLllLLQQQQQ", 2, 5, 101, 100, 0, 1, 50000, 80000, 3, 9000, 18000);
+    print pack("QQLLa488", 0x1000, 0x9000, 0, 0, "/bin/true");
+    print pack("QQLLa488", 0x10000, 0x90000, 0, 0, "/nowhere/libq.so");
+    print pack("LLQ16", 2, 0, 0x1100, 0x1200, (0) x 14), pack("LLQ16", 1, 0, 0x11000, (0) x 15);
+    for my $thread (0 .. 2) {
+        my $image = $thread == 2 ? 1 : 0;
+        my $index = $thread == 1 ? 1 : 0;
+        record(1, 0, 0xff00, 0, 0, $image, $index);
+        record(100 + $thread, 100 + $thread, 0xff01, $thread ? 0x1300 : 0xffffffffffff, 0, 0, $index - 1);
+        record(110, 20, 0xff02, 0, 0, 0, 0);
+        record(1000 * $_, $_ % 2 ? 400 : 0, $_, 0x7000, $_ == 5 ? 1 : 0, $_ % 2, $_ % 3) for 1 .. 6;
+        record(7000, 10, 0xff05, 0x7000, 0, 0, 5);
+        record(5000, 900, 0xff04, 0x7000, 0, 0, 0);
+        record(80000, 0, 0xff03, 0, 0, 0, 0);
+    }' >"$out/segment/two"
 cp -r "$out/trace" "$out/sections"
 for kind in trace model facts sample; do
     [ -n "$(ls "$out/$kind")" ] || { echo "seeds: no recording gave a $kind" >&2; exit 1; }
