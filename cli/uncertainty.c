@@ -35,31 +35,36 @@ static double miss(const struct model *model, const char *what) {
     return NAN;
 }
 
-/* By how much the model misses the CPU time, which others do not add to. */
+/* By how much the model misses the CPU time, which others do not add to; where the threads hardly
+ * compute, by what that can be of the running time. */
 static double miss_of_cpu(const struct model *model) {
-    double time = NAN, utilisation = NAN;
+    double time = NAN, utilisation = NAN, measured_cores = NAN;
     for (size_t i = 0; i < model->n_checks; i++) {
         const struct model_check *check = &model->checks[i];
         if (strcmp(check->what, "running time") == 0)
             time = check->simulated / check->measured;
-        if (strcmp(check->what, "CPU utilisation") == 0)
+        if (strcmp(check->what, "CPU utilisation") == 0) {
             utilisation = check->simulated / check->measured;
+            measured_cores = check->measured * model->machine.cores;
+        }
     }
-    return fabs(time * utilisation - 1);
+    double missed = fabs(time * utilisation - 1);
+    return fmin(missed, missed * measured_cores);
 }
 
-/* By how much the running time is missed beyond what others can have cost while they had their part
- * of the cores: at most as long as they would have kept one core for themselves. */
+/* By how much the running time is missed beyond what was taken from the program: at most as long as
+ * others would have kept one core for themselves, and a quota stopped it. */
 static double miss_beyond_others(const struct model *model) {
     double missed = miss(model, "running time");
-    double longest = fmin(model->foreign_share * model->machine.cores, 1);
+    double longest = fmin(model->foreign_share * model->machine.cores + model->throttled_share, 1);
     return missed > longest ? missed - longest : 0;
 }
 
 /* One of the runs may have been the odd one: then the other one tells. fmin() and fmax() take the
- * number where one is unknown. While others had the cores, the running time checks less. */
+ * number where one is unknown. While others had the cores, or a quota held
+ * the program back, the running time checks less. */
 static double self_check(const struct model *model) {
-    if (model->foreign_share > 0)
+    if (model->foreign_share > 0 || model->throttled_share > 0)
         return fmax(fmax(miss_of_cpu(model), miss_beyond_others(model)), UNCHECKED);
     double least = fmin(miss(model, "running time"), miss(model, "without probes"));
     return isnan(least) ? UNCHECKED : least;

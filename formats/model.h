@@ -428,7 +428,9 @@ struct model {
     double plain_cpu_ns;    /* CPU time without probes, median of the runs; 0: unknown */
     double plain_cpu_spread; /* of these, most less least, over the median; 0: unknown */
     double foreign_share;    /* of the machine's CPU time during the traced run: other processes had
-                              * it;    0: next to nothing */
+                              * it; 0: next to nothing */
+    double throttled_share;  /* of the traced run's time, for which a quota stopped it, on all cores
+                              * together; 0: not at all */
     double lost_events;
     struct machine machine;
     size_t n_objects, n_monitors, n_waiting, n_pools, n_nodes, n_notes, n_checks;

@@ -55,16 +55,18 @@ static void tell_quota(const struct trace_meta *meta, struct model *model) {
     double share = (double)elsewhere->throttled_ns / (double)meta->run_ns;
     if (elsewhere->quota_cores <= 0 || elsewhere->quota_cores >= meta->cores)
         return;
-    if (meta->run_ns > 0 && share > NOTED_SHARE)
+    if (meta->run_ns > 0 && share > NOTED_SHARE) {
+        model->throttled_share = share;
         draft_outside(model,
                       "a control group's quota of %.3g cores stopped the recorded run for %.0f %% "
                       "of its time: all figures are for cores without a quota",
                       elsewhere->quota_cores, 100 * share);
-    else
+    } else {
         draft_outside(model,
                       "a control group's quota leaves %.3g of %d cores: all figures are for cores "
                       "without a quota",
                       elsewhere->quota_cores, meta->cores);
+    }
 }
 
 void outside_tell(const struct trace *trace, double cpu_ns, struct model *model) {
