@@ -31,6 +31,7 @@ row() {
 }
 
 digest='| sha256sum'
+postgres=/usr/lib/postgresql/15/bin
 
 row xz xz-utils "\$T xz -T2 -c --block-size=64KiB ../input $digest"
 row zstd zstd "\$T zstd -q -T2 -c ../input $digest"
@@ -69,6 +70,7 @@ row curl curl "\$T curl -sf file://$work/input file://$work/text.c $digest"
 row rsync rsync "mkdir from && cp ../input ../text.c from && \$T rsync -a from/ to/ && (cd to && sha256sum *)"
 row jemalloc libjemalloc2 "LD_PRELOAD=libjemalloc.so.2 \$T xz -T2 -c --block-size=64KiB ../input $digest"
 row tcmalloc libtcmalloc-minimal4 "LD_PRELOAD=libtcmalloc_minimal.so.4 \$T xz -T2 -c --block-size=64KiB ../input $digest"
+row chromium chromium "\$T /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --user-data-dir=profile --dump-dom file://$work/page.html 2>/dev/null"
 
 # Servers: the one traced is the server; the client is beside it, in the harness, and ends it.
 # server NAME PACKAGE COMMAND READY CLIENT STOP [NORMALISE]: STOP ends the server by its id, $server.
@@ -87,6 +89,9 @@ server lighttpd lighttpd 'lighttpd -D -f lighttpd.conf' 'curl -sf http://127.0.0
     'for i in $(seq 30); do curl -sf http://127.0.0.1:$port/input | sha256sum; done | sort | uniq -c'
 server apache2 apache2-bin 'apache2 -X -d . -f apache.conf' 'curl -sf http://127.0.0.1:$port/text.c' \
     'for i in $(seq 30); do curl -sf http://127.0.0.1:$port/input | sha256sum; done | sort | uniq -c'
+server postgres postgresql-15 "setpriv --reuid=postgres --regid=postgres --clear-groups $postgres/postgres -D ../pgdata -p \$port -h 127.0.0.1 -k ''" \
+    'setpriv --reuid=postgres --clear-groups --regid=postgres psql -h 127.0.0.1 -p $port -l' \
+    'for i in $(seq 5); do setpriv --reuid=postgres --clear-groups --regid=postgres psql -qAt -h 127.0.0.1 -p $port postgres -c "create temp table t as select generate_series(1, 2000) as a" -c "select sum(a), count(*) from t"; done'
 # ---- what they work on ----
 
 make_inputs() {
@@ -95,7 +100,16 @@ make_inputs() {
     sed -i 's/#include "tracer.*/static unsigned long clock_after(void) { return 0; }\n#define clock_before clock_after\n#include <stdint.h>/' text.c
     [ -s raw.yuv ] || head -c $((64 * 48 * 3 / 2 * 12)) input >raw.yuv
     [ -s picture.ppm ] || { printf 'P6\n200 150\n255\n'; head -c $((200 * 150 * 3)) input; } >picture.ppm
+    echo '<p id=a>x</p><script>let s = 0; for (let i = 0; i < 1000; i++) s += i; a.textContent = s</script>' >page.html
     chmod -R a+rX . 2>/dev/null
+}
+
+# A database cluster, which refuses to be root's.
+make_cluster() {
+    [ -x "$postgres/initdb" ] && [ ! -d pgdata ] || return 0
+    mkdir pgdata && chown postgres: pgdata
+    setpriv --reuid=postgres --regid=postgres --clear-groups "$postgres/initdb" -D pgdata -A trust >/dev/null 2>&1 ||
+        echo "harmless: no database cluster could be made" >&2
 }
 
 # What the servers want in their folder.
@@ -264,6 +278,7 @@ suite() {
 
 make_inputs
 install_missing
+make_cluster
 echo "| program | differs | hangs | first difference |"
 echo "|---|--:|--:|---|"
 for i in "${!names[@]}"; do
