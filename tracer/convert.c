@@ -103,7 +103,7 @@ static struct trace_record convert_record(struct converter *converter,
     uint64_t end_ns = to_ns(converter, raw->start + raw->duration);
     struct trace_record record = {
         .start_ns = start_ns,
-        .duration_ns = end_ns - start_ns,
+        .duration_ns = end_ns > start_ns ? end_ns - start_ns : 0,
         .api = raw->api,
         .object = raw->object,
         .flags = raw->flags,

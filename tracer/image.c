@@ -263,9 +263,13 @@ static void take_threads(struct reader *reader, struct image *image, uint32_t nu
     while (first + n < reader->owners.count && reader->owners.items[first + n].image == number)
         n++;
     image->threads = memory_alloc(n, sizeof *image->threads);
-    for (size_t i = 0; i < n; i++)
-        if (reader->owners.items[first + i].has_begun)
-            image->threads[image->n_threads++] = reader->owners.items[first + i].thread;
+    for (size_t i = 0; i < n; i++) {
+        struct owner *owner = &reader->owners.items[first + i];
+        if (!owner->has_begun)
+            continue;
+        image->threads[image->n_threads++] = owner->thread;
+        owner->thread.records = NULL;
+    }
 }
 
 static void take_values(const struct reader *reader, struct image *image, uint32_t number) {
@@ -319,6 +323,8 @@ void images_read(struct images *images, struct segment *segment) {
     if (images->count > 0)
         qsort(images->items, images->count, sizeof *images->items, compare_images);
     number_images(images);
+    for (size_t i = 0; i < reader.owners.count; i++) /* of images that never were complete */
+        image_thread_free(&reader.owners.items[i].thread);
     map_free(&reader.known);
     free(reader.owners.items);
     free(reader.values.items);

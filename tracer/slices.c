@@ -33,7 +33,7 @@ const struct sched_event *sched_find(const struct sched_event *events, size_t n_
     }
     for (*n = 0; low + *n < n_events && events[low + *n].tid == tid; ++*n)
         ;
-    return events + low;
+    return *n > 0 ? events + low : NULL;
 }
 
 /* Where the thread is while its events go by. */

@@ -27,7 +27,7 @@ struct sched_event {
 void sched_sort(struct sched_event *events, size_t n);
 
 /* The events of one thread, in an array that was sorted: `*n` of them from the address returned;
- * 0 when there are none. */
+ * NULL and 0 when there are none. */
 const struct sched_event *sched_find(const struct sched_event *events, size_t n_events,
                                      uint32_t tid, size_t *n);
 

@@ -3,6 +3,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
+/* A century: the program can write any ticks. */
+#define MOST_NS 3e18
+
 #define READINGS 16
 
 void timebase_sample(struct timebase *timebase) {
@@ -44,8 +47,10 @@ uint64_t timebase_to_ns(const struct timebase *timebase, uint64_t ticks) {
     const struct timebase_pair *from = &timebase->items[low];
     const struct timebase_pair *to = &timebase->items[high];
     double rate = (double)(to->mono_ns - from->mono_ns) / (double)(to->ticks - from->ticks);
-    double ns = (double)(int64_t)(ticks - from->ticks) * rate;
-    if (ns < 0 && -ns > (double)from->mono_ns)
-        return 0;
-    return from->mono_ns + (uint64_t)(int64_t)ns;
+    if (ticks < from->ticks) {
+        double before_ns = (double)(from->ticks - ticks) * rate;
+        return before_ns < (double)from->mono_ns ? from->mono_ns - (uint64_t)before_ns : 0;
+    }
+    double after_ns = (double)(ticks - from->ticks) * rate;
+    return from->mono_ns + (after_ns < MOST_NS ? (uint64_t)after_ns : (uint64_t)MOST_NS);
 }

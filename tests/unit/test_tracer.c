@@ -42,6 +42,9 @@ static void ticks_map_linearly_between_pairs_and_beyond(void **state) {
     assert_int_equal(timebase_to_ns(&timebase, 3250), 501250);
     assert_int_equal(timebase_to_ns(&timebase, 5000), 503000);
     assert_int_equal(timebase_to_ns(&timebase, 0), 499500);
+    /* The program can write any ticks: never decreasing, whatever they are. */
+    assert_true(timebase_to_ns(&timebase, UINT64_MAX) >= timebase_to_ns(&timebase, 1ull << 63));
+    assert_true(timebase_to_ns(&timebase, 1ull << 63) > 503000);
     free(timebase.items);
 }
 
