@@ -78,6 +78,7 @@ complain() {
 whole() { (start 1) >"$scratch/log" 2>&1 && (start 2) >>"$scratch/log" 2>&1; }
 whole || { echo "kills: no recording: $(tail -n 1 "$scratch/log")" >&2; exit 1; }
 clean=$(elsewhere | sort)
+exec 3>&2 2>/dev/null # bash tells of every kill
 killed=(0 0 0)
 for number in $(seq "$count"); do
     kind=$((RANDOM % 3)) whom=$((RANDOM % 3)) delay=$((RANDOM % 400))
@@ -112,5 +113,6 @@ for number in $(seq "$count"); do
         [ -z "$left" ] || complain "left after the next start: $left"
     fi
 done
+exec 2>&3
 echo "$count kills (persik ${killed[0]}, program ${killed[1]}, another process ${killed[2]}): $wrong things wrong"
 [ "$wrong" -eq 0 ]
