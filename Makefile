@@ -42,14 +42,14 @@ CXXLIBS   = -L$(shell $(LLVM) --libdir) -l:libclang-cpp.so.14 $(shell $(LLVM) --
 
 # ---- what is built from what ----
 
-STAGES    := base debuginfo formats sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
+STAGES    := base debuginfo host model formats sampler modelgen $(patsubst %/,%,$(wildcard modelgen/*/)) simulator tracer
 LIB_SRC   := $(wildcard $(addsuffix /*.c,$(STAGES)))
 # tracer/: what is injected into the program is in tracer/probe, the rest runs in the command.
 PROBE_SRC := $(wildcard tracer/probe/*.c)
 PROBE_ASM := $(wildcard tracer/probe/*.S)
 # libpersiksim is the simulator alone, for other programs: it knows nothing of tracing.
-SIM_SRC   := $(wildcard base/*.c formats/model*.c formats/partition.c \
-                        formats/postfix.c formats/refill.c formats/json_input.c simulator/*.c)
+SIM_SRC   := $(wildcard base/*.c model/*.c formats/model*.c formats/json_input.c \
+                        simulator/*.c)
 CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
@@ -60,7 +60,7 @@ CORPUS_H  := $(wildcard tests/monitors/*.h)
 CORPUS    := $(addprefix $(B)/monitors/,$(basename $(notdir $(CORPUS_C))))
 MAN       := $(wildcard docs/man/*.1)
 # What reads files that others may have written, and a program for each kind that holds it against inputs.
-READER_SRC := $(wildcard base/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c
+READER_SRC := $(wildcard base/*.c host/*.c model/*.c debuginfo/*.c formats/*.c tracer/*.c) cli/measurement.c cli/load.c
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 READERS   := $(patsubst tests/fuzz/target_%.c,%,$(wildcard tests/fuzz/target_*.c))
 
@@ -107,7 +107,7 @@ $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 # Injected into other people's programs: no sanitizer, few dependencies, only the interposed names
 # visible. No vector registers: programs that call with a misaligned stack (hand-written assembly) get
 # away with it elsewhere.
-$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h formats/*.h formats/*.def)
+$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h formats/*.h formats/*.def model/*.h host/*.h)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
 	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -mgeneral-regs-only -fPIC -shared \
@@ -176,7 +176,8 @@ fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
 # a program of its own on Clang's libraries, is tested as it is.
 # Without threads ThreadSanitizer has nothing to say.
 TESTS_tsan := test_simulator test_closed_forms test_random_models test_sampler_live test_tracer_live \
-              test_machine test_pace test_common test_commands test_modelgen
+              test_scheduler_costs test_pace test_intraclass_correlation \
+              test_guarded_commands test_modelgen
 check-asan check-ubsan check-tsan: check-%: ## the unit tests under a sanitizer
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=$* tests
 	@$(MAKE) --no-print-directory -j$(JOBS) VARIANT=release build/release/persik-analyze
@@ -235,15 +236,17 @@ DEST := $(DESTDIR)$(PREFIX)
 
 install: $(B)/persik $(B)/libpersik-probe.so $(B)/libpersiksim.a $(B)/persik-analyze ## PREFIX=/usr/local
 	install -d $(DEST)/bin $(DEST)/lib/persik $(DEST)/share/man/man1 \
-	    $(DEST)/include/persik/base $(DEST)/include/persik/formats $(DEST)/include/persik/simulator \
+	    $(addprefix $(DEST)/include/persik/,base host model formats simulator) \
 	    $(DEST)/share/bash-completion/completions
 	install -m 755 $(B)/persik $(DEST)/bin/persik
 	install -m 755 $(B)/persik-analyze $(DEST)/lib/persik/persik-analyze
 	install -m 644 $(B)/libpersik-probe.so $(DEST)/lib/persik/libpersik-probe.so
 	install -m 644 $(B)/libpersiksim.a $(DEST)/lib/libpersiksim.a
 	install -m 644 simulator/simulator.h $(DEST)/include/persik/simulator/simulator.h
-	install -m 644 formats/model.h formats/partition.h formats/refill.h $(DEST)/include/persik/formats/
-	install -m 644 base/error.h base/pace.h $(DEST)/include/persik/base/
+	install -m 644 base/error.h $(DEST)/include/persik/base/error.h
+	install -m 644 host/pace.h $(DEST)/include/persik/host/pace.h
+	install -m 644 model/partition.h model/refill.h $(DEST)/include/persik/model/
+	install -m 644 formats/model.h $(DEST)/include/persik/formats/model.h
 	install -m 644 $(MAN) $(DEST)/share/man/man1
 	install -m 644 cli/completion.bash $(DEST)/share/bash-completion/completions/persik
 

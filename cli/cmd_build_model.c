@@ -19,9 +19,9 @@
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/symbol_names.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/run/attaching.h"
-#include "modelgen/run/lambdas.h"
 #include "tracer/block_log.h"
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
@@ -98,9 +98,9 @@ static const struct argp build_argp = {
 
 struct recording {
     struct trace *trace;
-    struct refills refills; /* none: no evictions-1.persik */
-    struct facts *facts;    /* NULL: no static.json */
-    struct sample *sample;  /* NULL: no sample.json */
+    struct cache_reload_costs reload_costs; /* none: no evictions-1.persik */
+    struct facts *facts;                    /* NULL: no static.json */
+    struct sample *sample;                  /* NULL: no sample.json */
 };
 
 static int apply_catalog(const char *directory, struct facts *facts, struct error *error) {
@@ -112,7 +112,8 @@ static int apply_catalog(const char *directory, struct facts *facts, struct erro
     return status;
 }
 
-static int measure_evictions(const char *directory, struct refills *refills, struct error *error) {
+static int measure_evictions(const char *directory, struct cache_reload_costs *reload_costs,
+                             struct error *error) {
     struct {
         struct trace **items;
         size_t count, capacity;
@@ -131,7 +132,7 @@ static int measure_evictions(const char *directory, struct refills *refills, str
         free(path);
     }
     if (status == 0)
-        *refills = evictions_measure(runs.items, runs.count);
+        *reload_costs = cache_reload_costs_measure(runs.items, runs.count);
     for (size_t i = 0; i < runs.count; i++)
         trace_free(runs.items[i]);
     free(runs.items);
@@ -144,7 +145,7 @@ static int load_recording(const char *directory, struct recording *recording, st
         return -1;
     char *facts = workspace_path(directory, WORKSPACE_FACTS);
     char *sample = workspace_path(directory, WORKSPACE_SAMPLE);
-    int status = measure_evictions(directory, &recording->refills, error);
+    int status = measure_evictions(directory, &recording->reload_costs, error);
     if (status == 0 && workspace_has(directory, WORKSPACE_FACTS)) {
         recording->facts = facts_load(facts, error);
         status = recording->facts ? 0 : -1;
@@ -156,7 +157,7 @@ static int load_recording(const char *directory, struct recording *recording, st
     if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
         status = apply_catalog(directory, recording->facts, error);
     if (status == 0)
-        lambdas_name(recording->facts, recording->trace, recording->sample);
+        symbol_names_of_lambdas(recording->facts, recording->trace, recording->sample);
     free(facts);
     free(sample);
     return status;
@@ -164,7 +165,7 @@ static int load_recording(const char *directory, struct recording *recording, st
 
 static void free_recording(struct recording *recording) {
     trace_free(recording->trace);
-    free(recording->refills.items);
+    free(recording->reload_costs.items);
     facts_free(recording->facts);
     sample_free(recording->sample);
 }
@@ -173,7 +174,7 @@ static void free_recording(struct recording *recording) {
 
 /* Share of the cores' time that the program's threads were on them. */
 static double measured_utilisation(const struct trace *trace) {
-    return attaching_on_core_ns(trace) / (attaching_run_ns(trace) * trace->meta.cores);
+    return probe_overhead_on_core_ns(trace) / (probe_overhead_run_ns(trace) * trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};
@@ -192,7 +193,8 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     struct error unused;
     if (simulate_itself(model, trace, &result, &unused) < 0)
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
-    struct modelgen_trial trial = {.misfit = fabs(result.run_ns.mean / attaching_run_ns(trace) - 1),
+    struct modelgen_trial trial = {.misfit =
+                                       fabs(result.run_ns.mean / probe_overhead_run_ns(trace) - 1),
                                    .stalls = result.stalls > 0};
     if (trace->meta.has_slices)
         trial.misfit =
@@ -206,7 +208,7 @@ static void add_checks(struct model *model, const struct trace *trace,
     const struct prediction prediction = {
         .threads = &own, .cores = trace->meta.cores, .result = *result};
     prediction_warn_of_stalls(&prediction);
-    modelgen_add_check(model, "running time", attaching_run_ns(trace) / 1e9,
+    modelgen_add_check(model, "running time", probe_overhead_run_ns(trace) / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
@@ -219,7 +221,7 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
     struct sim_result result;
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
-    double cpu_ns = trace->meta.has_slices ? attaching_on_core_ns(trace) : NAN;
+    double cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN;
     char *refused = refusal_of_own_run(model, &result, cpu_ns);
     if (refused)
         modelgen_add_standstill(model, refused);
@@ -373,14 +375,14 @@ static int build(const struct build_options *options, const struct recording *re
     struct modelgen_options modelgen = options->modelgen;
     modelgen.try_out = try_out;
     modelgen.context = recording->trace;
-    modelgen.refills = &recording->refills;
+    modelgen.reload_costs = &recording->reload_costs;
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
     if (!model)
         return -1;
     int status = check_itself(model, recording->trace, error);
     bool refused = status > 0;
-    modelgen_correct(model, recording->trace, &recording->refills);
+    modelgen_correct(model, recording->trace, &recording->reload_costs);
     if (status == 0)
         status = check_untraced(model, recording->trace, error);
     struct error second;

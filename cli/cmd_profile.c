@@ -4,12 +4,12 @@
 
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/reading.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
+#include "host/rerun.h"
 
 static const struct argp_option options_list[] = {
     OPTION_RATE,

@@ -1,11 +1,11 @@
 /* persik trace: stage 3 alone. */
 #include <argp.h>
 
-#include "base/rerun.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/stages.h"
 #include "cli/workspace.h"
+#include "host/rerun.h"
 
 static const struct argp_option options_list[] = {OPTION_PLAIN_RUNS,     OPTION_STEADY,
                                                   OPTION_PREPARE,        OPTION_CLEANUP,

@@ -10,8 +10,6 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/pace.h"
-#include "base/rerun.h"
 #include "base/run_end.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
@@ -21,6 +19,8 @@
 #include "cli/recorded.h"
 #include "cli/repartition.h"
 #include "cli/uncertainty.h"
+#include "host/pace.h"
+#include "host/rerun.h"
 
 /* ---- options ---- */
 

@@ -1,6 +1,6 @@
 #include "cli/load.h"
 
-#include "base/busy.h"
+#include "host/busy.h"
 
 #define MAX_SHARE    0.05
 #define TICKS_UNSURE 2 /* per core: a count is rounded down before and after */

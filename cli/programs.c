@@ -14,15 +14,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/busy.h"
 #include "base/clock.h"
-#include "base/cores.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/path.h"
-#include "base/rerun.h"
 #include "base/run_end.h"
 #include "cli/thread_times.h"
+#include "host/busy.h"
+#include "host/cores.h"
+#include "host/rerun.h"
 
 extern char **environ;
 

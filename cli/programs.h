@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/pace.h"
+#include "host/pace.h"
 
 /* Path of a part of persik (libpersik-probe.so, persik-analyze): beside the persik that runs (build
  * folder) or in ../lib/persik (installed). Freed by the caller; NULL and `error` when missing. */
@@ -43,7 +43,7 @@ struct program_run {
 /* How many CPUs this process may use. */
 int programs_allowed_cores(void);
 
-/* Runs argv on the first `cores` of the allowed CPUs, with the input of base/rerun.h and no output.
+/* Runs argv on the first `cores` of the allowed CPUs, with the input of host/rerun.h and no output.
  * 0, also when it failed or died: `status` is as wait(2) gives it; or -1 and `error` when it cannot
  * start or a signal came (base/interrupt.h). */
 int programs_measure(char *const *argv, int cores, struct program_run *run, int *status,

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/pace.h"
 #include "base/run_end.h"
 #include "cli/programs.h"
 #include "cli/quantity.h"
@@ -20,6 +19,7 @@
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/sample.h"
+#include "host/pace.h"
 #include "sampler/sampler.h"
 #include "tracer/tracer.h"
 

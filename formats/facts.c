@@ -9,7 +9,7 @@
 #include "base/room.h"
 #include "formats/json_input.h"
 #include "formats/json_place.h"
-#include "formats/postfix.h"
+#include "model/postfix.h"
 
 static const char *const bound_names[] = {
     [BOUND_FIXED] = "fixed",     [BOUND_SHARE] = "share",     [BOUND_SHARED] = "shared",

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "formats/catalog.h"
-#include "formats/partition.h"
+#include "model/partition.h"
 
 #define FACTS_VERSION 2
 

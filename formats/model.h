@@ -17,9 +17,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/pace.h"
-#include "formats/partition.h"
-#include "formats/refill.h"
+#include "host/pace.h"
+#include "model/partition.h"
+#include "model/refill.h"
 
 #define MODEL_VERSION 1
 #define MODEL_NONE    (-1) /* "no such index" wherever an int names a node, pool or object */
@@ -103,7 +103,7 @@ enum object_kind {
 /* NULL, NULL: there is none. */
 struct expression {
     char *text;    /* as written, for the reader */
-    char *postfix; /* formats/postfix.h; "$I" is the monitor's variable I */
+    char *postfix; /* model/postfix.h; "$I" is the monitor's variable I */
 };
 
 struct monitor_variable {

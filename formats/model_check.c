@@ -9,7 +9,7 @@
 #include "formats/json_place.h"
 #include "formats/model.h"
 #include "formats/model_fields.h"
-#include "formats/postfix.h"
+#include "model/postfix.h"
 
 /* What a node of this kind must be given. */
 struct node_rule {

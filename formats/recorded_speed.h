@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/sensitivity.h"
 #include "formats/trace.h"
+#include "host/sensitivity.h"
 
 /* The median of all runs; 0: not known. */
 struct pace_reading recorded_pace(const struct trace_meta *meta);

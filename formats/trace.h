@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/pace.h"
 #include "formats/catalog.h"
+#include "host/pace.h"
 
 #define TRACE_VERSION    1
 #define TRACE_NO_CONTEXT UINT32_MAX

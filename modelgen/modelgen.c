@@ -10,39 +10,44 @@
 
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
-#include "modelgen/draft.h"
-#include "modelgen/graph/closings.h"
-#include "modelgen/graph/handbacks.h"
+#include "modelgen/calibrate/cache_reload_time.h"
+#include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/calibrate/interrupt_costs.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/calibrate/scheduler_costs.h"
+#include "modelgen/events/call_sites.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/events/view.h"
+#include "modelgen/graph/last_leaver.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/peg.h"
-#include "modelgen/monitors/doubts.h"
-#include "modelgen/monitors/groups.h"
-#include "modelgen/monitors/hand_made.h"
-#include "modelgen/monitors/rooms.h"
-#include "modelgen/monitors/statements.h"
-#include "modelgen/pools/countdowns.h"
-#include "modelgen/pools/crews.h"
-#include "modelgen/pools/parking.h"
-#include "modelgen/pools/posts.h"
-#include "modelgen/pools/routines.h"
-#include "modelgen/pools/slots.h"
-#include "modelgen/run/attaching.h"
-#include "modelgen/run/correction.h"
-#include "modelgen/run/futures.h"
-#include "modelgen/run/gatherings.h"
-#include "modelgen/run/holds.h"
-#include "modelgen/run/interrupts.h"
-#include "modelgen/run/machine.h"
-#include "modelgen/run/outside.h"
-#include "modelgen/run/pipes.h"
-#include "modelgen/run/refills.h"
-#include "modelgen/run/relays.h"
-#include "modelgen/run/signals.h"
-#include "modelgen/run/spins.h"
-#include "modelgen/run/unseen.h"
-#include "modelgen/run/view.h"
-#include "modelgen/run/wrappers.h"
-#include "modelgen/scaling/partition.h"
-#include "modelgen/scaling/source.h"
+#include "modelgen/graph/token_returns.h"
+#include "modelgen/lower/lower.h"
+#include "modelgen/notes.h"
+#include "modelgen/report/dot.h"
+#include "modelgen/report/external_activity.h"
+#include "modelgen/report/recognised_objects.h"
+#include "modelgen/report/spinning.h"
+#include "modelgen/report/unexplained_time.h"
+#include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/entry_functions.h"
+#include "modelgen/rewrite/futures.h"
+#include "modelgen/rewrite/parked_workers.h"
+#include "modelgen/rewrite/participating_creator.h"
+#include "modelgen/rewrite/pipes.h"
+#include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/section_splitting.h"
+#include "modelgen/rewrite/semaphore_mailboxes.h"
+#include "modelgen/rewrite/signals.h"
+#include "modelgen/rewrite/spinning_barriers.h"
+#include "modelgen/rewrite/worker_mailboxes.h"
+#include "modelgen/scaling/partition_rule.h"
+#include "modelgen/sync/doubts.h"
+#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/monitor_search.h"
+#include "modelgen/sync/queue_capacities.h"
+#include "modelgen/sync/statement_search.h"
+#include "modelgen/sync/statements.h"
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
@@ -108,11 +113,11 @@ static void write_provenance(const struct trace *trace, struct model *model) {
     model->probe_ns = meta->probe_ns;
     model->lost_events = (double)(meta->lost_records + meta->lost_events);
     if (!meta->complete)
-        draft_note(model, "the traced run was cut off: the model covers what ran until then");
+        notes_add(model, "the traced run was cut off: the model covers what ran until then");
     if (model->lost_events > 0)
-        draft_note(model, "%.0f events were lost while tracing", model->lost_events);
+        notes_add(model, "%.0f events were lost while tracing", model->lost_events);
     for (size_t i = 0; i < meta->n_lacks; i++) {
-        draft_note(model, "%s", meta->lacks[i]);
+        notes_add(model, "%s", meta->lacks[i]);
         note_foreign(meta->lacks[i], model);
     }
 }
@@ -137,10 +142,10 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
                         struct model *model) {
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct thread_pool *from = &pools->pools[p];
-        int index = draft_pool(model, memory_strdup(from->name));
+        int index = model_builder_pool(model, memory_strdup(from->name));
         struct pool *pool = &model->pools[index];
         pool->origin = pool_origin(trace, from);
-        pool->threads = draft_constant(from->size);
+        pool->threads = model_builder_constant(from->size);
         pool->profiled_threads = from->size;
         pool->scales = from->scales;
         bool is_plain = from->factor == 1 && from->offset == 0;
@@ -158,53 +163,51 @@ static void write_pools(const struct trace *trace, const struct thread_pools *po
 /* ---- the whole ---- */
 
 static void note_unexplained(const struct sample *sample, double share, struct model *model) {
-    char *place = sample ? unseen_place(sample) : NULL;
-    draft_note(model, "%.1f %% of the threads' time was blocked outside of any recorded call%s%s",
-               100 * share, place ? ", mostly in " : "", place ? place : "");
+    char *place = sample ? unexplained_time_place(sample) : NULL;
+    notes_add(model, "%.1f %% of the threads' time was blocked outside of any recorded call%s%s",
+              100 * share, place ? ", mostly in " : "", place ? place : "");
     free(place);
 }
 
 /* Of the threads' time, or of the CPU time of all that ran, whichever is less. */
-static void explain_time(const struct trace *trace, const struct timeline *timelines,
+static void explain_time(const struct trace *trace, const struct thread_states *timelines,
                          const double *cpu_ns, const struct sample *sample, struct model *model) {
     double life = 0, unexplained = 0, cpu = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
-        struct timeline_parts parts = timeline_parts(&timelines[t]);
+        struct thread_states_totals parts = thread_states_totals(&timelines[t]);
         life += parts.life_ns;
         unexplained += parts.unexplained_ns;
         cpu += cpu_ns[t];
     }
     double of_time = life > 0 ? 1 - unexplained / life : 1;
-    model->explained_share = fmin(of_time, outside_recorded_share(trace, cpu));
+    model->explained_share = fmin(of_time, external_activity_recorded_share(trace, cpu));
     if (!trace->meta.has_slices)
-        draft_note(model, "scheduling was not recorded: CPU time is wall time outside of "
-                          "blocking calls, too long when the traced run had too few cores");
+        notes_add(model, "scheduling was not recorded: CPU time is wall time outside of "
+                         "blocking calls, too long when the traced run had too few cores");
     if (unexplained > UNEXPLAINED_NOTE * life)
         note_unexplained(sample, unexplained / life, model);
-    outside_tell(trace, cpu, model);
+    external_activity_tell(trace, cpu, model);
 }
 
-static void note_requests_outside(const struct disks *disks, struct model *model) {
-    struct disks_outside outside = disks_outside(disks);
+static void note_requests_outside(const struct disk_service *disks, struct model *model) {
+    struct disk_service_outside outside = disk_service_outside(disks);
     if (outside.requests > 0)
-        draft_note(
-            model,
-            "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "
-            "faults of mapped files or write-back: not modelled",
-            outside.requests, outside.bytes / 1e6);
+        notes_add(model,
+                  "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "
+                  "faults of mapped files or write-back: not modelled",
+                  outside.requests, outside.bytes / 1e6);
 }
 
 /* The first thread's share is no part of the measured running time. */
 static void note_attaching(const struct trace *trace, struct model *model) {
-    double on_core_ns = timeline_on_core(trace);
-    double left_out_ns = (double)trace->meta.run_ns - attaching_run_ns(trace);
-    double share = (on_core_ns - attaching_on_core_ns(trace) - left_out_ns) / on_core_ns;
+    double on_core_ns = thread_states_on_core(trace);
+    double left_out_ns = (double)trace->meta.run_ns - probe_overhead_run_ns(trace);
+    double share = (on_core_ns - probe_overhead_on_core_ns(trace) - left_out_ns) / on_core_ns;
     if (share > ATTACHING_NOTE)
-        draft_note(
-            model,
-            "%.1f %% of the CPU time went into recording threads from their start: the model "
-            "leaves that out, the measured running time has it in it",
-            100 * share);
+        notes_add(model,
+                  "%.1f %% of the CPU time went into recording threads from their start: the model "
+                  "leaves that out, the measured running time has it in it",
+                  100 * share);
 }
 
 /* Simulated threads run on any core. */
@@ -215,19 +218,19 @@ static void note_binding(const struct trace *trace, struct model *model) {
             if (trace_op(record) != OP_BIND || record->value != 0)
                 continue;
             char *place = source_place(trace, record->context);
-            draft_note(model,
-                       "the program binds threads to cores, %s in %s: the model lets them run on "
-                       "all cores",
-                       api_catalog[record->api].name, place);
+            notes_add(model,
+                      "the program binds threads to cores, %s in %s: the model lets them run on "
+                      "all cores",
+                      api_catalog[record->api].name, place);
             free(place);
         }
 }
 
 /* Builds streams and graph at one level of detail. */
-static void write_graph(const struct stream_input *input, const struct sample *sample,
-                        size_t max_nodes, struct partition_evidence *evidence,
+static void write_graph(const struct lower_input *input, const struct sample *sample,
+                        size_t max_nodes, struct partition_rule_evidence *evidence,
                         struct model *model) {
-    struct stream_result streams = streams_make(input, model);
+    struct stream_result streams = lower_make(input, model);
     struct peg_input peg = {.trace = input->trace,
                             .facts = input->thread_facts,
                             .sample = sample,
@@ -238,15 +241,16 @@ static void write_graph(const struct stream_input *input, const struct sample *s
                             .evidence = evidence,
                             .max_nodes = max_nodes};
     peg_build(&peg, model);
-    handbacks_settle(model);
-    closings_settle(model);
+    token_returns_settle(model);
+    last_leaver_settle(model);
     streams_free(&streams, input->trace->n_threads);
 }
 
 /* Ends the losses. */
-static void leave_out(struct losses losses, const struct trace *trace, struct timeline *timelines) {
+static void leave_out(struct excluded_time losses, const struct trace *trace,
+                      struct thread_states *timelines) {
     for (size_t t = 0; t < trace->n_threads; t++)
-        timeline_leave_out(&timelines[t], &losses);
+        thread_states_leave_out(&timelines[t], &losses);
     free(losses.items);
 }
 
@@ -261,86 +265,87 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     struct model *model = memory_alloc(1, sizeof *model);
     model->cpu_correction = 1;
     struct view view = view_of(recorded);
-    routines_of_program(&view, facts);
+    entry_functions_of_program(&view, facts);
     pipes_as_queues(&view);
     signals_as_permits(&view);
-    relays_as_waits(&view);
-    gatherings_as_barriers(&view);
-    posts_as_commands(&view, facts);
-    parking_as_one(&view);
-    countdowns_as_completions(&view);
+    private_mutex_waits_as_condition_waits(&view);
+    spinning_barriers_as_barriers(&view);
+    semaphore_mailboxes_as_queues(&view, facts);
+    parked_workers_as_one(&view);
+    completion_countdowns_as_semaphores(&view);
     futures_as_permits(&view);
-    holds_part(&view);
-    slots_as_commands(&view, facts);
+    section_splitting_apply(&view);
+    worker_mailboxes_as_queues(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);
-    struct crews crews = crews_unfold(&teams, sample);
-    struct trace placed = *crews.trace; /* where calls are as the program's author sees it */
+    struct participating_creator participating = participating_creator_unfold(&teams, sample);
+    struct trace placed =
+        *participating.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &placed;
     size_t n_records = 0;
     for (size_t t = 0; t < trace->n_threads; t++)
         n_records += trace->threads[t].n_records;
-    placed.contexts = wrappers_skipped(trace);
-    struct timeline *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
+    placed.contexts = call_sites_without_wrappers(trace);
+    struct thread_states *timelines = memory_alloc(trace->n_threads, sizeof *timelines);
     double *cpu_ns = memory_alloc(trace->n_threads, sizeof *cpu_ns);
     for (size_t t = 0; t < trace->n_threads; t++) {
-        timelines[t] = timeline_make(&trace->threads[t]);
-        cpu_ns[t] = timeline_cpu(&timelines[t], trace->threads[t].end_ns);
+        timelines[t] = thread_states_make(&trace->threads[t]);
+        cpu_ns[t] = thread_states_cpu(&timelines[t], trace->threads[t].end_ns);
     }
     write_provenance(trace, model);
-    machine_measure(recorded, model);
+    scheduler_costs_measure(recorded, model);
     explain_time(trace, timelines, cpu_ns, sample, model);
-    const struct refills *refills = options ? options->refills : NULL;
-    leave_out(attaching_find(recorded), trace, timelines);
-    leave_out(interrupts_find(recorded), trace, timelines);
-    leave_out(refills_find(recorded, refills), trace, timelines);
+    const struct cache_reload_costs *reload_costs = options ? options->reload_costs : NULL;
+    leave_out(probe_overhead_find(recorded), trace, timelines);
+    leave_out(interrupt_costs_find(recorded), trace, timelines);
+    leave_out(cache_reload_time_find(recorded, reload_costs), trace, timelines);
     note_attaching(recorded, model);
     note_binding(trace, model);
-    struct thread_pools pools = pools_find(trace, &teams, facts, cpu_ns);
+    struct thread_pools pools = thread_pools_find(trace, &teams, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
     const struct facts *thread_facts = source_shows_threads(facts) || teams.n_teams ? facts : NULL;
     if (!thread_facts && pools.n_pools > 1)
-        draft_note(model,
-                   "no source shows how threads are created: what follows the thread count is "
-                   "guessed from the trace");
+        notes_add(model,
+                  "no source shows how threads are created: what follows the thread count is "
+                  "guessed from the trace");
     write_pools(trace, &pools, model);
-    refills_write(recorded, refills, trace, &pools, cpu_ns, model);
+    cache_reload_time_write(recorded, reload_costs, trace, &pools, cpu_ns, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
-    rooms_find(trace, &sections, &pools, &monitors);
+    queue_capacities_find(trace, &sections, &pools, &monitors);
     doubts_suspect(doubts, &monitors, &sections);
-    leave_out(groups_losses(trace, &sections, &monitors), trace, timelines);
+    leave_out(group_commit_replay_excluded(trace, &sections, &monitors), trace, timelines);
     statements_find(trace, &sections, facts, &pools, &monitors, model);
     uint32_t *places = source_places(trace);
-    struct disks disks = disks_find(trace);
+    struct disk_service disks = disk_service_find(trace);
     note_requests_outside(&disks, model);
-    struct stream_input input = {.trace = trace,
-                                 .places = places,
-                                 .disks = &disks,
-                                 .facts = facts,
-                                 .thread_facts = thread_facts,
-                                 .pools = &pools,
-                                 .sections = &sections,
-                                 .monitors = &monitors,
-                                 .timelines = timelines,
-                                 .insignificant_share = options && options->insignificant_share > 0
-                                                            ? options->insignificant_share
-                                                            : INSIGNIFICANT_SHARE};
-    struct partition_evidence *evidence = memory_alloc(pools.n_pools, sizeof *evidence);
+    struct lower_input input = {.trace = trace,
+                                .places = places,
+                                .disks = &disks,
+                                .facts = facts,
+                                .thread_facts = thread_facts,
+                                .pools = &pools,
+                                .sections = &sections,
+                                .monitors = &monitors,
+                                .timelines = timelines,
+                                .insignificant_share = options && options->insignificant_share > 0
+                                                           ? options->insignificant_share
+                                                           : INSIGNIFICANT_SHARE};
+    struct partition_rule_evidence *evidence = memory_alloc(pools.n_pools, sizeof *evidence);
     write_graph(&input, sample, options && options->max_nodes ? options->max_nodes : MAX_NODES,
                 evidence, model);
-    hand_made_write(&input, model);
-    spins_note(facts, sample, model);
-    partition_decide(trace, thread_facts, &pools, timelines, evidence, model);
+    recognised_objects_write(&input, model);
+    spinning_note(facts, sample, model);
+    partition_rule_decide(trace, thread_facts, &pools, timelines, evidence, model);
     free(evidence);
     free(places);
-    disks_free(&disks);
+    disk_service_free(&disks);
     monitors_free(&monitors);
     sections_free(&sections, trace);
-    pools_free(&pools);
-    crews_free(&crews);
+    thread_pools_free(&pools);
+    participating_creator_free(&participating);
     teams_free(&teams);
     for (size_t t = 0; t < trace->n_threads; t++)
-        timeline_free(&timelines[t]);
+        thread_states_free(&timelines[t]);
     free(timelines);
     free(cpu_ns);
     free(placed.contexts);
@@ -391,26 +396,33 @@ static bool has_spinning(const struct model *model) {
 }
 
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct refills *refills) {
+                      const struct cache_reload_costs *reload_costs) {
     if (has_spinning(model))
         return;
-    struct correction correction = correction_find(trace, refills);
-    correction_apply(model, correction);
+    struct demand_calibration correction = demand_calibration_find(trace, reload_costs);
+    demand_calibration_apply(model, correction);
     if (correction.known)
         model->machine.pace = recorded_pace(&trace->meta);
     if (correction.often && correction.factor < SLOWED)
-        draft_note(model,
-                   "the program calls so often that the probes took most of the traced run's "
-                   "additional time: CPU demands are made those of the plain runs, but who "
-                   "waited for whom is as with probes");
+        notes_add(model, "the program calls so often that the probes took most of the traced run's "
+                         "additional time: CPU demands are made those of the plain runs, but who "
+                         "waited for whom is as with probes");
 }
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
-    draft_note(model, "the recorded run cannot be simulated: %s", reason);
+    notes_add(model, "the recorded run cannot be simulated: %s", reason);
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {
     model->checks = memory_resize(model->checks, model->n_checks + 1, sizeof *model->checks);
     model->checks[model->n_checks++] =
         (struct model_check){memory_strdup(what), measured, simulated};
+}
+
+int modelgen_repartition(struct model *model, int pool, enum partition rule, struct error *error) {
+    return partition_rule_change(model, pool, rule, error);
+}
+
+int modelgen_write_dot(const struct model *model, FILE *out) {
+    return dot_write(model, out);
 }

@@ -14,7 +14,7 @@
 #include "formats/model.h"
 #include "formats/sample.h"
 #include "formats/trace.h"
-#include "modelgen/run/evictions.h"
+#include "modelgen/calibrate/cache_reload_costs.h"
 
 /* How a model does when it is simulated. */
 struct modelgen_trial {
@@ -23,9 +23,10 @@ struct modelgen_trial {
 };
 
 struct modelgen_options {
-    const struct refills *refills; /* what losing their caches costs threads, evictions_measure();
-                                    * NULL: not known */
-    double insignificant_share;    /* t of the paper, section 3: 0 = 0.0005 of the run */
+    const struct cache_reload_costs
+        *reload_costs; /* what losing their caches costs threads, cache_reload_costs_measure();
+                        * NULL: not known */
+    double insignificant_share; /* t of the paper, section 3: 0 = 0.0005 of the run */
     size_t max_nodes; /* nodes are told apart by what came before only up to so many; 0 = 100 */
     /* Simulates the run that the model was built from; NULL: nobody does. Where its threads wait
      * for ever, which the real ones did not, and it misses the run by much, what was concluded from
@@ -43,10 +44,10 @@ struct model *modelgen_build(const struct trace *trace, const struct facts *fact
                              struct error *error);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
- * run itself comes before. Where threads spin for locks, their CPU time tells nothing. `refills` as
- * the model was built with. */
+ * run itself comes before. Where threads spin for locks, their CPU time tells nothing.
+ * `reload_costs` as the model was built with. */
 void modelgen_correct(struct model *model, const struct trace *trace,
-                      const struct refills *refills);
+                      const struct cache_reload_costs *reload_costs);
 
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "formats/model.h"
-#include "formats/postfix.h"
+#include "model/postfix.h"
 #include "simulator/simulator.h"
 
 #define PLAN_NONE (-1)

@@ -13,9 +13,11 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/pace.h"
 #include "base/run_end.h"
 #include "formats/trace.h"
+#include "host/pace.h"
+#include "host/quota.h"
+#include "host/wakeups.h"
 #include "tracer/block.h"
 #include "tracer/convert.h"
 #include "tracer/elsewhere.h"
@@ -25,7 +27,6 @@
 #include "tracer/launch.h"
 #include "tracer/looks.h"
 #include "tracer/program.h"
-#include "tracer/quota.h"
 #include "tracer/recorder.h"
 #include "tracer/same_work.h"
 #include "tracer/sched.h"
@@ -33,7 +34,6 @@
 #include "tracer/tracer.h"
 #include "tracer/unplaced.h"
 #include "tracer/uprobes.h"
-#include "tracer/wakeups.h"
 #include "tracer/wraps.h"
 
 struct collection {

@@ -15,8 +15,8 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/clock.h"
-#include "base/cores.h"
 #include "base/memory.h"
+#include "host/cores.h"
 
 #define LINE_BYTES 64
 #define HUGE_PAGE  (2u << 20) /* so that its lines spread evenly over a cache */

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/rerun.h"
+#include "host/rerun.h"
 
 _Noreturn static void become_program(const struct launch *launch, int go, int failed) {
     char byte;

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "modelgen/draft.h"
-#include "modelgen/graph/builder.h"
-#include "modelgen/graph/common.h"
-#include "modelgen/graph/decisions.h"
-#include "modelgen/graph/edge_scaling.h"
-#include "modelgen/graph/history.h"
-#include "modelgen/graph/loops.h"
-#include "modelgen/graph/places.h"
-#include "modelgen/graph/taken.h"
-#include "modelgen/graph/takers.h"
-#include "modelgen/monitors/statements.h"
-#include "modelgen/scaling/rules.h"
+#include "modelgen/graph/branch_sequences.h"
+#include "modelgen/graph/intraclass_correlation.h"
+#include "modelgen/graph/model_builder.h"
+#include "modelgen/graph/natural_loops.h"
+#include "modelgen/graph/peg_builder.h"
+#include "modelgen/graph/self_scheduled_work.h"
+#include "modelgen/graph/single_sections.h"
+#include "modelgen/graph/state_splitting.h"
+#include "modelgen/graph/work_shares.h"
+#include "modelgen/scaling/edge_scaling.h"
+#include "modelgen/scaling/positional_cost.h"
+#include "modelgen/sync/statements.h"
 
 /* Values kept of a measured distribution. */
 #define DIST_LIMIT 64
@@ -27,16 +27,16 @@ struct run {
     double length;
 };
 
-static void end_run(struct builder *builder, struct run *run) {
+static void end_run(struct peg_builder *builder, struct run *run) {
     if (run->length == 0)
         return;
-    struct draft_edge *edge = &builder->edges.items[run->edge];
+    struct peg_edge *edge = &builder->edges.items[run->edge];
     *VECTOR_ADD(&edge->runs) = run->length;
     edge->starts++;
     run->length = 0;
 }
 
-static void note_decision(struct builder *builder, struct run *run, int edge) {
+static void note_decision(struct peg_builder *builder, struct run *run, int edge) {
     if (run->length > 0 && run->edge == edge) {
         run->length++;
         return;
@@ -48,17 +48,18 @@ static void note_decision(struct builder *builder, struct run *run, int edge) {
 }
 
 /* CPU between two steps, the probes' own cost taken off. */
-static double cpu_between(const struct builder *builder, size_t t, const struct step *a,
+static double cpu_between(const struct peg_builder *builder, size_t t, const struct step *a,
                           const struct step *b) {
-    const struct timeline *timeline = &builder->in->timelines[t];
-    double cpu = timeline_cpu(timeline, b->start_ns) - timeline_cpu(timeline, a->end_ns);
+    const struct thread_states *timeline = &builder->in->timelines[t];
+    double cpu = thread_states_cpu(timeline, b->start_ns) - thread_states_cpu(timeline, a->end_ns);
     cpu -= builder->in->trace->meta.probe_ns * (double)b->records;
     return cpu > 0 ? cpu : 0;
 }
 
 /* Rounds of the loop that these `n` records show, which the graph does not: how often all calls
  * come that come more than once. 0: not known. */
-static double count_rounds(struct builder *builder, const struct trace_record *records, size_t n) {
+static double count_rounds(struct peg_builder *builder, const struct trace_record *records,
+                           size_t n) {
     if (n == 0)
         return 0;
     builder->counts.count = 0;
@@ -86,7 +87,7 @@ static double count_rounds(struct builder *builder, const struct trace_record *r
     return rounds;
 }
 
-static void note_between(struct draft_edge *draft, const struct trace_record *records, size_t n) {
+static void note_between(struct peg_edge *draft, const struct trace_record *records, size_t n) {
     for (size_t r = 0; r < n; r++) {
         size_t known = 0;
         while (known < draft->between.count && draft->between.items[known] != records[r].context)
@@ -96,7 +97,7 @@ static void note_between(struct draft_edge *draft, const struct trace_record *re
     }
 }
 
-static void read_thread(struct builder *builder, size_t t) {
+static void read_thread(struct peg_builder *builder, size_t t) {
     const struct stream *stream = &builder->in->streams->streams[t];
     const int *node_of = builder->node_of[t];
     size_t n_places = builder->model->n_nodes * N_OUTCOMES;
@@ -107,7 +108,7 @@ static void read_thread(struct builder *builder, size_t t) {
     size_t done = 0; /* records up to the present step */
     for (size_t s = 0; s < stream->n_steps; s++) {
         const struct step *step = &stream->steps[s];
-        struct draft_node_values *values = &builder->nodes.items[node_of[s]];
+        struct peg_node_values *values = &builder->nodes.items[node_of[s]];
         done += step->records;
         if (step->kind == NODE_SLEEP || step->kind == NODE_IO) {
             *VECTOR_ADD(&values->wait_ns) = step->wait_ns;
@@ -118,20 +119,20 @@ static void read_thread(struct builder *builder, size_t t) {
             *VECTOR_ADD(&values->units) = step->count;
         if (s + 1 == stream->n_steps)
             break;
-        int edge = builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
+        int edge = peg_builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
         builder->edges.items[edge].decisions++;
         *VECTOR_ADD(&builder->edges.items[edge].cpu_ns) =
             cpu_between(builder, t, step, &stream->steps[s + 1]);
         const struct step *next = &stream->steps[s + 1];
         size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
         const struct trace_record *records = &builder->in->trace->threads[t].records[done];
-        *VECTOR_ADD(&builder->edges.items[edge].passes) =
-            (struct pass){t, step->end_ns, count_rounds(builder, records, next->records - own)};
+        *VECTOR_ADD(&builder->edges.items[edge].passes) = (struct loop_pass){
+            t, step->end_ns, count_rounds(builder, records, next->records - own)};
         note_between(&builder->edges.items[edge], records, next->records - own);
         int place = with_outcome(node_of[s], step->outcome);
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];
-            *VECTOR_ADD(&values->passes) = (struct pass){t, step->end_ns, stays[place] + 1};
+            *VECTOR_ADD(&values->passes) = (struct loop_pass){t, step->end_ns, stays[place] + 1};
             stays[place] = 0;
             end_run(builder, &runs[place]);
         } else {
@@ -157,7 +158,7 @@ static struct dist take_dist(struct values *values) {
 }
 
 /* Edges of the same node and answer that stay in the loop, or that leave it. */
-static size_t alternatives(const struct builder *builder, const struct draft_edge *edge,
+static size_t alternatives(const struct peg_builder *builder, const struct peg_edge *edge,
                            bool leaves) {
     size_t n = 0;
     for (size_t e = 0; e < builder->edges.count; e++)
@@ -167,9 +168,9 @@ static size_t alternatives(const struct builder *builder, const struct draft_edg
 }
 
 /* Do threads leave the loop when the queue answers that there is no more? */
-static bool ends_by_answer(const struct builder *builder, int node) {
+static bool ends_by_answer(const struct peg_builder *builder, int node) {
     for (size_t e = 0; e < builder->edges.count; e++) {
-        const struct draft_edge *edge = &builder->edges.items[e];
+        const struct peg_edge *edge = &builder->edges.items[e];
         if (edge->from == node && edge->leaves && edge->when == OUTCOME_NO)
             return builder->model->nodes[node].kind == NODE_GET ||
                    builder->model->nodes[node].kind == NODE_STATEMENTS;
@@ -178,7 +179,7 @@ static bool ends_by_answer(const struct builder *builder, int node) {
 }
 
 /* When the object was closed; UINT64_MAX: never. */
-static uint64_t closed_at(const struct builder *builder, int object) {
+static uint64_t closed_at(const struct peg_builder *builder, int object) {
     uint64_t closed_ns = UINT64_MAX;
     for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
         const struct stream *stream = &builder->in->streams->streams[t];
@@ -192,7 +193,7 @@ static uint64_t closed_at(const struct builder *builder, int object) {
 }
 
 /* When a thread first came to the edge's end, having waited before it if it did. */
-static uint64_t first_passed_ns(const struct builder *builder, const struct draft_edge *draft) {
+static uint64_t first_passed_ns(const struct peg_builder *builder, const struct peg_edge *draft) {
     uint64_t first_ns = UINT64_MAX;
     for (size_t t = 0; t < builder->in->trace->n_threads; t++) {
         const struct stream *stream = &builder->in->streams->streams[t];
@@ -207,13 +208,13 @@ static uint64_t first_passed_ns(const struct builder *builder, const struct draf
 
 /* Did threads leave the loop by this edge only when a queue that the loop also takes from had been
  * closed? */
-static bool leaves_when_closed(const struct builder *builder, const struct draft_edge *draft) {
+static bool leaves_when_closed(const struct peg_builder *builder, const struct peg_edge *draft) {
     bool found = false;
     for (size_t e = 0; e < builder->edges.count && !found; e++) {
-        const struct draft_edge *stays = &builder->edges.items[e];
+        const struct peg_edge *stays = &builder->edges.items[e];
         if (stays->from != draft->from || stays->leaves)
             continue;
-        bool *reached = loops_way_round(builder, stays, NULL);
+        bool *reached = natural_loops_way_round(builder, stays, NULL);
         for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++)
             found = reached[n] && ends_by_answer(builder, (int)n) &&
                     first_passed_ns(builder, draft) >=
@@ -226,7 +227,7 @@ static bool leaves_when_closed(const struct builder *builder, const struct draft
 /* It is not by counting that threads know when to leave. One that left with something, the last of
  * all, could as well have been answered that there is no more; and one that saw somewhere else that
  * no more will come will be answered so where it asks next. */
-static bool is_farewell(const struct builder *builder, const struct draft_edge *draft) {
+static bool is_poison_pill(const struct peg_builder *builder, const struct peg_edge *draft) {
     if (!draft->leaves || alternatives(builder, draft, false) == 0)
         return false;
     return ends_by_answer(builder, draft->from) ? draft->when == OUTCOME_YES
@@ -234,7 +235,7 @@ static bool is_farewell(const struct builder *builder, const struct draft_edge *
 }
 
 /* Does one thread take one of the edges of this node and answer in each round? */
-static bool has_taker(const struct builder *builder, const struct draft_edge *draft) {
+static bool has_single(const struct peg_builder *builder, const struct peg_edge *draft) {
     for (size_t e = 0; e < builder->edges.count; e++)
         if (builder->edges.items[e].from == draft->from &&
             builder->edges.items[e].when == draft->when &&
@@ -244,17 +245,18 @@ static bool has_taker(const struct builder *builder, const struct draft_edge *dr
 }
 
 /* Where all go the same way, but one of them does all the computing: an edge of its own for him. */
-static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
+static bool write_edge_of_one(struct peg_builder *builder, struct peg_edge *draft,
                               const struct scaling *scaling) {
-    const struct thread_pool *pool = builder_pool_of(builder, draft);
+    const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
     struct values of_one;
     /* Outside of loops all ways leave. */
     size_t stay = alternatives(builder, draft, false), leave = alternatives(builder, draft, true);
     bool alone = draft->leaves ? stay == 0 && leave == 1 : stay == 1;
-    enum taker taker = alone && !pool->team ? takers_split_cpu(builder, draft, &of_one) : TAKER_ANY;
+    enum taker taker =
+        alone && !pool->team ? single_sections_split_cpu(builder, draft, &of_one) : TAKER_ANY;
     if (taker == TAKER_ANY)
         return false;
-    struct edge *edge = draft_edge(&builder->model->nodes[draft->from], draft->to);
+    struct edge *edge = model_builder_edge(&builder->model->nodes[draft->from], draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
@@ -262,26 +264,27 @@ static bool write_edge_of_one(struct builder *builder, struct draft_edge *draft,
                           .cpu_ns = take_dist(&of_one),
                           .cpu_scaling = *scaling,
                           .runs_scaling = {.pool = MODEL_NONE}};
-    rules_make_no_share(&edge->cpu_scaling);
+    work_shares_make_no_share(&edge->cpu_scaling);
     return true;
 }
 
-static void write_edge(struct builder *builder, struct draft_edge *draft) {
+static void write_edge(struct peg_builder *builder, struct peg_edge *draft) {
     struct node *node = &builder->model->nodes[draft->from];
     bool loop = alternatives(builder, draft, false) > 0;
     struct scaling scaling = edge_scaling_cpu(builder, draft);
     bool is_of_one = write_edge_of_one(builder, draft, &scaling);
-    if (draft->taken && !is_of_one)
-        taken_note(builder, draft, scaling.share);
-    struct edge *edge = draft_edge(node, draft->to);
+    if (draft->self_scheduled && !is_of_one)
+        self_scheduled_work_note(builder, draft, scaling.share);
+    struct edge *edge = model_builder_edge(node, draft->to);
     *edge = (struct edge){.to = draft->to,
                           .when = draft->when,
                           .probability = 1,
                           .leaves = draft->leaves && loop,
                           .cpu_scaling = scaling};
     if (!is_of_one && edge_scaling_is_split(builder, draft, &scaling))
-        places_find(builder, draft, edge);
-    struct common common = is_of_one ? (struct common){0} : common_find(builder, draft);
+        positional_cost_find(builder, draft, edge);
+    struct intraclass_correlation common = is_of_one ? (struct intraclass_correlation){0}
+                                                     : intraclass_correlation_find(builder, draft);
     edge->cpu_ns = take_dist(&draft->cpu_ns);
     if (edge->cpu_ns.kind == DIST_EMPIRICAL && common.share > 0) {
         edge->cpu_ns.common = common.share;
@@ -289,7 +292,7 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
     }
     if (draft->leaves && alternatives(builder, draft, true) > 1)
         edge->probability = draft->decisions;
-    if (!edge->leaves && has_taker(builder, draft)) {
+    if (!edge->leaves && has_single(builder, draft)) {
         edge->probability = draft->decisions;
         edge->taker = draft->taker;
     } else if (!draft->leaves && alternatives(builder, draft, false) > 1) {
@@ -301,24 +304,24 @@ static void write_edge(struct builder *builder, struct draft_edge *draft) {
 }
 
 /* Marks them, and forgets how often their nodes were stayed at. */
-static void find_farewells(struct builder *builder) {
+static void find_poison_pills(struct peg_builder *builder) {
     for (size_t e = 0; e < builder->edges.count; e++) {
-        struct draft_edge *draft = &builder->edges.items[e];
-        draft->farewell = is_farewell(builder, draft);
-        if (draft->farewell)
+        struct peg_edge *draft = &builder->edges.items[e];
+        draft->poison_pill = is_poison_pill(builder, draft);
+        if (draft->poison_pill)
             builder->nodes.items[draft->from].stays.count = 0;
     }
 }
 
-static void write_edges(struct builder *builder) {
-    find_farewells(builder);
+static void write_edges(struct peg_builder *builder) {
+    find_poison_pills(builder);
     for (size_t n = 0; n < builder->nodes.count; n++) {
         if (ends_by_answer(builder, (int)n))
             builder->nodes.items[n].stays.count = 0;
         builder->model->nodes[n].stays = take_dist(&builder->nodes.items[n].stays);
     }
     for (size_t e = 0; e < builder->edges.count; e++)
-        if (!builder->edges.items[e].farewell)
+        if (!builder->edges.items[e].poison_pill)
             write_edge(builder, &builder->edges.items[e]);
     for (size_t p = 0; p < builder->in->pools->n_pools; p++)
         edge_scaling_note_hidden(builder, (int)p);
@@ -329,7 +332,7 @@ static bool takes_part(const struct node *node) {
 }
 
 /* Copies the edges for `when` from the same pool's node of the same kind on the same object. */
-static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
+static bool borrow_edges(struct peg_builder *builder, size_t n, enum outcome when) {
     struct model *model = builder->model;
     for (size_t m = 0; m < model->n_nodes; m++) {
         const struct node *from = &model->nodes[m];
@@ -337,7 +340,7 @@ static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
             from->object != model->nodes[n].object || from->section != model->nodes[n].section ||
             builder->nodes.items[m].pool != builder->nodes.items[n].pool)
             continue;
-        if (draft_copy_edges(from, when, &model->nodes[n]))
+        if (model_builder_copy_edges(from, when, &model->nodes[n]))
             return true;
     }
     return false;
@@ -345,14 +348,14 @@ static bool borrow_edges(struct builder *builder, size_t n, enum outcome when) {
 
 /* An edge for an answer that the trace never showed here: as at a like node, or to the end of the
  * pool's threads. */
-static void add_way_out(struct builder *builder, size_t n, enum outcome when) {
+static void add_way_out(struct peg_builder *builder, size_t n, enum outcome when) {
     struct model *model = builder->model;
     if (borrow_edges(builder, n, when))
         return;
     for (size_t m = 0; m < model->n_nodes; m++)
         if (model->nodes[m].kind == NODE_END &&
             builder->nodes.items[m].pool == builder->nodes.items[n].pool) {
-            draft_edge(&model->nodes[n], (int)m)->when = when;
+            model_builder_edge(&model->nodes[n], (int)m)->when = when;
             return;
         }
 }
@@ -364,14 +367,14 @@ static bool is_told(const struct model *model, const struct node *node) {
 }
 
 /* A node whose trace never showed one of its answers still needs a way on for it. */
-static void complete_outcomes(struct builder *builder) {
+static void complete_outcomes(struct peg_builder *builder) {
     struct model *model = builder->model;
     for (size_t n = 0; n < model->n_nodes; n++) {
         struct node *node = &model->nodes[n];
         if (node->kind == NODE_END)
             continue;
         /* An answer that a close can give must be told apart from the ordinary one. */
-        bool closable = takes_part(node) && draft_is_closed(model, node->object);
+        bool closable = takes_part(node) && model_builder_is_closed(model, node->object);
         bool yes = false, no = false;
         for (size_t e = 0; e < node->n_edges; e++) {
             struct edge *edge = &node->edges[e];
@@ -388,9 +391,9 @@ static void complete_outcomes(struct builder *builder) {
     }
 }
 
-static void write_nodes(struct builder *builder) {
+static void write_nodes(struct peg_builder *builder) {
     for (size_t n = 0; n < builder->nodes.count; n++) {
-        struct draft_node_values *values = &builder->nodes.items[n];
+        struct peg_node_values *values = &builder->nodes.items[n];
         struct node *node = &builder->model->nodes[n];
         node->cpu_ns = take_dist(&values->cpu_ns);
         node->wait_ns = take_dist(&values->wait_ns);
@@ -400,21 +403,21 @@ static void write_nodes(struct builder *builder) {
 }
 
 void peg_build(const struct peg_input *input, struct model *model) {
-    struct builder builder = {.in = input, .model = model};
-    builder_number_nodes(&builder);
-    takers_find_nodes(&builder);
-    while (model->n_nodes < input->max_nodes && history_split(&builder))
+    struct peg_builder builder = {.in = input, .model = model};
+    peg_builder_number_nodes(&builder);
+    single_sections_find_nodes(&builder);
+    while (model->n_nodes < input->max_nodes && state_splitting_split(&builder))
         continue;
-    loops_find_ends(&builder);
-    loops_find_visible(&builder);
-    takers_find_edges(&builder);
+    natural_loops_find_ends(&builder);
+    natural_loops_find_visible(&builder);
+    single_sections_find_edges(&builder);
     for (size_t t = 0; t < input->trace->n_threads; t++)
         read_thread(&builder, t);
     write_edges(&builder);
-    decisions_find(&builder);
-    places_note(&builder);
+    branch_sequences_find(&builder);
+    positional_cost_note(&builder);
     complete_outcomes(&builder);
     write_nodes(&builder);
-    taken_share_out(&builder);
-    builder_free(&builder);
+    self_scheduled_work_share_out(&builder);
+    peg_builder_free(&builder);
 }

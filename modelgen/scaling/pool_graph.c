@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "modelgen/draft.h"
-#include "modelgen/monitors/statements.h"
+#include "modelgen/graph/model_builder.h"
+#include "modelgen/graph/statement_nodes.h"
 
 /* Is what the node waits for signalled by the pool's own threads? */
 static bool is_signalled_inside(const struct pool_graph *graph, size_t n) {
@@ -47,7 +47,7 @@ bool pool_graph_may_follow_threads(const struct pool_graph *graph, int object) {
         bool acts = node->kind == NODE_STATEMENTS && node->object == object && !graph->is_own[n];
         if (!acts && !pool_graph_gives(node, object))
             continue;
-        size_t pool = draft_pool_of(model, n);
+        size_t pool = model_builder_pool_of(model, n);
         if ((pool < model->n_pools && model->pools[pool].scales) || goes_by_threads(graph, n))
             return true;
     }
@@ -84,7 +84,7 @@ static bool is_meeting(const struct pool_graph *graph, size_t n) {
     return kind == NODE_BARRIER || pool_graph_takes_command(graph, n) ||
            (kind == NODE_TURN && graph->model->objects[node->object].in_rounds) ||
            (kind == NODE_WAIT && is_signalled_inside(graph, n)) ||
-           (kind == NODE_STATEMENTS && statements_meet(graph->model, n));
+           (kind == NODE_STATEMENTS && statement_nodes_meet(graph->model, n));
 }
 
 /* Between the nodes that may be passed. */
@@ -115,7 +115,7 @@ bool pool_graph_takes(const struct node *node, int object) {
  * closed when there is no more of it is work. */
 static bool is_credit(const struct pool_graph *graph, int object) {
     const struct model *model = graph->model;
-    if (draft_is_closed(model, object))
+    if (model_builder_is_closed(model, object))
         return false;
     for (size_t back = 0; back < graph->n; back++) {
         if (graph->is_own[back] || !pool_graph_gives(&model->nodes[back], object))
@@ -142,7 +142,7 @@ bool pool_graph_takes_by_statements(const struct pool_graph *graph, size_t n) {
         if (node->edges[e].when == OUTCOME_NO &&
             !graph->reaches[(size_t)node->edges[e].to * graph->n + n])
             return true;
-    return statements_are_handed(graph->model, n);
+    return statement_nodes_are_handed(graph->model, n);
 }
 
 bool pool_graph_takes_supply(const struct pool_graph *graph, size_t n) {
@@ -164,7 +164,7 @@ struct pool_graph pool_graph_make(struct model *model, int pool) {
     bool *all = memory_alloc(n, sizeof *all), *apart = memory_alloc(n, sizeof *apart);
     for (size_t i = 0; i < n; i++) {
         all[i] = true;
-        graph.is_own[i] = draft_node_in_pool(&model->nodes[i], &model->pools[pool]);
+        graph.is_own[i] = model_builder_node_in_pool(&model->nodes[i], &model->pools[pool]);
     }
     find_paths(model, all, graph.reaches);
     for (size_t i = 0; i < n; i++)

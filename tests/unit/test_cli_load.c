@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/busy.h"
 #include "cli/load.h"
+#include "host/busy.h"
 
 static const char stat[] = "cpu  1000 1000 1000 1000 1000 1000 1000 1000 0 0\n"
                            "cpu0 100 20 30 4000 500 6 7 8 90 10\n"

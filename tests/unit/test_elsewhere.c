@@ -13,9 +13,9 @@
 #include "base/memory.h"
 #include "formats/model.h"
 #include "formats/trace.h"
-#include "modelgen/run/outside.h"
+#include "host/quota.h"
+#include "modelgen/report/external_activity.h"
 #include "tracer/elsewhere.h"
-#include "tracer/quota.h"
 
 /* ---- quotas ---- */
 
@@ -184,7 +184,7 @@ static const char *said(struct trace_elsewhere elsewhere, struct model *model) {
     struct trace trace = {.meta = {.run_ns = 1000, .cores = 2, .elsewhere = elsewhere},
                           .n_threads = 1,
                           .threads = &thread};
-    outside_tell(&trace, 100, model);
+    external_activity_tell(&trace, 100, model);
     return model->n_outside == 1 ? model->outside[0] : "";
 }
 
@@ -216,10 +216,10 @@ static void each_kind_of_work_elsewhere_is_said_with_its_share(void **state) {
 static void the_recorded_share_is_of_all_cpu_time(void **state) {
     (void)state;
     struct trace trace = {.meta.elsewhere = {.children_cpu_ns = 200, .threads_cpu_ns = 100}};
-    assert_float_equal(outside_recorded_share(&trace, 100), 0.25, 1e-9);
-    assert_float_equal(outside_recorded_share(&trace, 0), 0, 1e-9);
+    assert_float_equal(external_activity_recorded_share(&trace, 100), 0.25, 1e-9);
+    assert_float_equal(external_activity_recorded_share(&trace, 0), 0, 1e-9);
     trace.meta.elsewhere = (struct trace_elsewhere){0};
-    assert_float_equal(outside_recorded_share(&trace, 0), 1, 1e-9);
+    assert_float_equal(external_activity_recorded_share(&trace, 0), 1, 1e-9);
 }
 
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/run/futures.h"
+#include "modelgen/rewrite/futures.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MAIN, FIRST, SECOND };

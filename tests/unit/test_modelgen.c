@@ -8,12 +8,13 @@
 
 #include <cmocka.h>
 
+#include "modelgen/events/call_sites.h"
+#include "modelgen/events/critical_sections.h"
+#include "modelgen/events/thread_states.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors/monitors.h"
-#include "modelgen/pools/routines.h"
-#include "modelgen/run/sections.h"
-#include "modelgen/run/timeline.h"
-#include "modelgen/run/wrappers.h"
+#include "modelgen/rewrite/entry_functions.h"
+#include "modelgen/sync/monitor.h"
+#include "modelgen/sync/monitor_search.h"
 #include "tests/unit/simulation.h"
 #include "tests/unit/trace_builder.h"
 
@@ -410,15 +411,15 @@ static void every_nanosecond_belongs_to_one_part(void **state) {
     builder_slice(trace, thread, 700, 1000); /* waited 390 in the barrier, 10 unexplained */
     builder_record(trace, thread, "pthread_barrier_wait", 310, 390, 1, here, 0);
     builder_finish(trace, 1000);
-    struct timeline timeline = timeline_make(&trace->threads[thread]);
-    struct timeline_parts parts = timeline_parts(&timeline);
+    struct thread_states timeline = thread_states_make(&trace->threads[thread]);
+    struct thread_states_totals parts = thread_states_totals(&timeline);
     assert_true(parts.cpu_ns == 450);
     assert_true(parts.ready_ns == 150);
     assert_true(parts.wait_ns == 390);
     assert_true(parts.unexplained_ns == 10);
     assert_true(parts.cpu_ns + parts.ready_ns + parts.wait_ns + parts.unexplained_ns ==
                 parts.life_ns);
-    timeline_free(&timeline);
+    thread_states_free(&timeline);
     trace_free(trace);
 }
 
@@ -854,10 +855,11 @@ static void the_job_before_tells_the_next_one(void **state) {
     trace_free(trace);
 }
 
-/* What wrappers_skipped() makes the innermost function of the call on `line` of `function`. */
+/* What call_sites_without_wrappers() makes the innermost function of the call on `line` of
+ * `function`. */
 static const char *seen_as(struct trace *trace, const char *function, int line, const char *caller,
                            int caller_line) {
-    struct trace_context *contexts = wrappers_skipped(trace);
+    struct trace_context *contexts = call_sites_without_wrappers(trace);
     uint32_t context = builder_context(trace, function, line, caller, caller_line);
     const char *name = contexts[context].frames[0].function;
     free(contexts);
@@ -937,7 +939,7 @@ static void threads_of_the_cpp_library_begin_in_the_program(void **state) {
     builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, work, 0);
     builder_record(trace, plain, "pthread_mutex_lock", 2, 0, MUTEX, call, 0);
     struct view view = view_of(trace);
-    routines_of_program(&view, NULL);
+    entry_functions_of_program(&view, NULL);
     assert_string_equal(view.trace.threads[main_thread].start_routine, "main");
     assert_string_equal(view.trace.threads[worker].start_routine, "work");
     assert_string_equal(view.trace.threads[silent].start_routine, "work"); /* created alike */

@@ -8,9 +8,11 @@
 
 #include <cmocka.h>
 
-#include "modelgen/graph/names.h"
+#include "modelgen/lower/object_names.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors/monitors.h"
+#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/monitor.h"
+#include "modelgen/sync/monitor_search.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, OTHER_MUTEX = 0x3000 };
@@ -490,7 +492,7 @@ static void namesakes_are_told_apart_by_who_makes_them(void **state) {
     }
     builder_finish(trace, 100);
     struct sections sections = sections_find(trace, no_pools);
-    struct stream_input input = {.trace = trace, .sections = &sections};
+    struct lower_input input = {.trace = trace, .sections = &sections};
     char *first = name_of_object(&input, 0, "mutex", NULL);
     char *second = name_of_object(&input, 1, "mutex", "struct pool");
     assert_string_equal(first, "mutex, pool_create (t.c:10), in reader_open");

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/pace.h"
+#include "host/pace.h"
 
 static void let_it_look(void) {
     const struct timespec looks = {.tv_nsec = 250000000};

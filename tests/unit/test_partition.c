@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 #include "cli/repartition.h"
-#include "modelgen/draft.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/scaling/rounds.h"
+#include "modelgen/scaling/iteration_partition.h"
 #include "simulator/simulator.h"
 #include "tests/unit/trace_builder.h"
 
@@ -48,16 +48,17 @@ static void the_rest_goes_to_the_first_to_the_last_or_is_missing_at_the_end(void
 
 /* ---- what numbers of rounds tell ---- */
 
-static struct rounds_fit fit(const double *rounds, int threads, int generations, enum rest told) {
+static struct iteration_partition_fit fit(const double *rounds, int threads, int generations,
+                                          enum rest told) {
     size_t list[32];
-    struct pass items[32];
-    struct passes passes = {items, 0, 32};
+    struct loop_pass items[32];
+    struct loop_passes passes = {items, 0, 32};
     struct thread_pool pool = {.threads = list, .size = threads};
     for (int i = 0; i < threads * generations; i++) {
         list[pool.n_threads++] = (size_t)i;
-        items[passes.count++] = (struct pass){(size_t)i, 0, rounds[i]};
+        items[passes.count++] = (struct loop_pass){(size_t)i, 0, rounds[i]};
     }
-    return rounds_fit(&passes, &pool, told);
+    return iteration_partition_fit(&passes, &pool, told);
 }
 
 static void a_remainder_in_the_rounds_tells_how_they_are_shared_out(void **state) {
@@ -66,7 +67,7 @@ static void a_remainder_in_the_rounds_tells_how_they_are_shared_out(void **state
         double rounds[4];
         for (int i = 0; i < 4; i++)
             rounds[i] = partition_part(rests[r], 50, 4, i);
-        struct rounds_fit found = fit(rounds, 4, 1, REST_NONE);
+        struct iteration_partition_fit found = fit(rounds, 4, 1, REST_NONE);
         assert_int_equal(found.rest, rests[r]);
         assert_true(found.total == 50 && found.uneven);
     }
@@ -820,12 +821,12 @@ static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
 /* ---- a loop with several ends ---- */
 
 static int worker_node(struct model *model, enum node_kind kind, const char *name) {
-    return draft_node(model, kind, memory_strdup(name));
+    return model_builder_node(model, kind, memory_strdup(name));
 }
 
 /* An edge that was taken `starts` times, `runs` times in a row each. */
 static void counted_edge(struct model *model, int from, int to, double starts, double runs) {
-    struct edge *edge = draft_edge(&model->nodes[from], to);
+    struct edge *edge = model_builder_edge(&model->nodes[from], to);
     edge->probability = starts;
     edge->runs = (struct dist){.kind = DIST_CONSTANT, .mean = runs};
 }
@@ -839,8 +840,8 @@ static struct model *pool_of_two(int *begin) {
     model->machine.quantum_ns = ROW_NS;
     model->machine.tick_ns = ROW_NS;
     for (int p = 0; p < 2; p++) {
-        int pool = draft_pool(model, memory_strdup(p ? "worker" : "main"));
-        model->pools[pool].threads = draft_constant(p + 1);
+        int pool = model_builder_pool(model, memory_strdup(p ? "worker" : "main"));
+        model->pools[pool].threads = model_builder_constant(p + 1);
         model->pools[pool].profiled_threads = p + 1;
         model->pools[pool].scales = p;
         model->pools[pool].at_start = !p;
@@ -849,9 +850,9 @@ static struct model *pool_of_two(int *begin) {
     int create = worker_node(model, NODE_CREATE, "main: create");
     int join = worker_node(model, NODE_JOIN, "main: join");
     model->nodes[create].target_pool = model->nodes[join].target_pool = 1;
-    draft_edge(&model->nodes[start], create);
-    draft_edge(&model->nodes[create], join);
-    draft_edge(&model->nodes[join], worker_node(model, NODE_END, "main: end"));
+    model_builder_edge(&model->nodes[start], create);
+    model_builder_edge(&model->nodes[create], join);
+    model_builder_edge(&model->nodes[join], worker_node(model, NODE_END, "main: end"));
     *begin = model->pools[1].entry = worker_node(model, NODE_START, "worker: start");
     return model;
 }
@@ -864,11 +865,11 @@ static struct model *two_ended_model(void) {
     int places[] = {worker_node(model, NODE_STEP, "worker: one"),
                     worker_node(model, NODE_STEP, "worker: other")};
     int end = worker_node(model, NODE_END, "worker: end");
-    draft_edge(&model->nodes[begin], places[0]);
+    model_builder_edge(&model->nodes[begin], places[0]);
     for (int i = 0; i < 2; i++) {
         counted_edge(model, places[i], places[i], 4, 3);
         counted_edge(model, places[i], places[1 - i], 3, 1);
-        draft_edge(&model->nodes[places[i]], end)->leaves = true;
+        model_builder_edge(&model->nodes[places[i]], end)->leaves = true;
         model->nodes[places[i]].stays = (struct dist){.kind = DIST_CONSTANT, .mean = 5};
         model->nodes[places[i]].cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};
     }
@@ -899,12 +900,12 @@ static struct model *unanswered_model(void) {
     int place = worker_node(model, NODE_PUT, "worker: row");
     int end = worker_node(model, NODE_END, "worker: end");
     struct node *row = &model->nodes[place];
-    row->object = draft_object(model, OBJECT_QUEUE, memory_strdup("rows"));
+    row->object = model_builder_object(model, OBJECT_QUEUE, memory_strdup("rows"));
     row->stays = (struct dist){.kind = DIST_CONSTANT, .mean = 15};
-    draft_edge(&model->nodes[begin], place);
-    draft_edge(row, end)->when = OUTCOME_NO;
+    model_builder_edge(&model->nodes[begin], place);
+    model_builder_edge(row, end)->when = OUTCOME_NO;
     for (int leaves = 0; leaves <= 1; leaves++) {
-        struct edge *edge = draft_edge(row, leaves ? end : place);
+        struct edge *edge = model_builder_edge(row, leaves ? end : place);
         edge->when = OUTCOME_YES;
         edge->leaves = leaves;
         edge->cpu_ns = (struct dist){.kind = DIST_CONSTANT, .mean = ROW_NS};
@@ -999,24 +1000,25 @@ static void rounds_are_counted_for_those_that_lived_at_one_time(void **state) {
     (void)state;
     size_t threads[] = {5, 6, 7, 8};
     struct thread_pool pool = {.n_threads = 4, .threads = threads, .size = 2};
-    struct pass items[] = {{5, 10, 0}, {6, 10, 0}, {6, 20, 0}, {5, 20, 0}, {8, 50, 0}, {7, 60, 0}};
+    struct loop_pass items[] = {{5, 10, 0}, {6, 10, 0}, {6, 20, 0},
+                                {5, 20, 0}, {8, 50, 0}, {7, 60, 0}};
     const size_t round_and_number[] = {0, 1, 3, 2, 5, 4};
-    struct passes passes = {items, 6, 6};
-    size_t *places = rounds_places(&passes, &pool);
+    struct loop_passes passes = {items, 6, 6};
+    size_t *places = iteration_partition_pass_numbers(&passes, &pool);
     assert_non_null(places);
     for (size_t i = 0; i < passes.count; i++)
         assert_int_equal(places[i], round_and_number[i]);
     free(places);
     passes.count = 4; /* the later ones made none */
-    places = rounds_places(&passes, &pool);
+    places = iteration_partition_pass_numbers(&passes, &pool);
     assert_non_null(places);
     assert_int_equal(places[2], 3);
     free(places);
     passes.count = 5; /* one of them made one */
-    assert_null(rounds_places(&passes, &pool));
+    assert_null(iteration_partition_pass_numbers(&passes, &pool));
     passes.count = 6;
     items[4].thread = 9; /* of another pool */
-    assert_null(rounds_places(&passes, &pool));
+    assert_null(iteration_partition_pass_numbers(&passes, &pool));
 }
 
 int main(void) {

@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/monitors/doubts.h"
-#include "modelgen/monitors/patterns.h"
+#include "modelgen/sync/doubts.h"
+#include "modelgen/sync/monitor_search.h"
+#include "modelgen/sync/patterns.h"
 #include "simulator/simulator.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"

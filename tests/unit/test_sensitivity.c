@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/sensitivity.h"
 #include "formats/recorded_speed.h"
+#include "host/sensitivity.h"
 
 #define MS 1000000
 

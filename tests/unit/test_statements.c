@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "formats/postfix.h"
+#include "model/postfix.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/simulation.h"
 

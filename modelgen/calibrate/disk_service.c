@@ -1,0 +1,233 @@
+#include "modelgen/calibrate/disk_service.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+
+#define DIST_LIMIT 64
+/* Of more requests the first ones tell as well how many servers there are, and of many servers one
+ * more or less makes little difference: every number up to NEAR, then in steps of that part. */
+#define ENOUGH_REQUESTS 20000
+#define NEAR            16
+
+/* Which thread a request is of: that which a creator's part has become
+ * (rewrite/participating_creator.h) has the creator's number while it lasts. */
+struct owners {
+    struct map last_of; /* thread number -> the last in the trace that has it */
+    int *before;        /* per thread: the one before it that has the same number; -1: none */
+};
+
+static struct owners find_owners(const struct trace *trace) {
+    struct owners owners = {MAP_EMPTY, memory_alloc(trace->n_threads, sizeof(int))};
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        uint64_t tid = (uint64_t)trace->threads[t].tid;
+        owners.before[t] = map_get(&owners.last_of, tid, -1);
+        map_put(&owners.last_of, tid, (int)t);
+    }
+    return owners;
+}
+
+static int owner_of(const struct trace *trace, const struct owners *owners,
+                    const struct trace_block *block) {
+    int thread = map_get(&owners->last_of, (uint64_t)block->tid, -1);
+    while (thread >= 0 && owners->before[thread] >= 0 &&
+           (block->queued_ns < trace->threads[thread].start_ns ||
+            block->queued_ns >= trace->threads[thread].end_ns))
+        thread = owners->before[thread];
+    return thread;
+}
+
+struct disk_service disk_service_find(const struct trace *trace) {
+    struct disk_service disks = {.trace = trace,
+                                 .requests = memory_alloc(trace->n_threads, sizeof(size_t *)),
+                                 .n_requests = memory_alloc(trace->n_threads, sizeof(size_t))};
+    struct owners owners = find_owners(trace);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t t = 0; pass == 1 && t < trace->n_threads; t++) {
+            disks.requests[t] = memory_alloc(disks.n_requests[t], sizeof(size_t));
+            disks.n_requests[t] = 0;
+        }
+        for (size_t b = 0; b < trace->n_blocks; b++) {
+            int thread = owner_of(trace, &owners, &trace->blocks[b]);
+            if (thread < 0)
+                continue;
+            if (pass == 1)
+                disks.requests[thread][disks.n_requests[thread]] = b;
+            disks.n_requests[thread]++;
+        }
+    }
+    map_free(&owners.last_of);
+    free(owners.before);
+    return disks;
+}
+
+void disk_service_free(struct disk_service *disks) {
+    for (size_t t = 0; t < disks->trace->n_threads; t++)
+        free(disks->requests[t]);
+    free(disks->requests);
+    free(disks->n_requests);
+}
+
+size_t disk_service_requests(const struct disk_service *disks, size_t thread, uint64_t from_ns,
+                             uint64_t to_ns, uint32_t *device) {
+    const size_t *requests = disks->requests[thread];
+    size_t low = 0, high = disks->n_requests[thread], n = 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (disks->trace->blocks[requests[middle]].queued_ns < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low + n < disks->n_requests[thread]; n++) {
+        const struct trace_block *block = &disks->trace->blocks[requests[low + n]];
+        if (block->queued_ns >= to_ns)
+            break;
+        if (n == 0)
+            *device = block->device;
+    }
+    return n;
+}
+
+struct disk_service_outside disk_service_outside(const struct disk_service *disks) {
+    struct disk_service_outside outside = {0};
+    for (size_t t = 0; t < disks->trace->n_threads; t++) {
+        const struct trace_thread *thread = &disks->trace->threads[t];
+        uint64_t until_ns = 0; /* all calls that began before the request have ended */
+        size_t r = 0;
+        for (size_t i = 0; i < disks->n_requests[t]; i++) {
+            const struct trace_block *block = &disks->trace->blocks[disks->requests[t][i]];
+            for (; r < thread->n_records && thread->records[r].start_ns <= block->queued_ns; r++)
+                if (trace_end_ns(&thread->records[r]) > until_ns)
+                    until_ns = trace_end_ns(&thread->records[r]);
+            if (block->queued_ns == 0 || block->queued_ns < until_ns)
+                continue;
+            outside.requests++;
+            outside.bytes += block->bytes;
+        }
+    }
+    return outside;
+}
+
+/* ---- how much at once ---- */
+
+/* Between the driver and the device. */
+struct service {
+    uint64_t issued_ns, completed_ns;
+};
+
+struct services {
+    struct service *items;
+    size_t count, capacity;
+};
+
+static struct services find_services(const struct disk_service *disks, uint32_t device) {
+    struct services services = {0};
+    for (size_t b = 0; b < disks->trace->n_blocks; b++) {
+        const struct trace_block *block = &disks->trace->blocks[b];
+        if (block->device == device && block->issued_ns && block->completed_ns > block->issued_ns)
+            *VECTOR_ADD(&services) = (struct service){block->issued_ns, block->completed_ns};
+    }
+    return services;
+}
+
+static int compare_issues(const void *left, const void *right) {
+    const struct service *a = left, *b = right;
+    return (a->issued_ns > b->issued_ns) - (a->issued_ns < b->issued_ns);
+}
+
+/* Takes the requests that completed by `now_ns` out of the `n` sorted `ends`. Returns how many are
+ * left. */
+static size_t drop_completed(uint64_t *ends, size_t n, uint64_t now_ns) {
+    size_t completed = 0;
+    while (completed < n && ends[completed] <= now_ns)
+        completed++;
+    memmove(ends, ends + completed, (n - completed) * sizeof *ends);
+    return n - completed;
+}
+
+static void insert_sorted(uint64_t *ends, size_t n, uint64_t end_ns) {
+    while (n > 0 && ends[n - 1] > end_ns) {
+        ends[n] = ends[n - 1];
+        n--;
+    }
+    ends[n] = end_ns;
+}
+
+/* What the device did with the requests, in the order of their issue, if it has `servers`: `depths`
+ * are how many were there, each itself among them; `times_ns` what it took from when fewer than
+ * `servers` older ones were left. Returns the greatest depth. */
+static size_t own_times(const struct services *services, size_t servers, double *depths,
+                        double *times_ns) {
+    uint64_t *ends = memory_alloc(services->count, sizeof *ends); /* of those that are there */
+    size_t n = 0, deepest = 0;
+    for (size_t i = 0; i < services->count; i++) {
+        const struct service *service = &services->items[i];
+        n = drop_completed(ends, n, service->issued_ns);
+        uint64_t start_ns = n < servers ? service->issued_ns : ends[n - servers];
+        times_ns[i] = fmax(0, (double)service->completed_ns - (double)start_ns);
+        insert_sorted(ends, n++, service->completed_ns);
+        depths[i] = (double)n;
+        deepest = n > deepest ? n : deepest;
+    }
+    free(ends);
+    return deepest;
+}
+
+/* With the true number of servers a request's own time does not depend on how many are there: with
+ * more it would seem to grow, as waiting is counted in, with fewer to shrink. A number that is but
+ * the best of those below the greatest depth must be `sure` to be better than that: a device that
+ * always had as many requests does not tell. `depths` and `times` are room for the requests'. */
+static size_t count_servers(const struct services *services, size_t deepest, double *depths,
+                            double *times) {
+    size_t n = services->count, best = deepest;
+    assert(n <= ENOUGH_REQUESTS);
+    const double sure = 2 / sqrt((double)n); /* of correlations by chance, 95 % are smaller */
+    double best_correlation = INFINITY;
+    for (size_t servers = deepest; servers > 0; servers -= 1 + servers / (NEAR + 1)) {
+        own_times(services, servers, depths, times);
+        double correlation = fabs(gsl_stats_correlation(depths, 1, times, 1, n));
+        if (correlation < best_correlation - (best == deepest ? sure : 0)) {
+            best = servers;
+            best_correlation = correlation;
+        }
+    }
+    return best;
+}
+
+struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device) {
+    struct services services = find_services(disks, device);
+    size_t n = services.count;
+    if (n > 0)
+        qsort(services.items, n, sizeof *services.items, compare_issues);
+    double *depths = memory_alloc(n, sizeof *depths), *times = memory_alloc(n, sizeof *times);
+    size_t deepest = own_times(&services, 1, depths, times);
+    struct services first = services;
+    first.count = n < ENOUGH_REQUESTS ? n : ENOUGH_REQUESTS;
+    size_t servers = deepest < 2 ? 1 : count_servers(&first, deepest, depths, times);
+    bool limited = servers < deepest || deepest < 2;
+    own_times(&services, servers, depths, times);
+    struct disk_speed speed = {.servers = limited ? (double)servers : 0,
+                               .service_ns = dist_from_values(times, n, DIST_LIMIT)};
+    if (deepest < 2)
+        speed.evidence =
+            memory_format("%zu requests, never two at once: taken as one server", services.count);
+    else if (limited)
+        speed.evidence = memory_format("%zu requests, up to %zu at once: as fast as %zu server%s",
+                                       services.count, deepest, servers, servers == 1 ? "" : "s");
+    else
+        speed.evidence = memory_format("%zu requests, up to %zu at once without slowing down: "
+                                       "taken as without limit",
+                                       services.count, deepest);
+    free(depths);
+    free(times);
+    free(services.items);
+    return speed;
+}

@@ -1,0 +1,48 @@
+/* Which requests to block devices stand behind a thread's I/O calls, and how long they take.
+ *
+ * Both logs have one clock and name the thread that queued the request, so the match is direct:
+ * a request belongs to the call during which its thread queued it. A call without requests was
+ * served from the page cache. */
+#ifndef PERSIK_MODELGEN_CALIBRATE_DISK_SERVICE_H
+#define PERSIK_MODELGEN_CALIBRATE_DISK_SERVICE_H
+
+#include "formats/model.h"
+#include "formats/trace.h"
+
+struct disk_service {
+    const struct trace *trace;
+    size_t **requests;  /* per thread: indexes into trace->blocks, by queued_ns */
+    size_t *n_requests; /* per thread */
+};
+
+/* `trace` must outlive it. disk_service_free() ends it. */
+struct disk_service disk_service_find(const struct trace *trace);
+void disk_service_free(struct disk_service *disks);
+
+/* Number of requests that thread number `thread` queued in [from, to); `device` gets that of the
+ * first one and is left alone when there is none. */
+size_t disk_service_requests(const struct disk_service *disks, size_t thread, uint64_t from_ns,
+                             uint64_t to_ns, uint32_t *device);
+
+/* Requests that the program's threads queued outside of every recorded call: page faults of mapped
+ * files, write-back of what they wrote. No part of the model. */
+struct disk_service_outside {
+    size_t requests;
+    double bytes;
+};
+struct disk_service_outside disk_service_outside(const struct disk_service *disks);
+
+/* What the model needs to know of a device. */
+struct disk_speed {
+    double servers;         /* requests it serves at once; 0: as many as it was ever given */
+    struct dist service_ns; /* of one request on one of them */
+    char *evidence;         /* allocated */
+};
+
+/* From all requests of the trace to `device`: of c servers that take them first come, first served,
+ * a request has one from when fewer than c older ones are left. It is the c for which the time from
+ * then on does not depend on how many requests were there. A device that took no longer the more
+ * it had to do is given no limit; one that never had two requests has one server. */
+struct disk_speed disk_service_speed(const struct disk_service *disks, uint32_t device);
+
+#endif

@@ -1,0 +1,147 @@
+#include "modelgen/graph/model_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+int model_builder_object(struct model *model, enum object_kind kind, char *name) {
+    model->objects = memory_resize(model->objects, model->n_objects + 1, sizeof *model->objects);
+    model->objects[model->n_objects] = (struct object){.kind = kind,
+                                                       .name = name,
+                                                       .servers = 1,
+                                                       .dealt_to = MODEL_NONE,
+                                                       .condition_of = MODEL_NONE};
+    return (int)model->n_objects++;
+}
+
+int model_builder_pool(struct model *model, char *name) {
+    model->pools = memory_resize(model->pools, model->n_pools + 1, sizeof *model->pools);
+    model->pools[model->n_pools] = (struct pool){.name = name, .entry = MODEL_NONE};
+    return (int)model->n_pools++;
+}
+
+int model_builder_node(struct model *model, enum node_kind kind, char *name) {
+    model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
+    model->nodes[model->n_nodes] = (struct node){.name = name,
+                                                 .kind = kind,
+                                                 .object = MODEL_NONE,
+                                                 .mutex = MODEL_NONE,
+                                                 .target_pool = MODEL_NONE,
+                                                 .timeout_ns = -1,
+                                                 .count_scaling.pool = MODEL_NONE,
+                                                 .stays_scaling.pool = MODEL_NONE};
+    return (int)model->n_nodes++;
+}
+
+struct edge *model_builder_edge(struct node *node, int to) {
+    node->edges = memory_resize(node->edges, node->n_edges + 1, sizeof *node->edges);
+    struct edge *edge = &node->edges[node->n_edges++];
+    *edge = (struct edge){.to = to,
+                          .probability = 1,
+                          .runs_scaling.pool = MODEL_NONE,
+                          .cpu_scaling.pool = MODEL_NONE};
+    return edge;
+}
+
+static double *copy_numbers(const double *numbers, size_t n) {
+    double *copy = n ? memory_alloc(n, sizeof *copy) : NULL;
+    if (n)
+        memcpy(copy, numbers, n * sizeof *copy);
+    return copy;
+}
+
+static struct dist copy_dist(const struct dist *dist) {
+    struct dist copy = *dist;
+    copy.values = copy_numbers(dist->values, dist->n_values);
+    return copy;
+}
+
+bool model_builder_copy_edges(const struct node *from, enum outcome when, struct node *to) {
+    bool found = false;
+    for (size_t e = 0; e < from->n_edges; e++) {
+        if (from->edges[e].when != when || from->edges[e].leaves)
+            continue;
+        struct edge copy = from->edges[e];
+        copy.cpu_ns = copy_dist(&copy.cpu_ns);
+        copy.runs = copy_dist(&copy.runs);
+        copy.cpu_by_place = copy_numbers(copy.cpu_by_place, copy.n_cpu_by_place);
+        *model_builder_edge(to, copy.to) = copy;
+        found = true;
+    }
+    return found;
+}
+
+bool model_builder_is_closed(const struct model *model, int object) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (model->nodes[n].kind == NODE_CLOSE && model->nodes[n].object == object)
+            return true;
+    return false;
+}
+
+void model_builder_remove_unreachable(struct model *model) {
+    bool *reachable = memory_alloc(model->n_nodes, sizeof *reachable);
+    int *number = memory_alloc(model->n_nodes, sizeof *number);
+    for (size_t p = 0; p < model->n_pools; p++) {
+        reachable[model->pools[p].entry] = true;
+        model_mark_reached(model, model->pools[p].entry, NULL, reachable);
+    }
+    size_t kept = 0;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        number[n] = (int)kept;
+        if (reachable[n])
+            model->nodes[kept++] = model->nodes[n];
+        else
+            model_free_node(&model->nodes[n]);
+    }
+    model->n_nodes = kept;
+    for (size_t n = 0; n < kept; n++)
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++)
+            model->nodes[n].edges[e].to = number[model->nodes[n].edges[e].to];
+    for (size_t p = 0; p < model->n_pools; p++)
+        model->pools[p].entry = number[model->pools[p].entry];
+    free(reachable);
+    free(number);
+}
+
+bool model_builder_node_in_pool(const struct node *node, const struct pool *pool) {
+    size_t length = strlen(pool->name);
+    return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
+}
+
+size_t model_builder_pool_of(const struct model *model, size_t node) {
+    size_t p = 0;
+    while (p < model->n_pools && !model_builder_node_in_pool(&model->nodes[node], &model->pools[p]))
+        p++;
+    return p;
+}
+
+struct linear model_builder_constant(double value) {
+    return (struct linear){.base = value};
+}
+
+struct linear model_builder_asked(const struct thread_pools *pools, size_t p, double offset,
+                                  double factor) {
+    const struct thread_pool *pool = &pools->pools[p];
+    double each = factor / pool->factor;
+    return model_builder_per_thread(offset - each * pool->offset, (int)p, each);
+}
+
+struct linear model_builder_said(const struct facts_amount *amount,
+                                 const struct thread_pools *pools) {
+    for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++)
+        if (thread_pools_follows(pools, p))
+            return model_builder_asked(pools, p, amount->offset, amount->factor);
+    return amount->constant ? model_builder_constant(amount->offset) : LINEAR_UNKNOWN;
+}
+
+struct linear model_builder_per_thread(double base, int pool, double factor) {
+    struct linear amount = {.base = base};
+    model_builder_add_per_thread(&amount, pool, factor);
+    return amount;
+}
+
+void model_builder_add_per_thread(struct linear *amount, int pool, double factor) {
+    amount->terms = memory_resize(amount->terms, amount->n_terms + 1, sizeof *amount->terms);
+    amount->terms[amount->n_terms++] = (struct linear_term){pool, factor};
+}

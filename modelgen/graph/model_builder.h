@@ -1,0 +1,48 @@
+/* Appending to a model under construction. */
+#ifndef PERSIK_MODELGEN_GRAPH_MODEL_BUILDER_H
+#define PERSIK_MODELGEN_GRAPH_MODEL_BUILDER_H
+
+#include <stdbool.h>
+
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "modelgen/threads/thread_pools.h"
+
+/* Appends and gives the index. `name` is taken over (freed with the model). */
+int model_builder_object(struct model *model, enum object_kind kind, char *name);
+int model_builder_pool(struct model *model, char *name);
+int model_builder_node(struct model *model, enum node_kind kind, char *name);
+
+/* Appends an edge that is always taken, without computation. */
+struct edge *model_builder_edge(struct node *node, int to);
+
+/* Appends copies of the edges for `when` that do not leave a loop; false: there are none. */
+bool model_builder_copy_edges(const struct node *from, enum outcome when, struct node *to);
+
+/* Does any thread say that there is no more of the object's? */
+bool model_builder_is_closed(const struct model *model, int object);
+
+/* Takes away the nodes that no pool's threads can come to; the others are numbered anew. */
+void model_builder_remove_unreachable(struct model *model);
+
+/* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
+bool model_builder_node_in_pool(const struct node *node, const struct pool *pool);
+
+/* Index of the pool in whose graph the node is; their number: of none. */
+size_t model_builder_pool_of(const struct model *model, size_t node);
+
+/* A number that does not depend on the configuration. */
+struct linear model_builder_constant(double value);
+/* offset + factor for each of --threads, which pool `p` follows. */
+struct linear model_builder_asked(const struct thread_pools *pools, size_t p, double offset,
+                                  double factor);
+/* What the source says of an amount; where that follows the threads, those of the first pool that
+ * thread_pools_follows(). LINEAR_UNKNOWN: nothing is said. */
+struct linear model_builder_said(const struct facts_amount *amount,
+                                 const struct thread_pools *pools);
+/* base + factor * threads of pool. */
+struct linear model_builder_per_thread(double base, int pool, double factor);
+/* Adds factor * threads of pool. */
+void model_builder_add_per_thread(struct linear *amount, int pool, double factor);
+
+#endif

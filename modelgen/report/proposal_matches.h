@@ -1,0 +1,42 @@
+/* What the source proposes for a mutex, and which of the findings in the trace (guards, patterns,
+ * statements) each proposal explains best. */
+#ifndef PERSIK_MODELGEN_REPORT_PROPOSAL_MATCHES_H
+#define PERSIK_MODELGEN_REPORT_PROPOSAL_MATCHES_H
+
+#include "modelgen/lower/lower_input.h"
+#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/statements.h"
+
+/* One proposal for one mutex, with what the trace found of it. */
+struct proposed {
+    const struct facts_monitor *proposal;
+    int mutex;
+    struct guarded_commands_verdict verdict;
+    const struct pattern *pattern;       /* NULL: none */
+    const struct statements *statements; /* by which it is modelled; NULL */
+    bool is_part;                        /* of another one: not an object of its own */
+    struct {
+        const struct guard **items;
+        size_t count, capacity;
+    } guards;
+};
+
+struct proposed_list {
+    struct proposed *items;
+    size_t count, capacity;
+};
+
+/* Appends the proposals for the mutex and gives each the findings that it says best; these are
+ * marked in `guard_done` (per guard) and `pattern_done` (per pattern). proposal_matches_free() ends
+ * the list. */
+void proposal_matches_share(const struct lower_input *input, int mutex, struct proposed_list *list,
+                            bool *guard_done, bool *pattern_done);
+void proposal_matches_free(struct proposed_list *list);
+
+/* Adds the time that the proposal's sections waited on conditions, and how much of it nothing
+ * explains. */
+void proposal_matches_waiting(const struct lower_input *input, const struct proposed *proposed,
+                              double *waited_ns, double *unexplained_ns);
+
+#endif

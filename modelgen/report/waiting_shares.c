@@ -1,0 +1,134 @@
+#include "modelgen/report/waiting_shares.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/lower/object_names.h"
+#include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/mailbox_group.h"
+#include "modelgen/sync/explanations.h"
+#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/statements.h"
+
+static const char *kind_of(const struct sync_object *object) {
+    if ((mailboxes_are_object(object->address) && object->kind == ON_SEMAPHORE) ||
+        completion_countdowns_are_object(object->address))
+        return "completion";
+    switch (object->kind) {
+    case ON_MUTEX:
+        return "mutex";
+    case ON_CONDITION:
+        return "condition";
+    case ON_SEMAPHORE:
+        return "semaphore";
+    case ON_BARRIER:
+        return "barrier";
+    case ON_RWLOCK:
+        return "rwlock";
+    case ON_SPIN:
+        return "spin lock";
+    case ON_ITEMS:
+        return "queue";
+    default:
+        return "event";
+    }
+}
+
+/* Waiting for a lock and the like. */
+static enum modelled how_of(const struct lower_input *input, int object, const int *object_of) {
+    const struct sync_object *is = &input->sections->objects[object];
+    if (is->alone || is->kind != ON_MUTEX)
+        return object_of[object] >= 0 || object_of[is->class_id] >= 0 ? MODELLED_EXACTLY
+                                                                      : MODELLED_NOT;
+    return object_of[object] >= 0 ? MODELLED_BY_FALLBACK : MODELLED_NOT;
+}
+
+/* Is it told which of the objects that are alike is meant, or does it make no difference? */
+static bool is_told_apart(const struct monitors *monitors, size_t section) {
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        if (monitors->guards[g].as_one && monitors->guards[g].waits[monitors->class_of[section]])
+            return true;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        if (monitors->patterns[p].in_steps && monitors->patterns[p].acts[section])
+            return true;
+    return false;
+}
+
+/* Waiting on a condition: what stands for several objects that are alike is not any one of them. */
+static enum modelled how_of_wait(const struct lower_input *input, size_t section, int condition,
+                                 const bool *is_flag) {
+    const struct sections *sections = input->sections;
+    bool exact = sections->objects[sections->sections[section].mutex].alone ||
+                 is_told_apart(input->monitors, section);
+    for (size_t g = 0; g < input->monitors->n_guards; g++)
+        exact &= !input->monitors->guards[g].waits[input->monitors->class_of[section]] ||
+                 !guard_is_doubtful(&input->monitors->guards[g]);
+    const struct statements *statements =
+        statements_of(input->monitors, sections->sections[section].mutex);
+    exact &= !statements || !statements_are_doubtful(statements);
+    if (monitors_explain(input->monitors, section))
+        return exact ? MODELLED_EXACTLY : MODELLED_BY_FALLBACK;
+    return is_flag[condition] ? MODELLED_BY_FALLBACK : MODELLED_NOT;
+}
+
+static bool waits_in(const struct trace_record *record) {
+    switch (trace_op(record)) {
+    case OP_INIT:
+    case OP_DESTROY:
+    case OP_UNLOCK:
+    case OP_RWUNLOCK:
+    case OP_SIGNAL:
+    case OP_BROADCAST:
+    case OP_RELEASE:
+        return false;
+    default:
+        return record->duration_ns > 0;
+    }
+}
+
+static int compare_shares(const void *a, const void *b) {
+    const struct waiting_share *x = a, *y = b;
+    return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
+}
+
+static void add_share(struct model *model, char *what, enum modelled how, double wait_ns) {
+    model->waiting = memory_resize(model->waiting, model->n_waiting + 1, sizeof *model->waiting);
+    model->waiting[model->n_waiting++] = (struct waiting_share){what, how, wait_ns};
+}
+
+void waiting_shares_write(const struct lower_input *input, const int *object_of,
+                          const bool *is_flag, struct model *model) {
+    const struct trace *trace = input->trace;
+    const struct sections *sections = input->sections;
+    double(*wait_ns)[MODELLED_NOT + 1] = memory_alloc(sections->n_objects, sizeof *wait_ns);
+    double ends_ns = 0;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            int object = sections_object(sections, record);
+            if (trace_op(record) == OP_JOIN)
+                ends_ns += (double)record->duration_ns;
+            if (object >= 0 && waits_in(record) && sections->objects[object].kind != ON_CONDITION)
+                wait_ns[sections->objects[object].class_id][how_of(input, object, object_of)] +=
+                    (double)record->duration_ns;
+        }
+    for (size_t s = 0; s < sections->n_sections; s++)
+        for (size_t w = 0; w < sections->sections[s].n_waits; w++) {
+            const struct section_wait *wait =
+                &sections->waits[sections->sections[s].first_wait + w];
+            enum modelled how = how_of_wait(input, s, wait->condition, is_flag);
+            wait_ns[sections->objects[wait->condition].class_id][how] +=
+                (double)(wait->end_ns - wait->start_ns);
+        }
+    for (size_t o = 0; o < sections->n_objects; o++)
+        for (enum modelled how = MODELLED_EXACTLY; how <= MODELLED_NOT; how++)
+            if (wait_ns[o][how] > 0)
+                add_share(model,
+                          name_of_object(input, (int)o, kind_of(&sections->objects[o]), NULL), how,
+                          wait_ns[o][how]);
+    if (ends_ns > 0)
+        add_share(model, memory_strdup("ends of threads"), MODELLED_EXACTLY, ends_ns);
+    if (model->n_waiting)
+        qsort(model->waiting, model->n_waiting, sizeof *model->waiting, compare_shares);
+    free(wait_ns);
+}

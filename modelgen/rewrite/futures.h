@@ -1,0 +1,20 @@
+/* std::future: who fetches a result that is not there yet waits for the thread that makes it. That
+ * is recorded, but who finds his result there makes no call; a thread that makes one does,
+ * std::call_once, which keeps two from doing so. Results are taken to be fetched in about the order
+ * in which they come: a wait for one is a wait for all that come up to it. */
+#ifndef PERSIK_MODELGEN_REWRITE_FUTURES_H
+#define PERSIK_MODELGEN_REWRITE_FUTURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modelgen/events/view.h"
+
+/* Where one thread waits for results of others: shows each result that comes as a permit that is
+ * released, and each wait as the taking of those up to its own (ROLE_release, ROLE_acquire). */
+void futures_as_permits(struct view *view);
+
+/* Is it the semaphore of such results? */
+bool futures_are_object(uint64_t address);
+
+#endif

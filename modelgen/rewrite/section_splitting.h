@@ -1,0 +1,14 @@
+/* Critical sections with several waits in them. A thread may hold a mutex through waits for one
+ * thing after another: until all are there, then, having told them to start, until all are done. A
+ * wait unlocks the mutex and locks it again. So what lies between such waits are critical sections
+ * of their own, each with one thing it waits for. */
+#ifndef PERSIK_MODELGEN_REWRITE_SECTION_SPLITTING_H
+#define PERSIK_MODELGEN_REWRITE_SECTION_SPLITTING_H
+
+#include "modelgen/events/view.h"
+
+/* Shows such a mutex as given back and taken again behind the last signal in front of the other
+ * wait; there also where nobody had to wait. */
+void section_splitting_apply(struct view *view);
+
+#endif

@@ -1,0 +1,499 @@
+#include "modelgen/scaling/partition_rule.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/path.h"
+#include "modelgen/events/call_sites.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/graph/model_builder.h"
+#include "modelgen/graph/work_shares.h"
+#include "modelgen/notes.h"
+#include "modelgen/scaling/apply_rule.h"
+#include "modelgen/scaling/pool_graph.h"
+
+/* Without source, a loop's rounds do not tell of computation outside of them; from this share of
+ * the pool's CPU on, that is said. */
+#define OUTSIDE_SHARE 0.05
+/* Of the computation, what is done once and shared out, for the pool to go by it. */
+#define ONCE_SHARE 0.01
+/* Of the computation, in a loop that no call shows, for the pool to depend on who ends it. */
+#define HIDDEN_SHARE 0.5
+
+/* Calls made so often in one way are made in a loop; the share of them that lies in loops which the
+ * source shows, for it to have been understood. */
+#define REPEATED    8
+#define LOOPS_KNOWN 0.5
+
+/* That a command for each thread is a part of a total: else more threads would do more work. */
+#define COMMANDS_CONFIDENCE 0.8
+
+static bool is_scaled(const struct scaling *scaling) {
+    return scaling->share > 0 || scaling->growth > 0;
+}
+
+/* Does the pool take from the object in a loop of so many rounds, however many threads there are?
+ * One that goes round until the object is closed takes whatever there is. */
+static bool takes_so_many(const struct pool_graph *graph, int pool, int object) {
+    const struct model *model = graph->model;
+    for (size_t n = 0; n < graph->n; n++) {
+        if (!pool_graph_takes(&model->nodes[n], object) ||
+            !model_builder_node_in_pool(&model->nodes[n], &model->pools[pool]))
+            continue;
+        bool counted = false; /* but not where it takes one from each thread */
+        for (size_t m = 0; m < graph->n && !is_scaled(&model->nodes[n].count_scaling); m++)
+            counted |= pool_graph_same_loop(graph->reaches, graph->n, n, m) &&
+                       model->nodes[m].stays.kind != DIST_NONE &&
+                       model->nodes[m].stays_scaling.pool == MODEL_NONE;
+        if (!counted)
+            return false;
+    }
+    return true;
+}
+
+/* A pool that takes, a number of times that does not follow the threads, what only this pool's
+ * threads give in their rounds: then the rounds are a fixed total too. MODEL_NONE: none. */
+static int who_takes_so_many(struct model *model, int pool) {
+    int who = MODEL_NONE;
+    struct pool_graph graph = pool_graph_make(model, pool);
+    for (size_t n = 0; n < model->n_nodes && who == MODEL_NONE; n++) {
+        const struct node *node = &model->nodes[n];
+        if (!graph.is_own[n] || !pool_graph_gives(node, node->object) ||
+            !pool_graph_in_loop(&graph, n) || graph.supplied[n])
+            continue;
+        bool fits = true;
+        for (size_t m = 0; m < model->n_nodes; m++)
+            for (size_t p = 0; p < model->n_pools; p++) {
+                if (!pool_graph_takes(&model->nodes[m], node->object) ||
+                    !model_builder_node_in_pool(&model->nodes[m], &model->pools[p]))
+                    continue;
+                fits &= !model->pools[p].scales && takes_so_many(&graph, (int)p, node->object);
+                who = (int)p;
+            }
+        who = fits ? who : MODEL_NONE;
+    }
+    pool_graph_free(&graph);
+    return who;
+}
+
+static const char *const rule_texts[] = {
+    [PARTITION_NONE] = "does not follow --threads",
+    [PARTITION_SHARED] = "takes work from a common supply",
+    [PARTITION_FIXED] = "splits a fixed total among its threads",
+    [PARTITION_PERTHREAD] = "each thread does the same work, however many there are",
+    [PARTITION_MIXED] = "takes work from a common supply; splits fixed work",
+};
+
+/* With how many there are for so many asked for. Takes `text` over. */
+static char *asked_text(const struct pool *pool, char *text) {
+    if (pool->asked_factor == 0)
+        return text;
+    char *longer =
+        memory_format("%s; %g * N %c %g of them for --threads N", text, pool->asked_factor,
+                      pool->asked_offset < 0 ? '-' : '+', fabs(pool->asked_offset));
+    free(text);
+    return longer;
+}
+
+/* With the bounds of the pool. Takes `text` over. */
+static char *bounded_text(const struct pool *pool, char *text) {
+    bool most = pool->most_threads > 0;
+    int bound = most ? pool->most_threads : pool->least_threads;
+    if (bound == 0)
+        return text;
+    char *longer = memory_format("%s; at %s %d thread%s", text, most ? "most" : "least", bound,
+                                 bound == 1 ? "" : "s");
+    free(text);
+    return longer;
+}
+
+static void set_rule(struct pool *pool, enum partition rule, double confidence, char *text) {
+    free(pool->rule);
+    pool->partition = rule;
+    pool->confidence = confidence;
+    pool->rule = bounded_text(pool, asked_text(pool, text));
+}
+
+int partition_rule_change(struct model *model, int pool, enum partition rule, struct error *error) {
+    struct pool_graph graph = pool_graph_make(model, pool);
+    int status = apply_rule(&graph, rule, error);
+    pool_graph_free(&graph);
+    if (status == 0)
+        set_rule(&model->pools[pool], rule, 1,
+                 memory_format("%s (told by --partition)", rule_texts[rule]));
+    return status;
+}
+
+/* ---- which rule it is ---- */
+
+/* To any rule but PARTITION_PERTHREAD, which some pools cannot follow. */
+static void repartition(struct model *model, int pool, enum partition rule) {
+    struct error ignored;
+    partition_rule_change(model, pool, rule, &ignored);
+}
+
+void partition_rule_note(struct partition_rule_evidence *evidence,
+                         const struct iteration_partition_fit *fit) {
+    if (fit->total <= 0)
+        return;
+    evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
+    evidence->equal |= fit->rest != REST_NONE && !fit->uneven;
+    evidence->uneven |= fit->rest == REST_NONE;
+    if (fit->total > evidence->total)
+        evidence->total = fit->total;
+}
+
+struct contents {
+    bool supply, share, part; /* part: only a part of some computation is a share */
+};
+
+/* `cpu_ns`: all that the pool's threads computed. */
+static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
+    struct contents found = {0};
+    struct pool_graph graph = pool_graph_make(model, pool);
+    double least_ns = ONCE_SHARE * cpu_ns / model->pools[pool].profiled_threads;
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        const struct node *node = &model->nodes[n];
+        if (!graph.is_own[n])
+            continue;
+        found.supply |=
+            (node->kind == NODE_GET && !pool_graph_takes_command(&graph, n)) ||
+            (node->kind == NODE_ACQUIRE &&
+             (node->timeout_ns == 0 ||
+              (pool_graph_in_loop(&graph, n) && pool_graph_has_way_out(&graph, n, OUTCOME_NO)))) ||
+            pool_graph_takes_by_statements(&graph, n);
+        found.share |= node->stays_scaling.share > 0 && node->stays_scaling.pool == pool;
+        for (size_t e = 0; e < node->n_edges; e++) {
+            const struct edge *edge = &node->edges[e];
+            bool own = edge->cpu_scaling.pool == pool &&
+                       (pool_graph_stays(&graph, n, edge) || dist_mean(&edge->cpu_ns) >= least_ns);
+            found.share |= (own && edge->cpu_scaling.share > 0) ||
+                           (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
+            found.part |= own && edge->cpu_scaling.share > 0.02 && edge->cpu_scaling.share < 0.98;
+        }
+    }
+    pool_graph_free(&graph);
+    return found;
+}
+
+/* ---- what is no share after all ---- */
+
+/* The supply that the node's loop takes from; MODEL_NONE when it may follow the threads. */
+static int steady_supply(const struct pool_graph *graph, size_t n) {
+    const struct model *model = graph->model;
+    int found = MODEL_NONE;
+    for (size_t m = 0; m < graph->n; m++) {
+        if (!graph->is_own[m] || !pool_graph_same_loop(graph->loops, graph->n, n, m) ||
+            !pool_graph_takes_supply(graph, m))
+            continue;
+        found = model->nodes[m].object;
+        if (pool_graph_may_follow_threads(graph, found))
+            return MODEL_NONE;
+    }
+    return found;
+}
+
+/* Items that others make, so many however many threads there are, do not become smaller with more
+ * threads, whatever the source seems to say of loops in between. */
+static void own_items(struct pool_graph *graph) {
+    for (size_t n = 0; n < graph->n; n++) {
+        struct node *node = &graph->model->nodes[n];
+        if (!graph->is_own[n] || !graph->supplied[n] || steady_supply(graph, n) == MODEL_NONE)
+            continue;
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (pool_graph_stays(graph, n, &node->edges[e]))
+                work_shares_make_no_share(&node->edges[e].cpu_scaling);
+    }
+}
+
+/* ---- commands, one for each thread ---- */
+
+/* Does the number of rounds of a loop around the node follow the threads, or what is there to be
+ * taken? */
+static bool follows_already(const struct pool_graph *graph, size_t n) {
+    if (graph->supplied[n])
+        return true;
+    for (size_t m = 0; m < graph->n; m++) {
+        const struct node *node = &graph->model->nodes[m];
+        if (!pool_graph_same_loop(graph->loops, graph->n, n, m))
+            continue;
+        if (is_scaled(&node->stays_scaling))
+            return true;
+        for (size_t e = 0; e < node->n_edges; e++)
+            if (pool_graph_stays(graph, m, &node->edges[e]) &&
+                is_scaled(&node->edges[e].runs_scaling))
+                return true;
+    }
+    return false;
+}
+
+/* Commands of which each thread gets one, however many threads there are, share out what a round is
+ * about: of what the source says nothing about, too, each is a part. True: there are such. */
+static bool split_commands(struct model *model, int pool) {
+    bool any = false, guessed = false;
+    struct pool_graph graph = pool_graph_make(model, pool);
+    for (size_t n = 0; n < graph.n; n++)
+        any |= pool_graph_takes_command(&graph, n);
+    for (size_t n = 0; any && n < graph.n; n++) {
+        if (!graph.is_own[n] || follows_already(&graph, n))
+            continue;
+        for (size_t e = 0; e < model->nodes[n].n_edges; e++) {
+            struct scaling *scaling = &model->nodes[n].edges[e].cpu_scaling;
+            if (is_scaled(scaling))
+                continue;
+            guessed |= dist_mean(&model->nodes[n].edges[e].cpu_ns) > 0;
+            work_shares_make_share(scaling, pool, 0);
+        }
+    }
+    pool_graph_free(&graph);
+    if (guessed)
+        notes_add(model,
+                  "%s: each round there is a command for each thread; what the source does not say "
+                  "of their computation is taken as a part of the round's total",
+                  model->pools[pool].name);
+    return any;
+}
+
+static bool is_analysed(const struct facts *facts, const struct trace_context *calls) {
+    for (size_t f = 0; f < calls->n_frames; f++)
+        if (source_is_analysed(facts, calls->frames[f].file))
+            return true;
+    return false;
+}
+
+/* Was the source of the pool's threads there? They are known by their calls, or by who creates
+ * them. */
+static bool has_source(const struct trace *trace, const struct facts *facts,
+                       const struct thread_pool *pool) {
+    bool calls = false;
+    for (size_t i = 0; facts && i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++) {
+            if (thread->records[r].context == TRACE_NO_CONTEXT)
+                continue;
+            const struct trace_context *context = &trace->contexts[thread->records[r].context];
+            calls |= call_sites_own_frames(context) > 0; /* the library's only hand over a result */
+            if (is_analysed(facts, context))
+                return true;
+        }
+    }
+    return facts && !calls && pool->creation_context != TRACE_NO_CONTEXT &&
+           is_analysed(facts, &trace->contexts[pool->creation_context]);
+}
+
+static bool is_in_loop(const struct trace *trace, const struct facts *facts, uint32_t context) {
+    for (size_t l = 0; l < facts->n_loops; l++)
+        if (source_context_in_loop(trace, context, &facts->loops[l]))
+            return true;
+    return false;
+}
+
+/* Does the source show the loops in which the pool's threads make their calls? Where these are not
+ * seen, as they are reached through virtual functions, it does not show either what ends them. */
+static bool are_loops_known(const struct trace *trace, const struct facts *facts,
+                            const struct thread_pool *pool) {
+    double repeated = 0, known = 0;
+    size_t *times = memory_alloc(trace->n_contexts, sizeof *times);
+    for (size_t i = 0; i < pool->n_threads; i++) {
+        const struct trace_thread *thread = &trace->threads[pool->threads[i]];
+        for (size_t r = 0; r < thread->n_records; r++)
+            if (thread->records[r].context != TRACE_NO_CONTEXT &&
+                !trace_is_nap(&thread->records[r]))
+                times[thread->records[r].context]++;
+    }
+    for (size_t c = 0; c < trace->n_contexts; c++) {
+        if (times[c] < REPEATED * pool->n_threads)
+            continue;
+        repeated += (double)times[c];
+        known += is_in_loop(trace, facts, (uint32_t)c) ? (double)times[c] : 0;
+    }
+    free(times);
+    return known >= LOOPS_KNOWN * repeated;
+}
+
+/* How sure a remainder makes: with two threads, one round more is soon had by chance. */
+static double remainder_confidence(const struct thread_pool *pool) {
+    return pool->size > 2 ? 0.9 : 0.7;
+}
+
+/* Of a share, only the rounds are: what a thread computes outside of them is its own. */
+static void own_outside(struct model *model, int pool, double outside_ns) {
+    struct pool_graph graph = pool_graph_make(model, pool);
+    double split_ns = 0; /* per thread */
+    for (int apply = 0; apply < 2; apply++)
+        for (size_t n = 0; n < model->n_nodes; n++)
+            for (size_t e = 0; graph.is_own[n] && e < model->nodes[n].n_edges; e++) {
+                struct edge *edge = &model->nodes[n].edges[e];
+                if (edge->cpu_scaling.share == 0)
+                    continue;
+                if (!apply)
+                    split_ns += dist_mean(&edge->cpu_ns);
+                else if (outside_ns < split_ns)
+                    edge->cpu_scaling.share = 1 - outside_ns / split_ns;
+                else
+                    work_shares_make_own(&edge->cpu_scaling);
+            }
+    pool_graph_free(&graph);
+}
+
+/* The rounds of a loop are a total; the rest of the computation may be anything. */
+static void decide_outside(struct model *model, int p, const struct iteration_partition_cpu *cpu,
+                           double total) {
+    struct pool *pool = &model->pools[p];
+    own_outside(model, p, cpu->outside_ns);
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f rounds are "
+                           "shared out; the %.0f %% of the computation outside of them are taken "
+                           "as each thread's own)",
+                           pool->name, total, 100 * cpu->outside_ns / cpu->all_ns));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+}
+
+/* The source is there, but does not tell of a loop, which has so much of the computation. */
+static void decide_undecided(const struct facts_loop *loop, double share, struct model *model,
+                             int p) {
+    struct pool *pool = &model->pools[p];
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%.0f %% of the "
+                           "computation is in loops of which the source does not tell who ends "
+                           "them, as in %s (%s:%d); taken as each thread's own)",
+                           pool->name, 100 * share, loop->function, path_name(loop->file),
+                           loop->first_line));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+}
+
+/* Its threads are created in a loop over the thread count; but is that in another one of which the
+ * source does not tell how often it goes round? NULL: no. */
+static const struct facts_loop *undecided_creation(const struct trace *trace,
+                                                   const struct facts *facts,
+                                                   const struct thread_pool *from) {
+    for (size_t l = 0; facts && l < facts->n_loops; l++)
+        if (facts->loops[l].bound == BOUND_UNKNOWN && !facts->loops[l].waits &&
+            from->creation_context != TRACE_NO_CONTEXT &&
+            source_context_in_loop(trace, from->creation_context, &facts->loops[l]))
+            return &facts->loops[l];
+    return NULL;
+}
+
+static void decide_batches(const struct facts_loop *loop, struct model *model, int p) {
+    struct pool *pool = &model->pools[p];
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (its threads are "
+                           "created in a loop of which the source does not tell how often it goes "
+                           "round: %s in %s (%s:%d); taken as so often)",
+                           pool->name, loop->why, loop->function, path_name(loop->file),
+                           loop->first_line));
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+}
+
+/* `without`: what of the source is missing. */
+static void decide_from_trace(const struct trace *trace, const struct thread_states *timelines,
+                              const struct thread_pool *from,
+                              const struct partition_rule_evidence *evidence, const char *without,
+                              struct model *model, int p) {
+    struct pool *pool = &model->pools[p];
+    repartition(model, p, PARTITION_FIXED);
+    if (evidence->remainder && !evidence->uneven) {
+        struct iteration_partition_cpu cpu = iteration_partition_cpu(trace, timelines, from);
+        if (cpu.outside_ns > OUTSIDE_SHARE * cpu.all_ns) {
+            decide_outside(model, p, &cpu, evidence->total);
+            return;
+        }
+        set_rule(
+            pool, PARTITION_FIXED, remainder_confidence(from),
+            memory_format("%s (no %s, but %.0f rounds are shared out as evenly as they can be)",
+                          rule_texts[PARTITION_FIXED], without, evidence->total));
+        return;
+    }
+    char *seen =
+        evidence->equal && !evidence->uneven && evidence->total > pool->profiled_threads
+            ? memory_format("%.0f rounds in each of %d threads, of a total or each "
+                            "thread's own",
+                            evidence->total / pool->profiled_threads, pool->profiled_threads)
+            : memory_format("one run without %s cannot tell a total from each thread's own",
+                            without);
+    set_rule(pool, PARTITION_UNKNOWN, 0.5,
+             memory_format("unknown: give --partition %s=shared|fixed|perthread (%s; taken as "
+                           "fixed)",
+                           pool->name, seen));
+    free(seen);
+    notes_add(model, "%s: %s", pool->name, pool->rule);
+}
+
+static void decide(const struct trace *trace, const struct facts *facts,
+                   const struct thread_states *timelines, const struct thread_pool *from,
+                   const struct partition_rule_evidence *evidence, struct model *model, int p) {
+    struct pool *pool = &model->pools[p];
+    if (!pool->scales) {
+        const char *none = rule_texts[PARTITION_NONE];
+        set_rule(pool, PARTITION_NONE, 1,
+                 from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
+        return;
+    }
+    if (from->one_thread && from->size > 1) {
+        pool->one_thread = memory_strdup(from->one_thread);
+        notes_add(model,
+                  "%s: with one thread the program goes another way (%s), which was not recorded",
+                  pool->name, from->one_thread);
+    }
+    if (from->divides_work || (from->team && from->team->splits))
+        repartition(model, p, PARTITION_FIXED);
+    if (facts) {
+        struct pool_graph graph = pool_graph_make(model, p);
+        own_items(&graph);
+        pool_graph_free(&graph);
+    }
+    bool commanded = split_commands(model, p);
+    struct contents found = find_contents(model, p, evidence->cpu_ns);
+    bool told = from->team || has_source(trace, facts, from);
+    if (!told && !found.supply && !commanded) {
+        decide_from_trace(trace, timelines, from, evidence, "source", model, p);
+        return;
+    }
+    int taker = found.share ? MODEL_NONE : who_takes_so_many(model, p);
+    if (taker != MODEL_NONE) {
+        repartition(model, p, PARTITION_SHARED);
+        set_rule(pool, PARTITION_SHARED, 0.9,
+                 memory_format("%s (so much as %s takes from it, however many threads there are)",
+                               rule_texts[PARTITION_SHARED], model->pools[taker].name));
+        return;
+    }
+    enum partition rule = found.supply && found.share ? PARTITION_MIXED
+                          : found.supply              ? PARTITION_SHARED
+                          : found.part                ? PARTITION_MIXED
+                          : found.share               ? PARTITION_FIXED
+                                                      : PARTITION_PERTHREAD;
+    if (rule == PARTITION_PERTHREAD && !from->team && !commanded &&
+        !are_loops_known(trace, facts, from)) {
+        decide_from_trace(trace, timelines, from, evidence, "the source of its loops", model, p);
+        return;
+    }
+    if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns) {
+        decide_undecided(evidence->undecided, evidence->undecided_ns / evidence->cpu_ns, model, p);
+        return;
+    }
+    if (rule == PARTITION_PERTHREAD && !commanded && evidence->hidden_share > HIDDEN_SHARE) {
+        decide_undecided(evidence->hidden, evidence->hidden_share, model, p);
+        return;
+    }
+    const struct facts_loop *batches = undecided_creation(trace, facts, from);
+    if (rule != PARTITION_SHARED && batches) {
+        decide_batches(batches, model, p);
+        return;
+    }
+    const char *text = rule_texts[rule];
+    if (rule == PARTITION_MIXED && !found.supply)
+        text = "splits a fixed total among its threads, and each does work of its own besides";
+    if (commanded)
+        set_rule(pool, rule, COMMANDS_CONFIDENCE,
+                 memory_format("%s (each round it is given one command for each thread)", text));
+    else
+        set_rule(pool, rule, told ? 1 : 0.9, memory_format("%s (%s)", text, from->why));
+}
+
+void partition_rule_decide(const struct trace *trace, const struct facts *facts,
+                           const struct thread_pools *pools, const struct thread_states *timelines,
+                           const struct partition_rule_evidence *evidence, struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++)
+        decide(trace, facts, timelines, &pools->pools[p], &evidence[p], model, (int)p);
+}

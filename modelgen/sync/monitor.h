@@ -1,0 +1,137 @@
+/* What a mutex with condition variables is: queue, semaphore, completion count.
+ *
+ * A guard is the predicate of a wait loop, seen as a counter: critical sections of some classes add
+ * to it or take from it, and a waiting class goes on only while it is positive. The weights
+ * are found by replaying the trace: a hypothesis stands when the real threads waited exactly
+ * when the counter says so. This covers bounded and unbounded queues (items, free
+ * slots), semaphores, "idle workers", latches and "all work done", without knowing which variables
+ * the program uses. Where the traced run never had to wait, what the source proposes
+ * (facts_monitor) is tried.
+ *
+ * Here are the types alone; monitor_search.h finds it all. The modules, in the order of the work:
+ * - operation_classes, source_monitors: sections that do the same, and what the source says;
+ * - object_history, counter_replay, candidate_classes, counter_search, batch_sizes: a counter that
+ *   tells which threads waited;
+ * - guards, wait_loops, conjunctions, try_operations: what is made of such counters;
+ * - source_guards, queue_capacities, observed_amounts, weighted_units: what no thread met, as the
+ *   source or the program's variables say;
+ * - patterns, pattern_search, pattern_replay and the *_replay of each: what no counter tells;
+ * - guarded_commands, statements, statement_search: the source's own words, where nothing else
+ *   explains the waits;
+ * - explanations: what all of these say of one section;
+ * - doubts: what to give up believing when the model stalls. */
+#ifndef PERSIK_MODELGEN_SYNC_MONITOR_H
+#define PERSIK_MODELGEN_SYNC_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "formats/trace.h"
+#include "modelgen/events/critical_sections.h"
+
+/* Sections of one mutex that start at the same call site and signal the same conditions. */
+struct section_class {
+    int mutex;
+    int entry;            /* classes of one call site, whatever they signal, share an entry */
+    uint32_t context;     /* of the first one's lock */
+    const char *function; /* that locks; belongs to the trace */
+    int line;
+    double count;
+    uint64_t first_ns; /* acquire time of the first one */
+    double waits;      /* sections that waited */
+    int waits_on;      /* condition object of the first wait; -1 none */
+    bool mixed_waits;  /* waits on several conditions */
+    size_t n_signals;
+    int signals[4]; /* distinct conditions signalled, ascending; more are not told apart */
+    bool early[4];  /* ... before the section waited, or would have by the source's word; */
+    bool late[4];   /* ... after it had waited */
+    bool broadcasts;
+};
+
+enum guard_kind {
+    GUARD_QUEUE,  /* takes one; nothing there at the start: items */
+    GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
+    GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
+    GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
+};
+
+#define CONTRADICTIONS_SHOWN 3
+
+/* An evaluation that the guard does not explain. */
+struct contradiction {
+    uint64_t time_ns;
+    size_t section; /* index into sections */
+    bool waited;    /* although it need not have; else it went on although it should not */
+    double counter;
+};
+
+struct guard {
+    enum guard_kind kind;
+    int mutex;
+    int condition;      /* that waiters wait on; -1: nobody did, they only tried, or never had to */
+    bool tries;         /* the waiters do not wait, they fail */
+    bool as_one;        /* mutexes that are alike are in use one after the other: as good as one */
+    bool worked_out;    /* how many some call sites add at once follows from the trace alone */
+    bool conjoined;     /* with another guard that must let them go on as well */
+    bool by_source;     /* the source's word decided between it and what few waits seemed to tell */
+    double take;        /* how many a waiter takes at once; 1 for GUARD_LEVEL */
+    double *units;      /* per section (index into sections): how many it takes or gives of what the
+                         * weights count as one; NULL: one */
+    bool unknown_units; /* they differ, and are taken for one */
+    double initial;     /* tokens at the start ... */
+    const struct trace_value *seen; /* ... as this shows; NULL: who waited does, or the source */
+    int *weight;     /* per class (index into monitors.classes): what a section adds */
+    bool *early;     /* per class: it does so before it waits for something else itself */
+    bool *waits;     /* per class: evaluates the guard */
+    int close_class; /* closes it for good; -1 none */
+    const struct facts_monitor *proposal; /* NULL: found in the trace alone */
+    double evaluations, waited, violations;
+    double most;             /* that the counter reached */
+    size_t n_contradictions; /* those that are kept, the first ones */
+    struct contradiction contradictions[CONTRADICTIONS_SHOWN];
+    enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
+    int object;            /* model object; filled by the stream */
+};
+
+struct pattern;    /* modelgen/sync/patterns.h */
+struct statements; /* modelgen/sync/statements.h */
+
+struct monitors {
+    const bool *doubted; /* per sync object, see monitors_find(); NULL: none */
+    size_t n_classes;
+    struct section_class *classes;
+    int *class_of; /* per section */
+    size_t n_entries;
+    size_t n_guards;
+    struct guard *guards;
+    const struct facts_monitor *
+        *proposal_of;  /* per sync object: what the source takes a mutex for */
+    bool *unproposed;  /* ... its source was read and proposes nothing */
+    bool *own_numbers; /* per class: its sections wait, by the source's word, until what all see has
+                        * come to a number of the thread's own */
+    size_t n_patterns;
+    struct pattern *patterns;
+    size_t n_statements;
+    struct statements *statements; /* one for each mutex modelled by its statements */
+    size_t *first_of_thread;       /* per thread and one more: its first section */
+    bool
+        *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
+    bool *condition_explained; /* ... a guard or a pattern does */
+};
+
+/* Do waits that began or ended so often prove what they were found to follow? More is asked for
+ * where the source was read and says nothing of the kind, and much would fit. */
+bool monitors_prove(const struct monitors *monitors, int mutex, double turns);
+
+/* Is nothing to be found about this mutex, by the user's word or because it was doubted? */
+bool monitors_ignore(const struct monitors *monitors, int mutex);
+/* Are so many contradictions more than clocks and races make? */
+bool monitors_doubt(double against, double decisions);
+
+/* Is the guard accepted, but with more contradictions than clocks and races make? It is alike then,
+ * not the truth. */
+bool guard_is_doubtful(const struct guard *guard);
+
+#endif

@@ -1,0 +1,44 @@
+/* All that happened under one mutex, in the order of time: what its critical sections changed and
+ * decided. */
+#ifndef PERSIK_MODELGEN_SYNC_OBJECT_HISTORY_H
+#define PERSIK_MODELGEN_SYNC_OBJECT_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "modelgen/sync/monitor.h"
+
+/* A section may change the state at once; decides to wait, or to go on; when it ends it has changed
+ * the state. */
+enum event_kind { EVENT_EARLY_EFFECT, EVENT_WAITS, EVENT_PASSES, EVENT_EFFECT };
+
+struct history_event {
+    uint64_t time_ns;
+    enum event_kind kind;
+    int class_index;
+    size_t section;
+    size_t instance; /* of the mutexes that are alike: each has a counter of its own */
+};
+
+struct object_history {
+    struct history_event *items;
+    size_t count, capacity;
+    size_t n_instances;
+};
+
+/* Of `mutex` and of those that it stands for, in the order of time; the caller frees the items. */
+struct object_history object_history_of(const struct sections *sections,
+                                        const struct monitors *monitors, int mutex);
+
+/* Is this where a class adds its weight? `early`: if it does so before it waits itself. */
+static inline bool event_changes(const struct history_event *event, bool early) {
+    return event->kind == (early ? EVENT_EARLY_EFFECT : EVENT_EFFECT);
+}
+
+/* Is it a decision to wait or to go on? */
+static inline bool event_decides(const struct history_event *event) {
+    return event->kind == EVENT_WAITS || event->kind == EVENT_PASSES;
+}
+
+#endif

@@ -1,0 +1,95 @@
+#include "modelgen/sync/pattern_search.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/sync/barrier_replay.h"
+#include "modelgen/sync/generation_replay.h"
+#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/in_order_completion_replay.h"
+#include "modelgen/sync/pattern_replay.h"
+#include "modelgen/sync/rwlock_replay.h"
+#include "modelgen/sync/ticket_replay.h"
+#include "modelgen/sync/wavefront_replay.h"
+
+/* ---- the sections of one or several mutexes, in the order of their acquire times ---- */
+
+static int compare_sections(const void *a, const void *b, void *context) {
+    const struct section *sections = context;
+    const struct section *x = &sections[*(const size_t *)a], *y = &sections[*(const size_t *)b];
+    return (x->acquire_ns > y->acquire_ns) - (x->acquire_ns < y->acquire_ns);
+}
+
+/* Of the mutex and of those that it stands for. */
+static struct order_list in_order(const struct sections *sections, int mutex) {
+    struct order_list list = {0};
+    size_t n;
+    const size_t *of_mutex = sections_of(sections, mutex, &n);
+    for (size_t i = 0; i < n; i++)
+        if (!sections->sections[of_mutex[i]].cut)
+            *VECTOR_ADD(&list) = of_mutex[i];
+    if (list.count)
+        qsort_r(list.items, list.count, sizeof *list.items, compare_sections, sections->sections);
+    return list;
+}
+
+/* ---- all mutexes ---- */
+
+static bool has_unexplained_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++) {
+        const struct section *section = section_at(finder, finder->history.items[i]);
+        for (size_t w = 0; w < section->n_waits; w++)
+            if (!finder->monitors->condition_explained
+                     [finder->sections->waits[section->first_wait + w].condition])
+                return true;
+    }
+    return false;
+}
+
+static bool has_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++)
+        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+            return true;
+    return false;
+}
+
+static void find_in_mutex(struct finder *finder, bool before_guards) {
+    finder->history = in_order(finder->sections, finder->mutex);
+    if (before_guards && finder->history.count > 0)
+        (void)(barrier_replay_find(finder) || rwlock_replay_find(finder) ||
+               (has_wait(finder) &&
+                (group_commit_replay_find(finder) || ticket_replay_find(finder, true) ||
+                 generation_replay_find(finder))));
+    else if (!before_guards && has_unexplained_wait(finder))
+        (void)(ticket_replay_find(finder, false) || in_order_completion_replay_find(finder) ||
+               wavefront_replay_find(finder));
+    else if (!before_guards && !has_wait(finder))
+        ticket_replay_find(finder, true);
+    free(finder->history.items);
+}
+
+static void find_in_array(struct finder *finder) {
+    size_t members = 0;
+    for (size_t o = 0; o < finder->sections->n_objects; o++)
+        members += sections_first_like(finder->sections, (int)o) == finder->mutex;
+    finder->history = in_order(finder->sections, finder->mutex);
+    if (members > 1 && has_unexplained_wait(finder))
+        (void)(wavefront_replay_find(finder) ||
+               in_order_completion_replay_find_in_array(finder, members));
+    free(finder->history.items);
+}
+
+void pattern_search_find(const struct trace *trace, const struct sections *sections,
+                         struct monitors *monitors, bool before_guards) {
+    struct finder finder = {.trace = trace, .sections = sections, .monitors = monitors};
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        const struct sync_object *object = &sections->objects[o];
+        if (object->kind != ON_MUTEX || monitors_ignore(monitors, (int)o))
+            continue;
+        finder.mutex = (int)o;
+        if (object->alone)
+            find_in_mutex(&finder, before_guards);
+        else if (!before_guards && object->class_id == (int)o)
+            find_in_array(&finder);
+    }
+}

@@ -1,0 +1,244 @@
+#include "modelgen/sync/source_guards.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/sync/evidence.h"
+#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/sync/observed_amounts.h"
+#include "modelgen/sync/patterns.h"
+#include "modelgen/sync/source_monitors.h"
+#include "modelgen/sync/weighted_units.h"
+
+static bool acts_as_put(const struct facts_monitor *proposal, const char *function) {
+    return facts_monitor_acts(proposal, FACTS_PUT, function) ||
+           facts_monitor_acts(proposal, FACTS_SUBMIT, function);
+}
+
+static bool acts_as_get(const struct facts_monitor *proposal, const char *function) {
+    return facts_monitor_acts(proposal, FACTS_GET, function) ||
+           facts_monitor_acts(proposal, FACTS_RUN, function);
+}
+
+/* Does the source say that who takes waits until something is there? */
+static bool takers_wait(const struct trace *trace, const struct monitors *monitors,
+                        const struct guard *guard) {
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct facts_section *commands =
+            guard->waits[c]
+                ? guarded_commands_section(trace, monitors->classes[c].context, guard->proposal)
+                : NULL;
+        for (size_t i = 0; commands && i < commands->n_steps; i++)
+            if (commands->steps[i].kind == STEP_WAIT)
+                return true;
+    }
+    return false;
+}
+
+/* Was nothing there whenever somebody waited, but for few times? */
+static bool explains_waits(const struct monitors *monitors, const struct object_history *history,
+                           const struct guard *guard) {
+    struct guard_walk walk = guard_walk_begin(monitors, guard, history);
+    double wrong = 0, decisions = 0;
+    while (guard_walk_next(&walk)) {
+        if (!guard->waits[walk.decision->class_index])
+            continue;
+        decisions++;
+        wrong += walk.decision->kind == EVENT_WAITS && guard_walk_lets_go_on(&walk);
+    }
+    guard_walk_end(&walk);
+    return violations_are_few(wrong, decisions);
+}
+
+/* A queue, by the source's word. True: the trace allows it. */
+static bool try_proposed_queue(const struct trace *trace, const struct sections *sections,
+                               const struct facts_monitor *proposal,
+                               const struct object_history *history,
+                               const struct monitors *monitors, struct guard *result) {
+    struct guard guard = *result;
+    int mutex = guard.mutex;
+    bool puts = false, gets = false;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != mutex)
+            continue;
+        if (acts_as_put(proposal, class->function)) {
+            guard.weight[c] = 1;
+            puts = true;
+        } else if (acts_as_get(proposal, class->function)) {
+            guard.weight[c] = -1;
+            guard.waits[c] = gets = true;
+        } else if (facts_monitor_acts(proposal, FACTS_CLOSE, class->function)) {
+            guard.close_class = (int)c;
+        }
+    }
+    guard.kind = GUARD_QUEUE;
+    guard.proposal = proposal;
+    guard_fill_outcomes(monitors, &guard, history);
+    double yes = 0, no = 0;
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        yes += guard.outcome[s] == OUTCOME_YES;
+        no += guard.outcome[s] == OUTCOME_NO;
+    }
+    /* An attempt at an empty queue that did not wait must be the exception (the end). */
+    bool holds = puts && gets && yes > 0 && no <= yes && explains_waits(monitors, history, &guard);
+    guard.evaluations = yes + no;
+    /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
+     * knows better. Where it never was the answer, nothing shows what the caller would do then, so
+     * it waits. */
+    guard.tries = guard.close_class < 0 && no > 0 && !takers_wait(trace, monitors, &guard);
+    *result = guard;
+    return holds;
+}
+
+/* The most that were out at one time, but one at least. */
+static double most_out(const struct guard *guard, const struct object_history *history) {
+    double out = 0, most = 1;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct history_event *event = &history->items[i];
+        double units = guard->units ? guard->units[event->section] : 1;
+        out -= event->kind == EVENT_EFFECT ? guard->weight[event->class_index] * units : 0;
+        most = fmax(most, out);
+    }
+    return most;
+}
+
+/* As many as the source says, or else a variable held. Where the source tells what it depends on
+ * alone, those that were out show the rest. False: nothing tells. */
+static bool tell_tokens(const struct trace *trace, const struct sections *sections,
+                        const struct monitors *monitors, double most, struct guard *guard) {
+    const struct facts_amount *said = &guard->proposal->amount;
+    const struct facts_amount *own =
+        source_monitors_amount(trace, sections, guard->proposal, guard->mutex);
+    struct observed_amount seen = {0};
+    if (!own->constant && !own->follows_threads)
+        seen = observed_amounts_of(trace, sections, monitors, guard);
+    guard->seen = seen.value;
+    guard->initial = own->constant ? own->offset : seen.value ? seen.number : most;
+    return own->constant || seen.value || said->follows_threads || said->n_choices > 0;
+}
+
+/* Tokens, never fewer than were out at one time. The same. */
+static bool try_proposed_tokens(const struct trace *trace, const struct sections *sections,
+                                const struct facts_monitor *proposal,
+                                const struct object_history *history,
+                                const struct monitors *monitors, struct guard *result) {
+    struct guard guard = *result;
+    bool takes_some = false, gives = false;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        const struct section_class *class = &monitors->classes[c];
+        if (class->mutex != guard.mutex)
+            continue;
+        if (source_monitors_act(proposal, FACTS_ACQUIRE, class) ||
+            source_monitors_act(proposal, FACTS_GET, class)) {
+            guard.weight[c] = -1;
+            guard.waits[c] = takes_some = true;
+            guard.condition = class->waits_on >= 0 ? class->waits_on : guard.condition;
+        } else if (source_monitors_act(proposal, FACTS_RELEASE, class) ||
+                   source_monitors_act(proposal, FACTS_PUT, class)) {
+            guard.weight[c] = 1;
+            gives = true;
+        }
+    }
+    guard.kind = GUARD_TOKENS;
+    guard.proposal = proposal;
+    bool in_units = facts_monitor_in_units(proposal);
+    guard.units = in_units ? weighted_units_find(trace, sections, monitors, &guard) : NULL;
+    guard.unknown_units = in_units && !guard.units;
+    double most = most_out(&guard, history);
+    bool is_known = tell_tokens(trace, sections, monitors, most, &guard);
+    guard_fill_outcomes(monitors, &guard, history);
+    bool explains = guard_judge(monitors, history, &guard);
+    *result = guard;
+    return takes_some && gives && is_known && most <= guard.initial && explains;
+}
+
+static bool share_waiters(const struct monitors *monitors, const struct guard *a,
+                          const struct guard *b) {
+    bool share = false;
+    for (size_t c = 0; c < monitors->n_classes; c++)
+        share |= a->waits[c] && b->waits[c];
+    return share;
+}
+
+/* Where few had to wait, or few need not, much explains who did. Does what was found say less of
+ * the same waiters than the source's word: that they take nothing, or nothing of others that take?
+ */
+static bool gives_way(const struct monitors *monitors, const struct guard *found,
+                      const struct guard *word) {
+    double passed = found->evaluations - found->waited;
+    bool is_weak = fmin(found->waited, passed) < CONVINCING && found->condition >= 0;
+    bool says_less = found->kind == GUARD_LEVEL;
+    for (size_t c = 0; c < monitors->n_classes; c++) {
+        if (found->waits[c] && !word->waits[c])
+            return false;
+        says_less |= word->waits[c] && !found->waits[c];
+    }
+    return is_weak && says_less && !found->conjoined;
+}
+
+/* Puts the source's word in the place of what gives way to it, if the trace allows that. True: it
+ * does, and `word` is the list's. */
+static bool overrule(const struct monitors *monitors, const struct object_history *history,
+                     const struct guard *word, struct guard_list *list) {
+    struct guard proposed = *word;
+    for (size_t g = 0; g < list->count; g++) {
+        if (!share_waiters(monitors, &list->items[g], word))
+            continue;
+        if (!gives_way(monitors, &list->items[g], word))
+            return false;
+        proposed.condition = list->items[g].condition;
+    }
+    proposed.tries = false;
+    proposed.by_source = true;
+    if (proposed.condition < 0 || !guard_judge(monitors, history, &proposed))
+        return false;
+    guard_fill_outcomes(monitors, &proposed, history);
+    size_t kept = 0;
+    for (size_t g = 0; g < list->count; g++)
+        if (share_waiters(monitors, &list->items[g], word))
+            guard_free(&list->items[g]);
+        else
+            list->items[kept++] = list->items[g];
+    list->count = kept;
+    *VECTOR_ADD(list) = proposed;
+    return true;
+}
+
+void source_guards_find(const struct trace *trace, const struct sections *sections, int mutex,
+                        const struct object_history *history, struct monitors *monitors,
+                        struct guard_list *list) {
+    const struct facts_monitor *proposal = monitors->proposal_of[mutex];
+    if (!proposal)
+        return;
+    bool has_items = false, has_any = false; /* the trace already told what it is */
+    for (size_t g = 0; g < list->count; g++) {
+        has_items |= list->items[g].mutex == mutex && list->items[g].kind == GUARD_QUEUE;
+        has_any |= list->items[g].mutex == mutex;
+    }
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        has_any |= monitors->patterns[p].mutex == mutex;
+    struct guard guard = guard_empty(monitors, sections, mutex);
+    bool holds = false, is_told = has_any;
+    switch (proposal->kind) {
+    case MONITOR_BOUNDED_QUEUE:
+    case MONITOR_UNBOUNDED_QUEUE:
+    case MONITOR_THREAD_POOL:
+        holds = try_proposed_queue(trace, sections, proposal, history, monitors, &guard);
+        is_told = has_items;
+        break;
+    case MONITOR_SEMAPHORE:
+    case MONITOR_TOKEN_POOL:
+        holds = try_proposed_tokens(trace, sections, proposal, history, monitors, &guard);
+        break;
+    default:
+        break;
+    }
+    if (holds && overrule(monitors, history, &guard, list))
+        return;
+    if (holds && !is_told)
+        *VECTOR_ADD(list) = guard;
+    else
+        guard_free(&guard);
+}

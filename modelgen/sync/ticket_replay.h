@@ -1,0 +1,11 @@
+/* Tickets: numbers are drawn at one place and pass in their order at another. */
+#ifndef PERSIK_MODELGEN_SYNC_TICKET_REPLAY_H
+#define PERSIK_MODELGEN_SYNC_TICKET_REPLAY_H
+
+#include "modelgen/sync/pattern_replay.h"
+
+/* Where nobody had to wait for his turn, or two threads only, which could as well share one permit,
+ * the source and the order of the passages tell. */
+bool ticket_replay_find(const struct finder *finder, bool is_proposed);
+
+#endif

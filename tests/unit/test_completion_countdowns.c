@@ -1,0 +1,135 @@
+/* A semaphore that the last of several workers releases. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/rewrite/completion_countdowns.h"
+#include "tests/unit/trace_builder.h"
+
+enum { WORK = 0x1000, COUNT = 0x2000, DONE = 0x3000, ROUNDS = 6, ROUND_NS = 1000 };
+enum { MAIN, FIRST, SECOND };
+
+static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
+                 uint64_t end_ns, uint64_t object, int line) {
+    uint32_t context = builder_context(trace, "function", line, "run", 100);
+    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, context, 0);
+}
+
+/* A piece of work from `start_ns` on, counted at its end: under a lock that shows, or not. */
+static void do_piece(struct trace *trace, int thread, uint64_t start_ns, uint64_t end_ns,
+                     bool lock) {
+    call(trace, thread, "sem_wait", start_ns - 5, start_ns, WORK, 10);
+    if (lock) {
+        call(trace, thread, "pthread_mutex_lock", end_ns, end_ns, COUNT, 20);
+        call(trace, thread, "pthread_mutex_unlock", end_ns + 1, end_ns + 1, COUNT, 30);
+    }
+}
+
+/* In each round main hands out three pieces and waits until the first worker, which does two of
+ * them, has done the last one. In the round `odd` it says so before its second. */
+static struct trace *three_pieces(bool lock, int odd) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "work", MAIN);
+    builder_thread(trace, "work", MAIN);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t t = (uint64_t)(round + 1) * ROUND_NS, end = round == odd ? 220 : 320;
+        for (uint64_t piece = 0; piece < 3; piece++)
+            call(trace, MAIN, "sem_post", t + piece, t + piece, WORK, 40);
+        call(trace, MAIN, "sem_wait", t + 10, t + end + 5, DONE, 50);
+        do_piece(trace, FIRST, t + 10, t + 100, lock);
+        do_piece(trace, SECOND, t + 11, t + 200, lock);
+        if (round == odd)
+            call(trace, FIRST, "sem_post", t + 220, t + 220, DONE, 60);
+        do_piece(trace, FIRST, t + 230, t + 300, lock);
+        if (round != odd)
+            call(trace, FIRST, "sem_post", t + 320, t + 320, DONE, 60);
+    }
+    builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
+    return trace;
+}
+
+struct seen {
+    int handed_out, done, waits, releases; /* the last: of the semaphore as it was */
+};
+
+static struct seen count(const struct view *view, size_t thread) {
+    struct seen seen = {0};
+    const struct trace_thread *is = &view->trace.threads[thread];
+    for (size_t r = 0; r < is->n_records; r++) {
+        const struct trace_record *record = &is->records[r];
+        bool releases = trace_op(record) == OP_RELEASE;
+        seen.releases += releases && record->object == DONE;
+        if (!completion_countdowns_are_object(record->object))
+            continue;
+        seen.handed_out += releases && record->value == -1;
+        seen.done += releases && record->value == 0;
+        seen.waits += trace_op(record) == OP_ACQUIRE && record->value == 1;
+    }
+    return seen;
+}
+
+static void assert_is_completion(bool lock) {
+    struct trace *trace = three_pieces(lock, -1);
+    struct view view = view_of(trace);
+    completion_countdowns_as_semaphores(&view);
+    struct seen main_thread = count(&view, MAIN);
+    struct seen first = count(&view, FIRST), second = count(&view, SECOND);
+    assert_int_equal(main_thread.handed_out, 3 * ROUNDS);
+    assert_int_equal(main_thread.waits, ROUNDS);
+    assert_int_equal(first.done, 2 * ROUNDS);
+    assert_int_equal(second.done, ROUNDS);
+    assert_int_equal(first.releases, 0);
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void pieces_counted_under_a_lock_are_outstanding_until_then(void **state) {
+    (void)state;
+    assert_is_completion(true);
+}
+
+static void pieces_whose_count_does_not_show_are_outstanding_until_the_next(void **state) {
+    (void)state;
+    assert_is_completion(false);
+}
+
+/* A piece that is taken is done when the thread takes the next one, or says that all is done. */
+static void work_is_done_before_it_counts(void **state) {
+    (void)state;
+    struct trace *trace = three_pieces(false, -1);
+    struct view view = view_of(trace);
+    completion_countdowns_as_semaphores(&view);
+    const struct trace_record *records = view.trace.threads[FIRST].records;
+    assert_int_equal(records[0].object, WORK);
+    assert_true(completion_countdowns_are_object(records[1].object));
+    assert_int_equal(records[1].start_ns, ROUND_NS + 225); /* where it asks for the next */
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void one_round_that_ends_too_early_is_no_countdown(void **state) {
+    (void)state;
+    struct trace *trace = three_pieces(true, 2);
+    struct view view = view_of(trace);
+    completion_countdowns_as_semaphores(&view);
+    struct seen main_thread = count(&view, MAIN), first = count(&view, FIRST);
+    assert_int_equal(main_thread.handed_out + main_thread.waits, 0);
+    assert_int_equal(first.releases, ROUNDS);
+    view_free(&view);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_counted_under_a_lock_are_outstanding_until_then),
+        cmocka_unit_test(pieces_whose_count_does_not_show_are_outstanding_until_the_next),
+        cmocka_unit_test(work_is_done_before_it_counts),
+        cmocka_unit_test(one_round_that_ends_too_early_is_no_countdown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

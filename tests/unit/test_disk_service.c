@@ -1,0 +1,131 @@
+/* How fast a block device is, from its requests alone. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "modelgen/calibrate/disk_service.h"
+
+#define US 1000u
+enum { REQUESTS = 2000 };
+
+static uint64_t random_state;
+
+/* Uniform in [0, 1). */
+static double uniform(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+/* Threads that read, with pauses of `pause_us` on average, from a device that gets all requests at
+ * once and works on `servers` of them, first come, first served, 100 us each, give or take a half.
+ */
+static struct disk_speed speed_of(size_t threads, size_t servers, double pause_us) {
+    random_state = 42;
+    struct trace_block blocks[REQUESTS] = {{0}};
+    uint64_t *free_ns = memory_alloc(servers, sizeof *free_ns);
+    uint64_t *next_ns = memory_alloc(threads, sizeof *next_ns);
+    for (size_t i = 0; i < threads; i++)
+        next_ns[i] = i * 7 * US + 1;
+    for (size_t i = 0; i < REQUESTS; i++) {
+        size_t thread = 0, server = 0;
+        for (size_t j = 1; j < threads; j++)
+            thread = next_ns[j] < next_ns[thread] ? j : thread;
+        for (size_t j = 1; j < servers; j++)
+            server = free_ns[j] < free_ns[server] ? j : server;
+        uint64_t issued_ns = next_ns[thread];
+        uint64_t begun_ns = issued_ns > free_ns[server] ? issued_ns : free_ns[server];
+        free_ns[server] = begun_ns + (uint64_t)((50 + 100 * uniform()) * US);
+        next_ns[thread] = free_ns[server] + (uint64_t)(uniform() * 2 * pause_us * US);
+        blocks[i] = (struct trace_block){.queued_ns = issued_ns,
+                                         .issued_ns = issued_ns,
+                                         .completed_ns = free_ns[server],
+                                         .device = 7};
+    }
+    struct trace trace = {.blocks = blocks, .n_blocks = REQUESTS};
+    struct disk_service disks = disk_service_find(&trace);
+    struct disk_speed speed = disk_service_speed(&disks, 7);
+    disk_service_free(&disks);
+    free(free_ns);
+    free(next_ns);
+    return speed;
+}
+
+static void assert_speed(size_t threads, size_t servers, double pause_us, double expected_servers,
+                         const char *evidence) {
+    struct disk_speed speed = speed_of(threads, servers, pause_us);
+    assert_true(speed.servers == expected_servers);
+    double mean_ns = dist_mean(&speed.service_ns);
+    assert_true(mean_ns > 90 * US && mean_ns < 110 * US);
+    assert_non_null(strstr(speed.evidence, evidence));
+    free(speed.service_ns.values);
+    free(speed.evidence);
+}
+
+static void the_servers_of_a_busy_device_are_counted(void **state) {
+    (void)state;
+    assert_speed(4, 1, 200, 1, "up to 4 at once: as fast as 1 server");
+    assert_speed(8, 2, 200, 2, "as fast as 2 servers");
+    assert_speed(16, 4, 400, 4, "as fast as 4 servers");
+}
+
+static void a_device_that_never_slowed_down_has_no_limit(void **state) {
+    (void)state;
+    assert_speed(2, 8, 50, 0, "without limit");
+    assert_speed(6, 8, 50, 0, "without limit");
+}
+
+static void requests_one_by_one_tell_of_one_server_only(void **state) {
+    (void)state;
+    assert_speed(1, 8, 50, 1, "never two at once");
+}
+
+static void other_devices_and_requests_cut_off_do_not_count(void **state) {
+    (void)state;
+    struct trace_block blocks[] = {{.issued_ns = 10, .completed_ns = 30, .device = 7},
+                                   {.issued_ns = 15, .completed_ns = 900, .device = 8},
+                                   {.issued_ns = 20, .completed_ns = 0, .device = 7}};
+    struct trace trace = {.blocks = blocks, .n_blocks = 3};
+    struct disk_service disks = disk_service_find(&trace);
+    struct disk_speed speed = disk_service_speed(&disks, 7);
+    assert_true(speed.servers == 1);
+    assert_true(dist_mean(&speed.service_ns) == 20);
+    free(speed.service_ns.values);
+    free(speed.evidence);
+    disk_service_free(&disks);
+}
+
+/* A call from 100 to 200 with another one inside of it, up to 120. */
+static void requests_outside_of_calls_are_counted(void **state) {
+    (void)state;
+    struct trace_record records[] = {{.start_ns = 100, .duration_ns = 100},
+                                     {.start_ns = 110, .duration_ns = 10}};
+    struct trace_thread thread = {.tid = 5, .records = records, .n_records = 2};
+    struct trace_block blocks[] = {
+        {.queued_ns = 50, .bytes = 4096, .tid = 5},
+        {.queued_ns = 150, .bytes = 4096, .tid = 5},
+        {.queued_ns = 250, .bytes = 8192, .tid = 5},
+        {.queued_ns = 260, .bytes = 4096, .tid = 6}}; /* somebody else's */
+    struct trace trace = {.threads = &thread, .n_threads = 1, .blocks = blocks, .n_blocks = 4};
+    struct disk_service disks = disk_service_find(&trace);
+    struct disk_service_outside outside = disk_service_outside(&disks);
+    assert_int_equal(outside.requests, 2);
+    assert_true(outside.bytes == 4096 + 8192);
+    disk_service_free(&disks);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_servers_of_a_busy_device_are_counted),
+        cmocka_unit_test(a_device_that_never_slowed_down_has_no_limit),
+        cmocka_unit_test(requests_outside_of_calls_are_counted),
+        cmocka_unit_test(requests_one_by_one_tell_of_one_server_only),
+        cmocka_unit_test(other_devices_and_requests_cut_off_do_not_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,475 @@
+/* Creators that do their threads' work too, and what the last user gives back. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/graph/token_returns.h"
+#include "modelgen/rewrite/participating_creator.h"
+#include "tests/unit/model_builder.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, LIFE = 1000000 };
+
+/* ---- creators that take part ---- */
+
+/* A call at `line` of `function`, below those called. */
+static uint32_t calls(struct trace *trace, const char *function, int line, const char *below,
+                      const char *outermost) {
+    struct trace_context *context = &trace->contexts[trace->n_contexts];
+    const char *functions[] = {function, below, outermost};
+    context->n_frames = 3;
+    context->frames = memory_alloc(3, sizeof *context->frames);
+    for (int f = 0; f < 3; f++)
+        context->frames[f] = (struct trace_frame){
+            memory_strdup(functions[f]), memory_strdup("t.c"),
+            f == 0 ? line : 7,           1,
+            memory_strdup("t"),          (uint64_t)(f == 0 ? line : f == 1 ? line + 100 : 7)};
+    return (uint32_t)trace->n_contexts++;
+}
+
+static void lock_twice(struct trace *trace, int thread, uint64_t first_ns, uint32_t a, uint32_t b) {
+    builder_record(trace, thread, "pthread_mutex_lock", first_ns, 0, MUTEX, a, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", first_ns + 10, 0, MUTEX, a, 0);
+    builder_record(trace, thread, "pthread_mutex_lock", first_ns + LIFE / 2, 0, MUTEX, b, 0);
+    builder_record(trace, thread, "pthread_mutex_unlock", first_ns + LIFE / 2 + 10, 0, MUTEX, b, 0);
+}
+
+/* Main, thread 0, creates thread 1, which begins with start(). */
+static struct trace *main_and_thread(void) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int thread = builder_thread(trace, "start", 0);
+    trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
+    builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
+                   trace->threads[thread].creation_context, thread);
+    return trace;
+}
+
+/* Main creates one thread that does rows() by way of start(), does `own` itself, and joins. */
+static struct trace *helping_main(const char *own, uint64_t own_ns) {
+    enum { MAIN, THREAD };
+    struct trace *trace = main_and_thread();
+    lock_twice(trace, THREAD, 200, calls(trace, "take", 2, "rows", "start"),
+               calls(trace, "give", 3, "rows", "start"));
+    lock_twice(trace, MAIN, 200, calls(trace, "take", 2, own, "main"),
+               calls(trace, "give", 3, own, "main"));
+    builder_record(trace, MAIN, "pthread_join", own_ns, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, own_ns);
+    builder_slice(trace, THREAD, 150, LIFE);
+    builder_finish(trace, own_ns + 1000 > LIFE ? own_ns + 1000 : LIFE);
+    trace->threads[THREAD].start_ns = 150;
+    trace->threads[THREAD].end_ns = LIFE;
+    return trace;
+}
+
+static struct participating_creator unfold(const struct trace *trace, const struct sample *sample) {
+    int no_team[] = {-1, -1, -1};
+    struct teams teams = {.trace = trace, .team_of = no_team};
+    return participating_creator_unfold(&teams, sample);
+}
+
+static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_non_null(unfolded.made);
+    assert_int_equal(unfolded.trace->n_threads, 3);
+    const struct trace_thread *part = &unfolded.trace->threads[2];
+    assert_string_equal(part->start_routine, "start");
+    assert_int_equal(part->creator, 0);
+    assert_int_equal(part->n_records, 4);
+    assert_int_equal(part->start_ns, 110);
+    assert_int_equal(part->end_ns, LIFE);
+    assert_int_equal(part->slices[0].on_ns, 110);
+    /* its calls look like the other thread's */
+    const struct trace_context *own = &unfolded.trace->contexts[part->records[0].context];
+    assert_int_equal(own->n_frames, 2);
+    assert_string_equal(own->frames[1].function, "rows");
+    /* what is left: it creates both, waits for its part, and joins */
+    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    assert_int_equal(creator->n_records, 4);
+    assert_int_equal(creator->records[1].api, API_pthread_create);
+    assert_int_equal(creator->records[1].value, 2);
+    assert_int_equal(creator->records[2].api, API_pthread_join);
+    assert_int_equal(creator->records[2].value, 2);
+    assert_int_equal(creator->records[2].duration_ns, LIFE - 110);
+    assert_int_equal(creator->records[3].value, 1);
+    assert_int_equal(creator->n_slices, 1);
+    assert_int_equal(creator->slices[0].off_ns, 110);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* All calls are made at one place of work(), which the library's own function calls in the thread.
+ */
+static void a_creator_that_does_what_it_handed_to_the_library_is_one_of_them(void **state) {
+    (void)state;
+    enum { MAIN, THREAD };
+    struct trace *trace = helping_main("other", LIFE);
+    uint32_t inside = calls(trace, "take", 2, "work", "0x1234"), own;
+    struct trace_frame *outermost = &trace->contexts[inside].frames[2];
+    free(outermost->file);
+    free(outermost->module);
+    outermost->file = NULL;
+    outermost->module = memory_strdup("libstdc++.so.6");
+    own = calls(trace, "take", 2, "work", "main");
+    for (size_t r = 0; r < trace->threads[THREAD].n_records; r++)
+        trace->threads[THREAD].records[r].context = inside;
+    for (size_t r = 1; r <= trace->threads[THREAD].n_records; r++)
+        trace->threads[MAIN].records[r].context = own;
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_non_null(unfolded.made);
+    assert_int_equal(unfolded.trace->n_threads, 3);
+    assert_int_equal(unfolded.trace->threads[2].n_records, 4);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* The thread's first function ends with a call of rows(), which the compiler has made a jump: only
+ * its first call is still made below start(). */
+static void a_function_that_ends_in_a_call_hides_no_work(void **state) {
+    (void)state;
+    enum { MAIN, THREAD, TIMES = 30 };
+    struct trace *trace = main_and_thread();
+    uint32_t first = calls(trace, "number", 2, "start", "start");
+    uint32_t of_thread[] = {calls(trace, "take", 3, "rows", "rows"),
+                            calls(trace, "give", 4, "rows", "rows")};
+    uint32_t of_main[] = {calls(trace, "take", 3, "rows", "main"),
+                          calls(trace, "give", 4, "rows", "main")};
+    builder_record(trace, THREAD, "pthread_mutex_lock", 160, 0, MUTEX, first, 0);
+    builder_record(trace, THREAD, "pthread_mutex_unlock", 170, 0, MUTEX, first, 0);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        uint64_t at = 200 + i * LIFE / 40;
+        builder_record(trace, THREAD, "pthread_mutex_lock", at, 0, MUTEX, of_thread[i % 2], 0);
+        builder_record(trace, THREAD, "pthread_mutex_unlock", at + 5, 0, MUTEX, of_thread[i % 2],
+                       0);
+        builder_record(trace, MAIN, "pthread_mutex_lock", at + 10, 0, MUTEX, of_main[i % 2], 0);
+        builder_record(trace, MAIN, "pthread_mutex_unlock", at + 15, 0, MUTEX, of_main[i % 2], 0);
+    }
+    builder_record(trace, MAIN, "pthread_join", LIFE, 50, 0,
+                   calls(trace, "finish", 5, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, LIFE);
+    builder_slice(trace, THREAD, 150, LIFE);
+    builder_finish(trace, LIFE + 1000);
+    trace->threads[THREAD].start_ns = 150;
+    trace->threads[THREAD].end_ns = LIFE;
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_non_null(unfolded.made);
+    assert_int_equal(unfolded.trace->n_threads, 3);
+    assert_int_equal(unfolded.trace->threads[2].n_records, 2 * TIMES);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+static void a_creator_that_does_something_else_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("produce", LIFE);
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_null(unfolded.made);
+    assert_ptr_equal(unfolded.trace, trace);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* It gets what its thread puts, by way of the same function, and does something else with it. */
+static void a_creator_that_meets_its_thread_in_a_function_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct trace_thread *creator = &trace->threads[0];
+    creator->records[3].context = calls(trace, "write", 5, "main", "main");
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* Its calls are over after 4 % of the thread's life. */
+static void a_creator_that_only_lends_a_hand_is_none_of_them(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    struct trace_thread *creator = &trace->threads[0];
+    for (size_t r = 1; r < creator->n_records; r++)
+        creator->records[r].start_ns = 200 + r * (LIFE / 100);
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* Threads that call nothing: samples tell that main was in their function, the longest time
+ * between two calls when. */
+static void without_calls_stack_samples_tell_the_creators_part(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    trace->threads[1].n_records = 0;
+    struct trace_thread *creator = &trace->threads[0];
+    creator->records[1] = creator->records[creator->n_records - 1]; /* the join */
+    creator->n_records = 2;
+    struct sample_node nodes[] = {{.parent = -1, .function = "main"},
+                                  {.parent = 0, .function = "start"}};
+    struct sample sample = {.n_nodes = 1, .nodes = nodes};
+    struct participating_creator unfolded = unfold(trace, &sample);
+    assert_null(unfolded.made); /* main was not seen in start() */
+    participating_creator_free(&unfolded);
+    sample.n_nodes = 2;
+    unfolded = unfold(trace, &sample);
+    assert_non_null(unfolded.made);
+    assert_int_equal(unfolded.trace->threads[2].n_records, 0);
+    assert_int_equal(unfolded.trace->threads[2].start_ns, 110);
+    assert_int_equal(unfolded.trace->threads[2].end_ns, LIFE);
+    assert_int_equal(unfolded.trace->threads[0].n_records, 4);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* In every step main creates a thread, does rows() as that does, by way of `last` in the last one,
+ * and joins. */
+static struct trace *steps_of_main(const char *last) {
+    enum { STEPS = 3, STEP_NS = 10000 };
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = calls(trace, "setup", 1, "main", "main");
+    uint32_t join = calls(trace, "finish", 4, "main", "main");
+    uint32_t take = calls(trace, "take", 2, "rows", "start");
+    uint32_t give = calls(trace, "give", 3, "rows", "start");
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t at_ns = (uint64_t)step * STEP_NS;
+        const char *own = step < STEPS - 1 ? "rows" : last;
+        int thread = builder_thread(trace, "start", 0);
+        trace->threads[thread].creation_context = create;
+        builder_record(trace, main_thread, "pthread_create", at_ns + 100, 10, 0, create, thread);
+        builder_record(trace, thread, "pthread_mutex_lock", at_ns + 200, 0, MUTEX, take, 0);
+        builder_record(trace, thread, "pthread_mutex_unlock", at_ns + 8000, 0, MUTEX, give, 0);
+        builder_record(trace, main_thread, "pthread_mutex_lock", at_ns + 8100, 0, MUTEX,
+                       calls(trace, "take", 2, own, "main"), 0);
+        builder_record(trace, main_thread, "pthread_mutex_unlock", at_ns + 8900, 0, MUTEX,
+                       calls(trace, "give", 3, own, "main"), 0);
+        builder_record(trace, main_thread, "pthread_join", at_ns + 9000, 10, 0, join, thread);
+        builder_slice(trace, thread, at_ns + 150, at_ns + 8500);
+    }
+    builder_slice(trace, main_thread, 0, STEPS * STEP_NS);
+    builder_finish(trace, STEPS * STEP_NS);
+    for (int step = 0; step < STEPS; step++) {
+        trace->threads[1 + step].start_ns = (uint64_t)step * STEP_NS + 150;
+        trace->threads[1 + step].end_ns = (uint64_t)step * STEP_NS + 8500;
+    }
+    return trace;
+}
+
+static void a_creator_does_its_part_again_and_again(void **state) {
+    (void)state;
+    struct trace *trace = steps_of_main("rows");
+    int no_team[] = {-1, -1, -1, -1};
+    struct teams teams = {.trace = trace, .team_of = no_team};
+    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL);
+    assert_non_null(unfolded.made);
+    assert_int_equal(unfolded.trace->n_threads, 7); /* a part in each step */
+    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    assert_int_equal(creator->n_records, 3 * 4);
+    for (size_t r = 0; r < creator->n_records; r++) /* two created, two joined, in each */
+        assert_int_equal(creator->records[r].api,
+                         r % 4 < 2 ? API_pthread_create : API_pthread_join);
+    for (int t = 4; t < 7; t++)
+        assert_int_equal(unfolded.trace->threads[t].n_records, 2);
+    assert_int_equal(unfolded.trace->threads[6].start_ns, 110); /* the last part is cut out first */
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+
+    trace = steps_of_main("other"); /* whoever does it only sometimes is not one of them */
+    teams.trace = trace;
+    unfolded = participating_creator_unfold(&teams, NULL);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* Main and its thread come to a barrier by way of meet(), which each calls itself, and again at the
+ * end of render(), which each calls too; main `times` times. */
+static struct trace *meeting_main(int times) {
+    enum { BARRIER = 0x2000 };
+    enum { MAIN, THREAD };
+    struct trace *trace = main_and_thread();
+    const char *functions[] = {"meet", "render"};
+    for (int i = 0; i < 2; i++) {
+        uint64_t at_ns = i ? LIFE - 1000 : 1000;
+        builder_record(trace, THREAD, "pthread_barrier_wait", at_ns, 10, BARRIER,
+                       calls(trace, "arrive", 2, functions[i], "start"), 2);
+        if (i < times)
+            builder_record(trace, MAIN, "pthread_barrier_wait", at_ns, 10, BARRIER,
+                           calls(trace, "arrive", 2, functions[i], "main"), 2);
+    }
+    builder_record(trace, MAIN, "pthread_join", LIFE - 100, 50, 0,
+                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_slice(trace, MAIN, 0, LIFE);
+    builder_slice(trace, THREAD, 150, LIFE);
+    builder_finish(trace, LIFE);
+    return trace;
+}
+
+static void a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them(void **state) {
+    (void)state;
+    struct sample_node nodes[] = {{.parent = -1, .function = "main"},
+                                  {.parent = 0, .function = "render", .running = 50},
+                                  {.parent = -1, .function = "start"},
+                                  {.parent = 2, .function = "render", .running = 50}};
+    struct sample sample = {.n_nodes = 4, .nodes = nodes};
+    struct trace *trace = meeting_main(2);
+    struct participating_creator unfolded = unfold(trace, &sample);
+    assert_non_null(unfolded.made);
+    const struct trace_thread *part = &unfolded.trace->threads[2];
+    assert_string_equal(part->start_routine, "start");
+    assert_int_equal(part->n_records, 2);
+    assert_int_equal(part->start_ns, 1000);
+    for (size_t r = 0; r < 2; r++) /* its calls are where the other one makes them */
+        assert_int_equal(part->records[r].context, unfolded.trace->threads[1].records[r].context);
+    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    assert_int_equal(creator->n_records, 4);
+    assert_int_equal(creator->records[2].api, API_pthread_join);
+    assert_int_equal(creator->records[2].value, 2);
+    participating_creator_free(&unfolded);
+    nodes[1].function = "merge"; /* it does something else between the meetings */
+    unfolded = unfold(trace, &sample);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+    nodes[1].function = "render";
+    trace = meeting_main(1); /* the thread comes once more than main */
+    unfolded = unfold(trace, &sample);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* libgomp's threads and who forks them are told apart before. */
+static void members_of_teams_are_left_alone(void **state) {
+    (void)state;
+    struct trace *trace = helping_main("rows", LIFE);
+    int team_of[] = {-1, 0};
+    struct team team = {.function = "start", .size = 2};
+    struct teams teams = {.trace = trace, .team_of = team_of, .n_teams = 1, .teams = &team};
+    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL);
+    assert_null(unfolded.made);
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* rows() creates a thread for half of its rows and calls itself for the other half; so does the
+ * thread that it creates. */
+static void threads_that_their_like_create_belong_to_the_first_creator(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1);
+    int first = builder_thread(trace, "start", main_thread);
+    int second = builder_thread(trace, "start", first);
+    uint32_t by_main = calls(trace, "rows", 1, "main", "main");
+    uint32_t by_first = calls(trace, "rows", 1, "start", "start");
+    trace->threads[first].creation_context = by_main;
+    trace->threads[second].creation_context = by_first;
+    builder_record(trace, main_thread, "pthread_create", 100, 10, 0, by_main, first);
+    builder_record(trace, first, "pthread_create", 200, 10, 0, by_first, second);
+    lock_twice(trace, main_thread, 300, calls(trace, "rows", 2, "rows", "main"),
+               calls(trace, "rows", 3, "rows", "main"));
+    lock_twice(trace, first, 300, calls(trace, "rows", 2, "rows", "start"),
+               calls(trace, "rows", 3, "rows", "start"));
+    lock_twice(trace, second, 300, calls(trace, "take", 2, "rows", "start"),
+               calls(trace, "take", 3, "rows", "start"));
+    builder_record(trace, first, "pthread_join", LIFE - 100, 10, 0, by_first, second);
+    builder_record(trace, main_thread, "pthread_join", LIFE - 50, 10, 0, by_main, first);
+    for (int t = 0; t < 3; t++)
+        builder_slice(trace, t, 0, LIFE);
+    builder_finish(trace, LIFE);
+    struct participating_creator unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.trace->n_threads, 4);
+    for (int t = 1; t < 4; t++) {
+        assert_int_equal(unfolded.trace->threads[t].creator, main_thread);
+        assert_int_equal(unfolded.trace->threads[t].creation_context, by_main);
+        for (size_t r = 0; r < unfolded.trace->threads[t].n_records; r++) {
+            enum api_op op = api_catalog[unfolded.trace->threads[t].records[r].api].op;
+            assert_true(op == OP_LOCK || op == OP_UNLOCK);
+        }
+    }
+    participating_creator_free(&unfolded);
+    trace_free(trace);
+}
+
+/* ---- handbacks ---- */
+
+/* A thread that goes round `total` times and gives a token back `given` times, in a side path. */
+static int add_worker(struct model *model, int object, double given, double total) {
+    int pool = build_pool(model, 1, true);
+    int fork = build_next(model, model->pools[pool].entry, (struct dist){0}, NODE_STEP, MODEL_NONE);
+    int give = build_node(model, NODE_RELEASE, object);
+    int join = build_node(model, NODE_STEP, MODEL_NONE);
+    int end = build_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, fork, give)->probability = given;
+    build_edge(model, fork, join)->probability = total - given;
+    build_edge(model, give, join);
+    build_edge(model, join, fork);
+    build_edge(model, join, end)->leaves = true;
+    model->nodes[join].stays = constant(total - 1);
+    return fork;
+}
+
+static size_t releases(const struct model *model) {
+    size_t n_releases = 0;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        n_releases += model->nodes[n].kind == NODE_RELEASE;
+    return n_releases;
+}
+
+static void what_one_of_two_gives_back_is_given_back_by_one(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    int tokens = build_object(model, OBJECT_TOKENS, 4);
+    int often = add_worker(model, tokens, 80, 100);
+    add_worker(model, tokens, 20, 100);
+    size_t nodes = model->n_nodes;
+    token_returns_settle(model);
+    assert_int_equal(model->n_nodes, nodes - 1);
+    assert_int_equal(releases(model), 1);
+    assert_int_equal(model->nodes[often].n_edges, 1);
+    assert_int_equal(model->nodes[model->nodes[often].edges[0].to].kind, NODE_RELEASE);
+    struct error error = {0};
+    assert_int_equal(model_check(model, &error), 0);
+    model_free(model);
+}
+
+static void what_is_not_given_back_once_for_each_item_stays_a_choice(void **state) {
+    (void)state;
+    static const double given[][2] = {{80, 100}, {40, 100}}; /* 120 of 100 */
+    static const double few[][2] = {{80, 100}, {20, 60}};    /* 40 items do not come by */
+    for (int i = 0; i < 2; i++) {
+        const double(*of)[2] = i ? few : given;
+        struct model *model = build_model(2);
+        int tokens = build_object(model, OBJECT_TOKENS, 4);
+        add_worker(model, tokens, of[0][0], of[0][1]);
+        add_worker(model, tokens, of[1][0], of[1][1]);
+        token_returns_settle(model);
+        assert_int_equal(releases(model), 2);
+        model_free(model);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_creator_that_does_its_threads_work_is_one_of_them),
+        cmocka_unit_test(a_creator_that_does_what_it_handed_to_the_library_is_one_of_them),
+        cmocka_unit_test(a_function_that_ends_in_a_call_hides_no_work),
+        cmocka_unit_test(a_creator_that_does_something_else_is_none_of_them),
+        cmocka_unit_test(a_creator_that_meets_its_thread_in_a_function_is_none_of_them),
+        cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
+        cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
+        cmocka_unit_test(a_creator_does_its_part_again_and_again),
+        cmocka_unit_test(a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them),
+        cmocka_unit_test(members_of_teams_are_left_alone),
+        cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
+        cmocka_unit_test(what_one_of_two_gives_back_is_given_back_by_one),
+        cmocka_unit_test(what_is_not_given_back_once_for_each_item_stays_a_choice),
+    };
+    return cmocka_run_group_tests_name("crews", tests, NULL, NULL);
+}

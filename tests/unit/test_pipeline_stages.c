@@ -1,0 +1,171 @@
+/* Threads of one function that do different parts of the work, and who ends such a part. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/graph/last_leaver.h"
+#include "modelgen/threads/pipeline_stages.h"
+#include "tests/unit/model_builder.h"
+#include "tests/unit/trace_builder.h"
+
+/* ---- stages ---- */
+
+enum { ROUNDS = 4, NONE = 0 };
+
+/* What a worker takes from, by turns if it is two, and what it fills: addresses of mutexes. */
+struct worker {
+    uint64_t from, to, by_turns;
+};
+
+/* The stages of `n` workers, all of one pool, which main serves: one line a worker. */
+static int *stages_of(const struct worker *workers, int n, const uint64_t *filled, int n_filled) {
+    struct trace *trace = builder_new(2);
+    int pool_of[BUILDER_THREADS] = {0, 1, 1, 1, 1, 1, 1, 1};
+    builder_thread(trace, "main", -1);
+    for (int w = 0; w < n; w++)
+        builder_thread(trace, "work", 0);
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        uint64_t now = 1000 * (i + 1);
+        for (int f = 0; f < n_filled; f++)
+            builder_section(trace, 0, "put", 10, filled[f], now + 10 * (uint64_t)f,
+                            "pthread_cond_signal", filled[f] + 1, 0, 0);
+        for (int w = 0; w < n; w++) {
+            uint64_t from = workers[w].by_turns && i % 2 ? workers[w].by_turns : workers[w].from;
+            builder_section(trace, w + 1, "get", 20, from, now, NULL, 0, from + 1, now + 100);
+            if (workers[w].to != NONE)
+                builder_section(trace, w + 1, "put", 10, workers[w].to, now + 300,
+                                "pthread_cond_signal", workers[w].to + 1, 0, 0);
+        }
+    }
+    builder_finish(trace, 1000 * (ROUNDS + 2));
+    uint32_t *places = source_places(trace);
+    int *stages = pipeline_stages_find(trace, places, pool_of, 2);
+    free(places);
+    trace_free(trace);
+    return stages;
+}
+
+static void assert_stages(int *stages, const int *expected, int n) {
+    for (int w = 0; w < n; w++)
+        assert_int_equal(stages[w + 1], expected[w]);
+    free(stages);
+}
+
+static void a_pipeline_has_stages(void **state) {
+    (void)state;
+    const struct worker workers[] = {{0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x20, 0x30, NONE},
+                                     {0x20, 0x30, NONE}, {0x30, 0x40, NONE}, {0x30, 0x40, NONE}};
+    assert_stages(stages_of(workers, 6, (uint64_t[]){0x10}, 1), (int[]){0, 0, 1, 1, 2, 2}, 6);
+}
+
+static void some_stages_may_have_one_thread(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x20, 0x30, NONE}, {0x20, 0x30, NONE}, {0x30, NONE, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 1, 1, 2}, 4);
+}
+
+static void workers_of_one_queue_have_none(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x10, 0x20, NONE}, {0x10, 0x20, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
+}
+
+static void mailboxes_are_no_stages(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, NONE, NONE}, {0x20, NONE, NONE}, {0x30, NONE, NONE}, {0x40, NONE, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10, 0x20, 0x30, 0x40}, 4),
+                  (int[]){0, 0, 0, 0}, 4);
+}
+
+/* Which of many objects a thread works on is no part of its own, such as frames of a video. */
+static void workers_that_go_round_have_none(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, 0x50, 0x20}, {0x10, 0x50, 0x20}, {0x20, 0x50, 0x30}, {0x20, 0x50, 0x30}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
+}
+
+/* With more threads there would be more pairs. */
+static void pairs_that_are_alike_are_no_stages(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, NONE, NONE}, {0x10, NONE, NONE}, {0x20, NONE, NONE}, {0x20, NONE, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10, 0x20, NONE}, 2), (int[]){0, 0, 0, 0}, 4);
+}
+
+/* Each follows the one before it: with more threads the chain would be longer. */
+static void a_chain_of_threads_has_none(void **state) {
+    (void)state;
+    const struct worker workers[] = {
+        {0x10, 0x20, NONE}, {0x20, 0x30, NONE}, {0x30, 0x40, NONE}, {0x40, 0x50, NONE}};
+    assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
+}
+
+/* ---- closings ---- */
+
+static int named_node(struct model *model, enum node_kind kind, int object) {
+    int node = build_node(model, kind, object);
+    free(model->nodes[node].name);
+    model->nodes[node].name = memory_format("pool-0: %s", node_kind_name(kind));
+    return node;
+}
+
+/* A pool of `threads` that puts into a queue or not; on the way out one of `all` closes it. */
+static bool is_left_to_the_last(int threads, double all, bool puts) {
+    struct model *model = build_model(2);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    int pool = build_pool(model, threads, true);
+    int put = named_node(model, puts ? NODE_PUT : NODE_STEP, puts ? queue : MODEL_NONE);
+    int fork = named_node(model, NODE_STEP, MODEL_NONE);
+    int close = named_node(model, NODE_CLOSE, queue);
+    int end = named_node(model, NODE_END, MODEL_NONE);
+    build_edge(model, model->pools[pool].entry, put);
+    build_edge(model, put, fork);
+    build_edge(model, fork, end)->probability = all - 1;
+    build_edge(model, fork, close);
+    build_edge(model, close, end);
+    last_leaver_settle(model);
+    bool is = model->nodes[fork].edges[1].taker == TAKER_LAST;
+    assert_int_equal(model->nodes[fork].edges[0].taker, TAKER_ANY);
+    model_free(model);
+    return is;
+}
+
+static void the_last_of_a_pool_closes_what_it_fills(void **state) {
+    (void)state;
+    assert_true(is_left_to_the_last(3, 3, true));
+}
+
+static void who_comes_by_more_often_closes_as_measured(void **state) {
+    (void)state;
+    assert_false(is_left_to_the_last(3, 30, true));
+}
+
+static void who_fills_nothing_closes_as_measured(void **state) {
+    (void)state;
+    assert_false(is_left_to_the_last(3, 3, false));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pipeline_has_stages),
+        cmocka_unit_test(some_stages_may_have_one_thread),
+        cmocka_unit_test(workers_of_one_queue_have_none),
+        cmocka_unit_test(mailboxes_are_no_stages),
+        cmocka_unit_test(workers_that_go_round_have_none),
+        cmocka_unit_test(pairs_that_are_alike_are_no_stages),
+        cmocka_unit_test(a_chain_of_threads_has_none),
+        cmocka_unit_test(the_last_of_a_pool_closes_what_it_fills),
+        cmocka_unit_test(who_comes_by_more_often_closes_as_measured),
+        cmocka_unit_test(who_fills_nothing_closes_as_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

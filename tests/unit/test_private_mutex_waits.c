@@ -1,0 +1,114 @@
+/* Threads that lock a mutex of their own before they give up the shared one to wait. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/rewrite/private_mutex_waits.h"
+#include "tests/unit/trace_builder.h"
+
+enum { SHARED = 0x1000, OWN = 0x2000, CONDITION = 0x3000, ELSE = 0x4000 };
+
+static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
+                 uint64_t end_ns, uint64_t object) {
+    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, TRACE_NO_CONTEXT, 0);
+}
+
+/* The worker finds nothing, waits from 130 to 500, and takes the shared mutex again at 520. Main
+ * tells it at 400. */
+static struct trace *one_wait(void) {
+    struct trace *trace = builder_new(2);
+    int main_thread = builder_thread(trace, "main", -1), worker = builder_thread(trace, "work", 0);
+    call(trace, worker, "pthread_mutex_lock", 100, 100, SHARED);
+    call(trace, worker, "pthread_mutex_lock", 110, 110, OWN);
+    call(trace, worker, "pthread_mutex_unlock", 120, 120, SHARED);
+    call(trace, worker, "pthread_cond_wait", 130, 500, CONDITION);
+    call(trace, worker, "pthread_mutex_unlock", 510, 510, OWN);
+    call(trace, worker, "pthread_mutex_lock", 515, 520, SHARED);
+    call(trace, worker, "pthread_mutex_unlock", 530, 530, SHARED);
+    call(trace, main_thread, "pthread_mutex_lock", 380, 380, SHARED);
+    call(trace, main_thread, "pthread_mutex_lock", 390, 390, OWN);
+    call(trace, main_thread, "pthread_mutex_unlock", 395, 395, SHARED);
+    call(trace, main_thread, "pthread_cond_signal", 400, 400, CONDITION);
+    call(trace, main_thread, "pthread_mutex_unlock", 405, 405, OWN);
+    return trace;
+}
+
+static void assert_call(const struct view *view, int thread, size_t record, enum api_op op,
+                        uint64_t object) {
+    const struct trace_record *shown = &view->trace.threads[thread].records[record];
+    assert_int_equal(trace_op(shown), op);
+    assert_int_equal(shown->object, object);
+}
+
+static void the_wait_is_one_under_the_shared_mutex(void **state) {
+    (void)state;
+    struct trace *trace = one_wait();
+    struct view view = view_of(trace);
+    private_mutex_waits_as_condition_waits(&view);
+    assert_int_equal(view.trace.threads[1].n_records, 3);
+    assert_call(&view, 1, 0, OP_LOCK, SHARED);
+    assert_call(&view, 1, 1, OP_WAIT, CONDITION);
+    assert_call(&view, 1, 2, OP_UNLOCK, SHARED);
+    const struct trace_record *wait = &view.trace.threads[1].records[1];
+    assert_true(wait->start_ns == 120 && trace_end_ns(wait) == 520 && wait->flags & TRACE_WAITED);
+    assert_int_equal(view.trace.threads[0].n_records, 3);
+    assert_call(&view, 0, 2, OP_SIGNAL, CONDITION);
+    assert_int_equal(trace->threads[1].n_records, 7); /* as it was */
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void a_wait_that_the_program_ended_in_is_one_too(void **state) {
+    (void)state;
+    struct trace *trace = one_wait();
+    int idle = builder_thread(trace, "work", 0);
+    call(trace, idle, "pthread_mutex_lock", 200, 200, SHARED);
+    call(trace, idle, "pthread_mutex_lock", 210, 210, OWN);
+    call(trace, idle, "pthread_mutex_unlock", 220, 220, SHARED);
+    call(trace, idle, "pthread_cond_wait", 230, 900, CONDITION);
+    trace->threads[idle].records[3].flags |= TRACE_UNFINISHED;
+    struct view view = view_of(trace);
+    private_mutex_waits_as_condition_waits(&view);
+    assert_int_equal(view.trace.threads[idle].n_records, 2);
+    assert_call(&view, idle, 1, OP_WAIT, CONDITION);
+    assert_true(view.trace.threads[idle].records[1].flags & TRACE_UNFINISHED);
+    view_free(&view);
+    trace_free(trace);
+}
+
+/* Something else happens under the thread's own mutex, or it does not take the shared one again. */
+static void what_is_more_than_a_relay_stays(void **state) {
+    (void)state;
+    for (int takes_again = 0; takes_again <= 1; takes_again++) {
+        struct trace *trace = one_wait();
+        if (takes_again) {
+            call(trace, 1, "pthread_mutex_lock", 600, 600, OWN);
+            call(trace, 1, "pthread_mutex_lock", 610, 610, ELSE);
+            call(trace, 1, "pthread_mutex_unlock", 620, 620, ELSE);
+            call(trace, 1, "pthread_mutex_unlock", 630, 630, OWN);
+        } else {
+            trace->threads[1].records[5].object = ELSE;
+            trace->threads[1].records[6].object = ELSE;
+        }
+        size_t n_records = trace->threads[1].n_records;
+        struct view view = view_of(trace);
+        private_mutex_waits_as_condition_waits(&view);
+        assert_int_equal(view.trace.threads[1].n_records, n_records);
+        assert_int_equal(view.trace.threads[0].n_records, 5);
+        view_free(&view);
+        trace_free(trace);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_wait_is_one_under_the_shared_mutex),
+        cmocka_unit_test(a_wait_that_the_program_ended_in_is_one_too),
+        cmocka_unit_test(what_is_more_than_a_relay_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

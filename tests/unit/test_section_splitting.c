@@ -1,0 +1,98 @@
+/* A mutex that is held through waits for one thing after another. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/rewrite/section_splitting.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK = 1, READY = 2, START = 3, DONE = 4, UNLOCK = 5 };
+
+static void call(struct trace *trace, const char *api, int line, uint64_t start_ns,
+                 uint64_t end_ns) {
+    uint64_t object = line == LOCK || line == UNLOCK ? MUTEX : CONDITION;
+    builder_record(trace, 0, api, start_ns, end_ns - start_ns, object,
+                   builder_context(trace, "start_and_await", line, "main", 100), 0);
+}
+
+static struct trace *new_trace(void) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    return trace;
+}
+
+/* Waits until all are ready, starts them, and waits until they are done unless they are. */
+static void race(struct trace *trace, uint64_t start_ns, int until, bool waits_again) {
+    call(trace, "pthread_mutex_lock", LOCK, start_ns, start_ns);
+    call(trace, "pthread_cond_wait", READY, start_ns + 10, start_ns + 100);
+    call(trace, "pthread_cond_broadcast", START, start_ns + 110, start_ns + 111);
+    if (waits_again)
+        call(trace, "pthread_cond_wait", until, start_ns + 120, start_ns + 200);
+    call(trace, "pthread_mutex_unlock", UNLOCK, start_ns + 210, start_ns + 210);
+}
+
+static void assert_calls(const struct view *view, size_t first, const enum api_op *calls,
+                         size_t n) {
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(trace_op(&view->trace.threads[0].records[first + i]), calls[i]);
+}
+
+static void waits_for_two_things_are_two_sections(void **state) {
+    (void)state;
+    const enum api_op calls[] = {OP_LOCK, OP_WAIT, OP_BROADCAST, OP_UNLOCK,
+                                 OP_LOCK, OP_WAIT, OP_UNLOCK};
+    struct trace *trace = new_trace();
+    race(trace, 1000, DONE, true);
+    struct view view = view_of(trace);
+    section_splitting_apply(&view);
+    assert_int_equal(view.trace.threads[0].n_records, 7);
+    assert_calls(&view, 0, calls, 7);
+    for (int i = 3; i <= 4; i++) {
+        const struct trace_record *shown = &view.trace.threads[0].records[i];
+        assert_true(shown->object == MUTEX && shown->start_ns == 1111 && shown->duration_ns == 0);
+        assert_int_equal(shown->context, trace->threads[0].records[2].context);
+    }
+    assert_int_equal(trace->threads[0].n_records, 5); /* as it was */
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void they_are_also_where_nobody_had_to_wait_again(void **state) {
+    (void)state;
+    const enum api_op calls[] = {OP_LOCK, OP_WAIT, OP_BROADCAST, OP_UNLOCK, OP_LOCK, OP_UNLOCK};
+    struct trace *trace = new_trace();
+    race(trace, 1000, DONE, true);
+    race(trace, 2000, DONE, false);
+    struct view view = view_of(trace);
+    section_splitting_apply(&view);
+    assert_int_equal(view.trace.threads[0].n_records, 7 + 6);
+    assert_calls(&view, 7, calls, 6);
+    view_free(&view);
+    trace_free(trace);
+}
+
+/* To wait again at the same place is to look again for the same thing. */
+static void waits_for_one_thing_stay_one_section(void **state) {
+    (void)state;
+    struct trace *trace = new_trace();
+    race(trace, 1000, READY, true);
+    race(trace, 2000, DONE, false);
+    struct view view = view_of(trace);
+    section_splitting_apply(&view);
+    assert_int_equal(view.trace.threads[0].n_records, 5 + 4);
+    view_free(&view);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_for_two_things_are_two_sections),
+        cmocka_unit_test(they_are_also_where_nobody_had_to_wait_again),
+        cmocka_unit_test(waits_for_one_thing_stay_one_section),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

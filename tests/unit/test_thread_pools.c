@@ -1,0 +1,239 @@
+/* Which pools follow the thread count, and how far, where a helper creates as many threads as its
+ * callers say. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "modelgen/events/peak_threads.h"
+#include "modelgen/modelgen.h"
+#include "tests/unit/trace_builder.h"
+
+enum { WORK_NS = 10000000, CALL_LINE = 50 };
+
+static char file[] = "t.c", helper[] = "run", caller[] = "main";
+
+/* For each of `sizes` main calls run(), on a line of its own, and that creates so many threads. The
+ * later, the more they compute. */
+static struct trace *trace_of(const int *sizes, int n_pools) {
+    struct trace *trace = builder_new(4);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint64_t end = 0;
+    for (int p = 0; p < n_pools; p++) {
+        uint32_t create = builder_context(trace, helper, 10, caller, CALL_LINE + p);
+        uint32_t join = builder_context(trace, helper, 12, caller, CALL_LINE + p);
+        uint64_t begin = end, first = trace->n_threads;
+        end += (uint64_t)(p + 1) * WORK_NS;
+        for (int t = 0; t < sizes[p]; t++) {
+            int thread = builder_thread(trace, "work", main_thread);
+            trace->threads[thread].creation_context = create;
+            builder_record(trace, main_thread, "pthread_create", begin, 0, 0, create, thread);
+            builder_slice(trace, thread, begin, end - 10);
+        }
+        for (int t = 0; t < sizes[p]; t++)
+            builder_record(trace, main_thread, "pthread_join", begin + 10, end - begin - 10, 0,
+                           join, (int)first + t);
+    }
+    builder_finish(trace, end);
+    for (size_t t = 1; t < trace->n_threads; t++) {
+        trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
+        trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
+    }
+    return trace;
+}
+
+/* The pools of the model are main and those of `sizes`, for which the source has these counts, in
+ * their order; the calls are filled in. */
+static struct model *model_of(const int *sizes, int n_pools, struct facts_count *counts) {
+    struct facts_place calls[4];
+    for (int p = 0; p < n_pools; p++) {
+        calls[p] = (struct facts_place){.file = file, .function = caller, .line = CALL_LINE + p};
+        counts[p].calls = &calls[p];
+        counts[p].n_calls = 1;
+    }
+    struct facts_creation creation = {.place = {.file = file, .function = helper, .line = 10},
+                                      .object = ON_THREAD,
+                                      .per_thread = true,
+                                      .n_counts = (size_t)n_pools,
+                                      .counts = counts};
+    struct facts facts = {.version = FACTS_VERSION, .n_creations = 1, .creations = &creation};
+    struct trace *trace = trace_of(sizes, n_pools);
+    struct model *model = builder_model(trace, &facts);
+    assert_int_equal(model->n_pools, 1 + n_pools);
+    for (int p = 0; p < n_pools; p++)
+        assert_int_equal(model->pools[1 + p].profiled_threads, sizes[p]);
+    return model;
+}
+
+static struct facts_count follows(int at_most, int at_least) {
+    return (struct facts_count){
+        .follows_threads = true, .factor = 1, .at_most = at_most, .at_least = at_least};
+}
+
+static struct facts_count one_of(int *numbers, size_t n, bool one_alone) {
+    return (struct facts_count){.one_of = numbers, .n_one_of = n, .one_alone = one_alone};
+}
+
+static void assert_pool(const struct model *model, int index, bool scales, int most, int least,
+                        const char *rule) {
+    const struct pool *pool = &model->pools[index];
+    assert_int_equal(pool->scales, scales);
+    assert_int_equal(pool->most_threads, most);
+    assert_int_equal(pool->least_threads, least);
+    if (!strstr(pool->rule, rule))
+        fail_msg("'%s' is not in '%s'", rule, pool->rule);
+}
+
+static void a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it(void **state) {
+    (void)state;
+    struct facts_count counts[] = {follows(3, 0), follows(0, 0), follows(0, 2)};
+    struct model *model = model_of((int[]){2, 2, 2}, 3, counts);
+    assert_pool(model, 1, true, 3, 0, "; at most 3 threads");
+    assert_pool(model, 2, true, 0, 0, "");
+    assert_pool(model, 3, true, 0, 2, "; at least 2 threads");
+    model_free(model);
+}
+
+/* Of 3 threads with 2 * N - 1 of them the thread count is 2, and so it is of 2 with N. */
+static void a_pool_may_be_a_formula_of_the_thread_count(void **state) {
+    (void)state;
+    struct facts_count counts[] = {follows(0, 0), follows(0, 0)};
+    counts[0].factor = 2;
+    counts[0].offset = -1;
+    struct model *model = model_of((int[]){3, 2}, 2, counts);
+    assert_pool(model, 1, true, 0, 0, "; 2 * N - 1 of them for --threads N");
+    assert_pool(model, 2, true, 0, 0, "");
+    assert_true(model->pools[1].asked_factor == 2 && model->pools[1].asked_offset == -1);
+    assert_true(model->pools[2].asked_factor == 0);
+    model_free(model);
+    model = model_of((int[]){4, 2}, 2, counts); /* the formula gives no even number */
+    assert_true(model->pools[1].asked_factor == 0);
+    model_free(model);
+}
+
+static void a_bound_that_was_met_explains_another_size(void **state) {
+    (void)state;
+    struct facts_count counts[] = {follows(0, 0), follows(2, 0)};
+    struct model *model = model_of((int[]){4, 2}, 2, counts);
+    assert_pool(model, 1, true, 0, 0, "");
+    assert_pool(model, 2, true, 2, 0, "; at most 2 threads");
+    model_free(model);
+    model = model_of((int[]){4, 3}, 2, counts); /* that the bound does not explain */
+    assert_pool(model, 2, false, 0, 0, "does not follow --threads");
+    model_free(model);
+}
+
+static void of_pools_with_bounds_the_largest_shows_the_thread_count(void **state) {
+    (void)state;
+    struct facts_count counts[] = {follows(3, 0), follows(2, 0)};
+    struct model *model = model_of((int[]){3, 2}, 2, counts);
+    assert_pool(model, 1, true, 3, 0, "");
+    assert_pool(model, 2, true, 2, 0, "");
+    model_free(model);
+}
+
+static void a_constant_stays_whatever_the_thread_count(void **state) {
+    (void)state;
+    int two[] = {2}, choice[] = {2, 3};
+    struct facts_count counts[] = {follows(0, 0), one_of(two, 1, false), one_of(choice, 2, true)};
+    struct model *model = model_of((int[]){2, 2, 2}, 3, counts);
+    assert_pool(model, 1, true, 0, 0, "");
+    assert_pool(model, 2, false, 0, 0, "(always 2 threads: main calls run with 2)");
+    assert_pool(model, 3, false, 0, 0,
+                "(always 2 threads: main calls run with 1 for one thread, else 2 or 3)");
+    model_free(model);
+}
+
+static void where_all_are_constant_one_of_them_is_the_thread_count(void **state) {
+    (void)state;
+    int two[] = {2};
+    struct facts_count counts[] = {one_of(two, 1, false), one_of(two, 1, false)};
+    struct model *model = model_of((int[]){2, 2}, 2, counts);
+    assert_pool(model, 1, true, 0, 0, "");
+    assert_pool(model, 2, true, 0, 0, "");
+    model_free(model);
+}
+
+static void a_constant_that_the_trace_refutes_is_not_believed(void **state) {
+    (void)state;
+    int three[] = {3};
+    struct facts_count counts[] = {follows(0, 0), one_of(three, 1, false)};
+    struct model *model = model_of((int[]){2, 2}, 2, counts);
+    assert_pool(model, 2, true, 0, 0, "");
+    model_free(model);
+}
+
+static void one_thread_does_not_show_how_many_more_there_are(void **state) {
+    (void)state;
+    int choice[] = {2, 3};
+    struct facts_count counts[] = {follows(0, 0), one_of(choice, 2, true)};
+    struct model *model = model_of((int[]){1, 1}, 2, counts);
+    assert_int_equal(model->pools[2].most_threads, model->pools[2].scales ? 3 : 0);
+    model_free(model);
+}
+
+/* Three threads at a time, for 100 us, again and again; main joins them before it goes on. */
+static void short_rounds_are_no_larger_pool(void **state) {
+    (void)state;
+    enum { ROUNDS = 2, EACH = 3, ROUND_NS = 300000 };
+    struct trace *trace = builder_new(4);
+    int main_thread = builder_thread(trace, "main", -1);
+    uint32_t create = builder_context(trace, helper, 10, caller, CALL_LINE);
+    uint32_t join = builder_context(trace, helper, 12, caller, CALL_LINE);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t begin = (uint64_t)round * ROUND_NS;
+        int first = (int)trace->n_threads;
+        for (int t = 0; t < EACH; t++) {
+            int thread = builder_thread(trace, "work", main_thread);
+            trace->threads[thread].creation_context = create;
+            builder_record(trace, main_thread, "pthread_create", begin, 0, 0, create, thread);
+            builder_slice(trace, thread, begin + 10, begin + 100000);
+        }
+        for (int t = 0; t < EACH; t++)
+            builder_record(trace, main_thread, "pthread_join", begin + 110000, 10, 0, join,
+                           first + t);
+    }
+    builder_finish(trace, ROUNDS * ROUND_NS);
+    for (size_t t = 1; t < trace->n_threads; t++) {
+        trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
+        trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
+    }
+    struct model *model = builder_model(trace, NULL);
+    assert_int_equal(model->n_pools, 2);
+    assert_int_equal(model->pools[1].profiled_threads, EACH);
+    model_free(model);
+}
+
+/* Threads that end at the moment when another one starts are not there with it. */
+static void who_lives_at_one_time_is_counted(void **state) {
+    (void)state;
+    struct trace_thread threads[] = {
+        {.start_ns = 0, .end_ns = 10},  {.start_ns = 10, .end_ns = 30},
+        {.start_ns = 20, .end_ns = 40}, {.start_ns = 25, .end_ns = 28},
+        {.start_ns = 50, .end_ns = 50}, {.start_ns = 50, .end_ns = 50}};
+    const struct trace trace = {.threads = threads, .n_threads = 6};
+    const size_t all[] = {5, 3, 1, 0, 2, 4}, some[] = {0, 1};
+    assert_int_equal(peak_threads(&trace, all, 6), 3);
+    assert_int_equal(peak_threads(&trace, some, 2), 1);
+    assert_int_equal(peak_threads(&trace, all, 0), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_follows_the_thread_count_as_far_as_its_caller_lets_it),
+        cmocka_unit_test(a_pool_may_be_a_formula_of_the_thread_count),
+        cmocka_unit_test(a_bound_that_was_met_explains_another_size),
+        cmocka_unit_test(of_pools_with_bounds_the_largest_shows_the_thread_count),
+        cmocka_unit_test(a_constant_stays_whatever_the_thread_count),
+        cmocka_unit_test(where_all_are_constant_one_of_them_is_the_thread_count),
+        cmocka_unit_test(a_constant_that_the_trace_refutes_is_not_believed),
+        cmocka_unit_test(one_thread_does_not_show_how_many_more_there_are),
+        cmocka_unit_test(short_rounds_are_no_larger_pool),
+        cmocka_unit_test(who_lives_at_one_time_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
