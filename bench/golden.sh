@@ -31,7 +31,7 @@ tries=${TRIES:-3}
 diff_lines=${DIFF_LINES:-20}
 labels=$root/tests/monitors/labels.csv
 # Programs are compiled and run here, so that no recording tells of a checkout.
-neutral=/tmp/persik-golden
+neutral=/tmp/persik-recording
 remove_at_exit=()
 trap '[ "${#remove_at_exit[@]}" = 0 ] || rm -rf "${remove_at_exit[@]}"' EXIT
 
@@ -64,6 +64,7 @@ begin_recording() {
     cp "$(dirname "$persik")"/{persik,persik-analyze,libpersik-probe.so} "$neutral"
     strip --strip-debug "$neutral/libpersik-probe.so"
     persik=$neutral/persik
+    export OMP_WAIT_POLICY=passive # where others compute, a team that spins takes seconds for milliseconds
     cd "$neutral"
 }
 
@@ -180,7 +181,8 @@ model_of() {
         verdicts "$1/model.json" | sed "s|^|${1#"$models/"}: |" >"$1.verdicts"
         predictions "$1" >"$1.predictions"
     fi
-    [ "$status" = 0 ] || { echo "exit status $status" && sed "s|$1/||g" "$1.errors"; } >>"$1.model"
+    [ "$status" = 0 ] || echo "exit status $status" >>"$1.model"
+    [ -s "$1/model.json" ] || sed "s|$1/||g" "$1.errors" >>"$1.model" # why there is none
     rm -r "$1" "$1.errors"
 }
 
@@ -296,7 +298,7 @@ keep() {
         ! tells_of "$name" >&2 || fail "$name: these are of this machine: record it anew"
         rm -rf "${kept:?}/$name"
         mkdir -p "$kept/$name"
-        find "$golden/$name" -maxdepth 1 -type f -exec cp -t "$kept/$name" {} +
+        find "$golden/$name" -maxdepth 1 -type f -exec install -m 644 -t "$kept/$name" {} +
     done
     folder=$kept
     accept "$@"
