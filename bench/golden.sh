@@ -138,6 +138,7 @@ record_one() {
 
 record() {
     local name failed=() new=() built_persik=$persik
+    folder=$golden
     need_persik
     begin_recording
     for name; do

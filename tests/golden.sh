@@ -6,6 +6,7 @@
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 export PERSIK_BUILD="$build"
+unset PERSIK
 golden=$root/bench/golden.sh
 
 [ -z "${UPDATE:-}" ] || "$golden" accept --kept >&2 || exit 1
