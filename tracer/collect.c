@@ -271,8 +271,9 @@ static char **environment_with(char *const *variables) {
 
 static void drain_ftrace(void *context, uint64_t complete_ns) {
     struct collection *collection = context;
-    sched_settle(&collection->sched, complete_ns); /* the handlers below ask whose a thread is */
+    sched_settle(&collection->sched, 0); /* the handlers below ask whose a thread is */
     ftrace_drain(collection->ftrace);
+    sched_settle(&collection->sched, complete_ns); /* wake-ups come before the end of the woken */
 }
 
 /* From these shares of the machine's time on it is worth a line. */
