@@ -84,7 +84,8 @@ static int simulate(const struct model *model, const struct sim_config *base,
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
-        const struct uncertainty uncertainty = uncertainty_find(model, prediction);
+        const struct uncertainty uncertainty =
+            uncertainty_find(model, prediction->pool_threads, prediction->cores);
         if (!prediction->no_figures)
             prediction->no_figures = uncertainty_refuse(&uncertainty);
     }

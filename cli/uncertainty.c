@@ -99,31 +99,29 @@ static double confidence_of(const struct pool *pool) {
 }
 
 /* The worst of the pools whose threads are others than recorded. */
-static double doubt_of_rules(const struct model *model, const struct prediction *prediction) {
+static double doubt_of_rules(const struct model *model, const int *pool_threads) {
     double worst = 0;
     for (size_t p = 0; p < model->n_pools; p++) {
         const struct pool *pool = &model->pools[p];
         if (pool->scales)
             worst = fmax(worst, (1 - confidence_of(pool)) *
-                                    distance(prediction->pool_threads[p], pool->profiled_threads));
+                                    distance(pool_threads[p], pool->profiled_threads));
     }
     return RULES * worst / M_LN2;
 }
 
-struct uncertainty uncertainty_find(const struct model *model,
-                                    const struct prediction *prediction) {
+struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores) {
     double threads = 0;
     for (size_t p = 0; p < model->n_pools; p++)
-        threads =
-            fmax(threads, distance(prediction->pool_threads[p], model->pools[p].profiled_threads));
+        threads = fmax(threads, distance(pool_threads[p], model->pools[p].profiled_threads));
     return (struct uncertainty){
         .machine = MACHINE,
         .self_check = self_check(model),
         .spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD),
-        .rules = doubt_of_rules(model, prediction),
+        .rules = doubt_of_rules(model, pool_threads),
         .not_modelled = not_modelled(model),
         .threads = THREADS * threads,
-        .cores = CORES * distance(prediction->cores, model->machine.cores),
+        .cores = CORES * distance(cores, model->machine.cores),
     };
 }
 

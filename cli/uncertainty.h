@@ -10,7 +10,8 @@
 
 #include <jansson.h>
 
-#include "cli/prediction.h"
+#include "formats/model.h"
+#include "simulator/simulator.h"
 
 /* All are shares: 0.02 is 2 %. */
 struct uncertainty {
@@ -23,8 +24,9 @@ struct uncertainty {
     double cores;        /* ... and of cores */
 };
 
-/* Of the prediction; its pools may have been told another rule since the model was built. */
-struct uncertainty uncertainty_find(const struct model *model, const struct prediction *prediction);
+/* Of a prediction for so many threads in each pool of the model, which may have been told another
+ * rule since it was built, and so many cores. */
+struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores);
 
 /* The half-width, in parts of a predicted time or rate. */
 double uncertainty_share(const struct uncertainty *uncertainty);

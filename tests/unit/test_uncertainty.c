@@ -38,8 +38,7 @@ static struct model good_model(void) {
 
 static double share_of(const struct model *model, int n_threads, int cores) {
     threads = n_threads;
-    const struct prediction prediction = {.cores = cores, .pool_threads = &threads};
-    const struct uncertainty parts = uncertainty_find(model, &prediction);
+    const struct uncertainty parts = uncertainty_find(model, &threads, cores);
     return uncertainty_share(&parts);
 }
 
@@ -90,12 +89,11 @@ static void a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause(void **
     (void)state;
     struct model model = good_model();
     threads = 4;
-    const struct prediction prediction = {.cores = 2, .pool_threads = &threads};
-    struct uncertainty parts = uncertainty_find(&model, &prediction);
+    struct uncertainty parts = uncertainty_find(&model, &threads, 2);
     assert_null(uncertainty_refuse(&parts));
     checks[0].simulated = 5;
     checks[2].simulated = 4.5;
-    parts = uncertainty_find(&model, &prediction);
+    parts = uncertainty_find(&model, &threads, 2);
     char *reason = uncertainty_refuse(&parts);
     assert_non_null(reason);
     assert_non_null(strstr(reason, "misses its own recorded run by 50 %"));
