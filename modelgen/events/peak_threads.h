@@ -1,4 +1,4 @@
-/* How many threads live at one time. */
+/* How many threads live at one time, from when they are made until they end. */
 #ifndef PERSIK_MODELGEN_EVENTS_PEAK_THREADS_H
 #define PERSIK_MODELGEN_EVENTS_PEAK_THREADS_H
 
