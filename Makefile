@@ -107,7 +107,7 @@ $(B)/persik: $(B)/cli/main.o $(ARCHIVES)
 # Injected into other people's programs: no sanitizer, few dependencies, only the interposed names
 # visible. No vector registers: programs that call with a misaligned stack (hand-written assembly) get
 # away with it elsewhere.
-$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h formats/*.h formats/*.def model/*.h host/*.h)
+$(B)/libpersik-probe.so: $(PROBE_SRC) $(PROBE_ASM) $(wildcard tracer/probe/*.h tracer/*.h base/*.h formats/*.h formats/*.def model/*.h host/*.h)
 	@mkdir -p $(@D)
 	@echo "PROBE $@"
 	@$(CC) $(CPPFLAGS) -std=c17 -g -O2 $(WARN) -mgeneral-regs-only -fPIC -shared \

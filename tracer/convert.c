@@ -32,7 +32,8 @@ struct converter {
         size_t count, capacity;
         struct trace_value *items;
     } values;
-    uint64_t cut; /* calls with other calls inside them */
+    uint64_t cut;      /* calls with other calls inside them */
+    size_t n_unmapped; /* images of which no file with code is known */
 };
 
 /* Numbers of one image -> numbers of the trace. */
@@ -454,6 +455,10 @@ static int compare_values(const void *a, const void *b) {
 
 static void convert_image(struct converter *converter, struct image *image) {
     struct error error;
+    if (image->maps[0] == '\0') { /* the others took all places in the segment's table */
+        converter->n_unmapped++;
+        return;
+    }
     struct symbols *symbols = symbols_open(image->maps, &error);
     if (!symbols) {
         lacks_add(converter->lacks, "process %d: %s", image->process.pid, error.text);
@@ -521,6 +526,11 @@ void convert(struct trace *trace, const struct convert_input *input, struct lack
             convert_image(&converter, &input->images->items[i]);
     if (input->images->unseen > 0)
         lacks_add(lacks, "%u processes more: %u at most", input->images->unseen, RAW_MAX_IMAGES);
+    if (converter.n_unmapped > 0)
+        lacks_add(lacks,
+                  "%zu processes: the segment has room for %u files with code, which earlier ones "
+                  "took",
+                  converter.n_unmapped, RAW_MAX_MODULES);
     trace->meta.loss = find_loss(input);
     end_process(&converter);
     if (input->requests)

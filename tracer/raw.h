@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define RAW_MAGIC      0x4b49535245505752ull
-#define RAW_VERSION    2
+#define RAW_VERSION    3
 #define RAW_SEGMENT    "segment"
 #define RAW_RECORDS    "records"
 #define RAW_MAX_DEPTH  16
@@ -33,7 +33,7 @@
  * cores; many small ones rather than few large ones, for a program may have thousands of threads.
  */
 #define RAW_MAX_IMAGES    1024u
-#define RAW_MAX_MODULES   512u
+#define RAW_MAX_MODULES   4096u
 #define RAW_MAX_CONTEXTS  (1u << 15)
 #define RAW_CONTEXT_SLOTS (2 * RAW_MAX_CONTEXTS)
 #define RAW_MAX_CHUNKS    3072u

@@ -72,8 +72,8 @@ perl -e '
         print pack("QQQLl", $start, $duration | $api << 48, $object | $flags << 48, $context, $value);
     }
     print pack("LLLCCCC", 2, 2, 2, 2, 2, 2, 12);
-    print pack("LLllLLQQQQQ", 2, 1, 100, 1, 0, 2, 10, 90000, 0, 9000, 18000);
-    print pack("LLllLLQQQQQ", 2, 5, 101, 100, 0, 1, 50000, 80000, 3, 9000, 18000);
+    print pack("LLllLLQQQQQ", 3, 1, 100, 1, 0, 2, 10, 90000, 0, 9000, 18000);
+    print pack("LLllLLQQQQQ", 3, 5, 101, 100, 0, 1, 50000, 80000, 3, 9000, 18000);
     print pack("QQLLa488", 0x1000, 0x9000, 0, 0, "/bin/true");
     print pack("QQLLa488", 0x10000, 0x90000, 0, 0, "/nowhere/libq.so");
     print pack("LLQ16", 2, 0, 0x1100, 0x1200, (0) x 14), pack("LLQ16", 1, 0, 0x11000, (0) x 15);
