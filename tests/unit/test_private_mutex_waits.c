@@ -14,7 +14,7 @@ enum { SHARED = 0x1000, OWN = 0x2000, CONDITION = 0x3000, ELSE = 0x4000 };
 
 static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
                  uint64_t end_ns, uint64_t object) {
-    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, TRACE_NO_CONTEXT, 0);
+    builder_call(trace, thread, api, start_ns, end_ns, object, TRACE_NO_CONTEXT);
 }
 
 /* The worker finds nothing, waits from 130 to 500, and takes the shared mutex again at 520. Main
@@ -70,7 +70,7 @@ static void a_wait_that_the_program_ended_in_is_one_too(void **state) {
     call(trace, idle, "pthread_mutex_lock", 210, 210, OWN);
     call(trace, idle, "pthread_mutex_unlock", 220, 220, SHARED);
     call(trace, idle, "pthread_cond_wait", 230, 900, CONDITION);
-    trace->threads[idle].records[3].flags |= TRACE_UNFINISHED;
+    builder_unfinished(trace, idle);
     struct view view = view_of(trace);
     private_mutex_waits_as_condition_waits(&view);
     assert_int_equal(view.trace.threads[idle].n_records, 2);

@@ -15,8 +15,8 @@ enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK = 1, READY = 2, START = 3, DONE 
 static void call(struct trace *trace, const char *api, int line, uint64_t start_ns,
                  uint64_t end_ns) {
     uint64_t object = line == LOCK || line == UNLOCK ? MUTEX : CONDITION;
-    builder_record(trace, 0, api, start_ns, end_ns - start_ns, object,
-                   builder_context(trace, "start_and_await", line, "main", 100), 0);
+    builder_call(trace, 0, api, start_ns, end_ns, object,
+                 builder_context(trace, "start_and_await", line, "main", 100));
 }
 
 static struct trace *new_trace(void) {
