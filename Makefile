@@ -171,7 +171,7 @@ $(B)/fuzz/fuzz-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/libpers
 	@mkdir -p $(@D)
 	@echo "FUZZ  $@"
 	@$(CC) -fsanitize=fuzzer,address,undefined $^ $(LDLIBS) -o $@
-.SECONDARY: $(FUZZ_OBJ)
+.SECONDARY: $(FUZZ_OBJ) $(TEST_HELP_OBJ)
 mutators: $(READERS:%=$(B)/fuzz/mutate-%)
 fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
 
