@@ -151,6 +151,17 @@ static void commands_of_several_givers_are_no_mailboxes(void **state) {
     trace_free(trace);
 }
 
+/* A helper tells the creator something by the semaphore by which it hears of the workers. */
+static void news_of_somebody_else_too_are_no_mailboxes(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_commands(WORKERS, ROUNDS);
+    int helper = builder_thread(trace, "helper", MAIN);
+    uint64_t at = (ROUNDS + 1) * ROUND_NS;
+    call(trace, helper, "sem_post", at, at, DONE, 50);
+    assert_stays(trace, NULL);
+    trace_free(trace);
+}
+
 /* The first worker gets its next command while the second one is still busy: it matters which of
  * them is done. */
 static void commands_that_do_not_go_in_rounds_stay(void **state) {
@@ -181,6 +192,14 @@ static void a_second_command_before_the_first_was_taken_is_no_mailboxs(void **st
     trace_free(trace);
 }
 
+static void all_threads_that_are_created_alike_must_have_a_mailbox(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_commands(WORKERS, ROUNDS);
+    builder_thread(trace, "worker", MAIN);
+    assert_stays(trace, NULL);
+    trace_free(trace);
+}
+
 static void few_commands_prove_nothing(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands(WORKERS, 3);
@@ -207,6 +226,8 @@ static void one_worker_is_a_group_unless_the_source_knows_better(void **state) {
     view = shown(trace, &facts);
     assert_int_equal(count_shown(&view, MAIN, ROLE_put), 2 * ROUNDS);
     view_free(&view);
+    creation.place.line++; /* creates other threads */
+    assert_stays(trace, &facts);
     trace_free(trace);
 }
 
@@ -216,8 +237,10 @@ int main(void) {
         cmocka_unit_test(commands_that_nobody_waits_for_are_the_end),
         cmocka_unit_test(a_worker_that_still_waits_at_the_end_waits_at_the_queue),
         cmocka_unit_test(commands_of_several_givers_are_no_mailboxes),
+        cmocka_unit_test(news_of_somebody_else_too_are_no_mailboxes),
         cmocka_unit_test(commands_that_do_not_go_in_rounds_stay),
         cmocka_unit_test(a_second_command_before_the_first_was_taken_is_no_mailboxs),
+        cmocka_unit_test(all_threads_that_are_created_alike_must_have_a_mailbox),
         cmocka_unit_test(few_commands_prove_nothing),
         cmocka_unit_test(one_worker_is_a_group_unless_the_source_knows_better),
     };

@@ -120,6 +120,29 @@ static void threads_that_are_created_alike_wait_at_one_semaphore(void **state) {
     trace_free(trace);
 }
 
+/* The wait is over at once: the signal was there before it began. */
+static struct trace *wait_for_what_is_there(int sender) {
+    struct trace *trace = builder_new_with_workers(2);
+    send_to_thread(trace, sender, MAIN, BEGINS - 500);
+    builder_record(trace, MAIN, "sigsuspend", BEGINS, 100, 0, TRACE_NO_CONTEXT, -1);
+    return trace;
+}
+
+static void a_signal_that_was_there_already_ends_a_short_wait(void **state) {
+    (void)state;
+    struct trace *trace = wait_for_what_is_there(SENDER);
+    struct view view = view_of(trace);
+    signals_as_permits(&view);
+    assert_permit(shown_call(&view, SENDER, 0), shown_call(&view, MAIN, 0));
+    view_free(&view);
+    trace_free(trace);
+}
+
+static void a_signal_that_a_thread_sent_itself_is_nobodys(void **state) {
+    (void)state;
+    assert_stays(wait_for_what_is_there(MAIN));
+}
+
 static void one_signal_ends_one_wait(void **state) {
     (void)state;
     struct trace *trace = waiting_main();
@@ -177,6 +200,8 @@ int main(void) {
         cmocka_unit_test(of_two_signals_the_later_one_ended_the_wait),
         cmocka_unit_test(a_signal_after_the_wake_up_did_not_end_the_wait),
         cmocka_unit_test(threads_that_are_created_alike_wait_at_one_semaphore),
+        cmocka_unit_test(a_signal_that_was_there_already_ends_a_short_wait),
+        cmocka_unit_test(a_signal_that_a_thread_sent_itself_is_nobodys),
         cmocka_unit_test(one_signal_ends_one_wait),
         cmocka_unit_test(what_comes_from_elsewhere_stays_a_wait_for_a_time),
         cmocka_unit_test(a_signal_to_somebody_else_or_too_late_ends_no_wait),

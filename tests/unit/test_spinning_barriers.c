@@ -115,11 +115,35 @@ static void few_meetings_prove_nothing(void **state) {
     trace_free(trace);
 }
 
-/* Main takes the mutex at a place where nobody arrives: it is about more than meetings. */
+/* Another thread takes the mutex at a place where nobody arrives: it is about more than meetings.
+ */
 static void a_mutex_that_is_used_otherwise_too_is_no_barrier(void **state) {
     (void)state;
     struct trace *trace = rounds_of_meetings(ROUNDS, -1);
-    section(trace, 0, RESETS, begin_of(ROUNDS) - 100);
+    int helper = builder_thread(trace, "helper", 0);
+    section(trace, helper, RESETS, begin_of(ROUNDS) - 100);
+    assert_stays(trace);
+    trace_free(trace);
+}
+
+static void a_visit_that_nobody_else_makes_was_at_no_barrier(void **state) {
+    (void)state;
+    struct trace *trace = rounds_of_meetings(ROUNDS, -1);
+    visit(trace, begin_of(ROUNDS), STAY_NS);
+    assert_stays(trace);
+    trace_free(trace);
+}
+
+/* Both are always there at once, but the last one stays on for as long as the first one: nobody
+ * was waiting for it. */
+static void visits_that_only_overlap_are_no_meetings(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(PARTIES);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        visit(trace, begin_of(round), LATE_NS);
+        section(trace, LAST, ARRIVES, begin_of(round) + STAY_NS);
+        section(trace, LAST, LOOKS, begin_of(round) + STAY_NS + LATE_NS);
+    }
     assert_stays(trace);
     trace_free(trace);
 }
@@ -164,6 +188,8 @@ int main(void) {
         cmocka_unit_test(whoever_leaves_before_the_last_has_come_was_at_no_barrier),
         cmocka_unit_test(few_meetings_prove_nothing),
         cmocka_unit_test(a_mutex_that_is_used_otherwise_too_is_no_barrier),
+        cmocka_unit_test(a_visit_that_nobody_else_makes_was_at_no_barrier),
+        cmocka_unit_test(visits_that_only_overlap_are_no_meetings),
         cmocka_unit_test(visits_that_are_one_section_are_left_to_others),
         cmocka_unit_test(a_thread_that_still_visits_at_the_end_makes_it_no_barrier),
     };
