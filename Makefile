@@ -53,6 +53,8 @@ SIM_SRC   := $(wildcard base/*.c model/*.c formats/model*.c formats/json_input.c
 CLI_SRC   := $(filter-out cli/main.c,$(wildcard cli/*.c))
 ANALYZE_SRC := $(wildcard static-analyzer/*.cpp)
 TEST_SRC  := $(wildcard tests/unit/test_*.c)
+# What unit tests share: the other sources there.
+TEST_HELP_SRC := $(filter-out $(TEST_SRC),$(wildcard tests/unit/*.c))
 SAMPLES   := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard samples/*/*.c)))))
 SAMPLE_SRC := $(wildcard samples/*/*.c)
 CORPUS_C  := $(wildcard tests/monitors/*.c tests/monitors/*.cpp)
@@ -70,6 +72,7 @@ CLI_OBJ   := $(CLI_SRC:%.c=$(B)/%.o)
 READER_OBJ := $(READER_SRC:%.c=$(B)/%.o)
 FUZZ_OBJ  := $(FUZZ_SRC:%.c=$(B)/%.o)
 ANALYZE_OBJ := $(ANALYZE_SRC:%.cpp=$(B)/%.o)
+TEST_HELP_OBJ := $(TEST_HELP_SRC:%.c=$(B)/%.o)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
@@ -146,10 +149,10 @@ monitors: $(CORPUS) ## the labelled corpus of hand-made synchronisation
 
 # ---- tests and measurements ----
 
-$(B)/tests/%: tests/unit/%.c $(ARCHIVES)
+$(B)/tests/%: tests/unit/%.c $(TEST_HELP_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	@echo "TEST  $@"
-	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(ARCHIVES) $(LDLIBS) -lcmocka -o $@
+	@$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP $(LDFLAGS) $< $(TEST_HELP_OBJ) $(ARCHIVES) $(LDLIBS) -lcmocka -o $@
 tests: $(TESTS) ## the unit tests, not run
 
 check: ## install what is missing, build, run every test; ends with the count line
@@ -168,7 +171,7 @@ $(B)/fuzz/fuzz-%: $(B)/tests/fuzz/target_%.o $(B)/tests/fuzz/fuzz.o $(B)/libpers
 	@mkdir -p $(@D)
 	@echo "FUZZ  $@"
 	@$(CC) -fsanitize=fuzzer,address,undefined $^ $(LDLIBS) -o $@
-.SECONDARY: $(FUZZ_OBJ)
+.SECONDARY: $(FUZZ_OBJ) $(TEST_HELP_OBJ)
 mutators: $(READERS:%=$(B)/fuzz/mutate-%)
 fuzzers: $(READERS:%=$(B)/fuzz/fuzz-%)
 
@@ -195,7 +198,7 @@ bench: all ## the accuracy and cost measurements of docs/accuracy.md
 # ---- source checks ----
 
 C_FILES   := $(wildcard $(addsuffix /*.[ch],$(STAGES) cli)) $(wildcard tracer/probe/*.[ch]) \
-             $(TEST_SRC) $(wildcard tests/unit/*.h) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
+             $(wildcard tests/unit/*.[ch]) $(FUZZ_SRC) $(wildcard tests/fuzz/*.h) $(SAMPLE_SRC) $(wildcard samples/*/*.h) \
              $(CORPUS_C) $(CORPUS_H)
 CXX_FILES := $(wildcard static-analyzer/*.cpp static-analyzer/*.h)
 
@@ -213,7 +216,7 @@ compile_entry = printf '%s{"directory":"%s","file":"%s","command":"%s -c %s"}\n'
                 "$$sep" "$(CURDIR)" "$$f" "$(1)" "$$f"; sep=,
 compile_commands.json: ## for clang-tidy, clangd and persik analyze
 	@{ sep=; echo '['; \
-	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC); do \
+	  for f in $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(TEST_HELP_SRC) $(FUZZ_SRC); do \
 	    $(call compile_entry,$(CC) $(CPPFLAGS) -DPERSIK_VERSION='\\\"$(VERSION)\\\"' $(CFLAGS)); done; \
 	  for f in $(SAMPLE_SRC); do $(call compile_entry,$(CC) -std=c11 -g -O2 $(WARN)); done; \
 	  for f in $(ANALYZE_SRC); do $(call compile_entry,$(CXX) $(CXXFLAGS_IN_JSON)); done; \
@@ -221,7 +224,7 @@ compile_commands.json: ## for clang-tidy, clangd and persik analyze
 
 # Following all paths through a function takes clang-analyzer ten times as long as all other checks together:
 # tidy-quick leaves it out.
-TIDY_SRC  := $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(FUZZ_SRC) $(SAMPLE_SRC) $(ANALYZE_SRC)
+TIDY_SRC  := $(LIB_SRC) cli/main.c $(CLI_SRC) $(PROBE_SRC) $(TEST_SRC) $(TEST_HELP_SRC) $(FUZZ_SRC) $(SAMPLE_SRC) $(ANALYZE_SRC)
 run_tidy   = @printf '%s\n' $(TIDY_SRC) | xargs -P $(JOBS) -n 1 $(CLANG_TIDY) --quiet -p . \
              --extra-arg=-Wno-unknown-attributes --extra-arg=-Wno-ignored-attributes \
              --extra-arg=-Wno-unknown-pragmas $(1)
@@ -259,4 +262,4 @@ uninstall: ## removes what install put there
 clean: ## removes build/
 	rm -rf build compile_commands.json
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)
+-include $(LIB_OBJ:.o=.d) $(TEST_HELP_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(FUZZ_OBJ:.o=.d) $(B)/cli/main.d $(ANALYZE_OBJ:.o=.d) $(TESTS:=.d)

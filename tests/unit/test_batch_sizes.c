@@ -13,34 +13,21 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, SITE = 200, OTHER_SITE = 300 };
 
-static const int no_pools[BUILDER_THREADS];
-
 static uint64_t which; /* of the mutexes that are alike */
 
 /* A critical section of a function called at a site; waits until `woken` (0: not at all). */
 static void section(struct trace *trace, int thread, const char *function, int line, int site,
                     uint64_t start, uint64_t woken, bool signals) {
-    uint64_t end = woken ? woken + 1 : start + 3;
-    const char *caller = thread ? "worker" : "main";
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX + which,
-                   builder_context(trace, function, line, caller, site), 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1,
-                       CONDITION + which, builder_context(trace, function, line + 1, caller, site),
-                       0);
-    if (signals)
-        builder_record(trace, thread, "pthread_cond_signal", end - 1, 0, CONDITION + which,
-                       builder_context(trace, function, line + 2, caller, site), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX + which,
-                   builder_context(trace, function, line + 3, caller, site), 0);
-}
-
-static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
-    builder_thread(trace, "main", -1);
-    builder_thread(trace, "worker", 0);
-    builder_thread(trace, "worker", 0);
-    return trace;
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = line,
+                                             .caller = thread ? "worker" : "main",
+                                             .caller_line = site,
+                                             .mutex = MUTEX + which,
+                                             .start_ns = start,
+                                             .waits_for = woken ? CONDITION + which : 0,
+                                             .woken_ns = woken,
+                                             .signals_after = signals ? CONDITION + which : 0});
 }
 
 /* Main says how many parts are to come, the workers finish one after the other, and the last one
@@ -61,7 +48,7 @@ static uint64_t add_round(struct trace *trace, int site, int parts, bool late, u
 /* The traces all do; what a test has chosen ends with it. */
 static struct monitors find(const struct trace *trace, struct sections *sections) {
     which = 0;
-    *sections = sections_find(trace, no_pools);
+    *sections = sections_find(trace, builder_no_pools);
     return monitors_find(trace, sections, NULL, NULL);
 }
 
@@ -80,7 +67,7 @@ static const struct section_class *class_at_site(const struct trace *trace,
 
 static void how_much_a_call_site_adds_at_once_follows_from_what_is_used_up(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t at = 1000;
     for (int round = 0; round < 30; round++) {
         at = add_round(trace, SITE, 3, round % 4 == 0, at);
@@ -109,7 +96,7 @@ static void how_much_a_call_site_adds_at_once_follows_from_what_is_used_up(void 
 
 static void a_call_site_that_adds_now_more_now_less_has_no_amount(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t at = 1000;
     for (int round = 0; round < 24; round++)
         at = add_round(trace, SITE, round % 3 == 0 ? 2 : 15, round % 4 == 0, at);
@@ -126,7 +113,7 @@ static void a_call_site_that_adds_now_more_now_less_has_no_amount(void **state) 
 
 static void objects_in_use_one_after_the_other_are_as_good_as_one(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t at = 1000;
     for (int round = 0; round < 30; round++) {
         which = 0x100 * (uint64_t)(round % 4);
@@ -147,7 +134,7 @@ static void objects_in_use_one_after_the_other_are_as_good_as_one(void **state) 
 /* The worker finishes first what it got last. */
 static void objects_in_use_side_by_side_are_not_one(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t at = 1000;
     for (int round = 0; round < 30; round++, at += 500) {
         which = 0x100;
@@ -177,7 +164,7 @@ static void objects_in_use_side_by_side_are_not_one(void **state) {
 /* Somebody takes one at a time of what is put there in rows of two or of five. */
 static void what_takers_find_in_rows_follows_from_when_they_found_nothing(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t at = 1000;
     for (int round = 0; round < 24; round++) {
         bool is_long = round % 2 == 0 || round % 5 == 0;

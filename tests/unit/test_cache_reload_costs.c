@@ -29,10 +29,7 @@ struct story {
 };
 
 static struct story begin_story(void) {
-    struct story story = {.trace = builder_new(2), .random = 1};
-    builder_thread(story.trace, "main", -1);
-    builder_thread(story.trace, "worker", 0);
-    story.trace->evictions = memory_alloc(BUILDER_RECORDS, sizeof *story.trace->evictions);
+    struct story story = {.trace = builder_new_with_workers(1), .random = 1};
     return story;
 }
 
@@ -50,12 +47,11 @@ static uint64_t any(struct story *story, uint64_t below) {
 
 static void evict(struct story *story, enum trace_eviction_kind kind, uint64_t ns) {
     builder_run(story->trace, WORKER, story->cpu, 0, story->on_ns, story->now_ns, true);
-    story->trace->evictions[story->trace->n_evictions++] =
-        (struct trace_eviction){.from_ns = story->now_ns,
-                                .to_ns = story->now_ns + ns,
-                                .planned_ns = ns,
-                                .cpu = story->cpu,
-                                .kind = kind};
+    builder_eviction(story->trace, (struct trace_eviction){.from_ns = story->now_ns,
+                                                           .to_ns = story->now_ns + ns,
+                                                           .planned_ns = ns,
+                                                           .cpu = story->cpu,
+                                                           .kind = kind});
     story->now_ns += ns;
     story->on_ns = story->now_ns;
 }
@@ -142,12 +138,11 @@ static void leave(struct sharing *all) {
 static void note(struct sharing *all, enum trace_eviction_kind kind, uint64_t from_ns,
                  double survived) {
     bool holds = kind == EVICTION_HOLD;
-    all->trace->evictions[all->trace->n_evictions++] =
-        (struct trace_eviction){.from_ns = from_ns,
-                                .to_ns = from_ns + (holds ? 4 * MS : 0),
-                                .planned_ns = holds ? 4 * MS : 0,
-                                .survived = survived,
-                                .kind = kind};
+    builder_eviction(all->trace, (struct trace_eviction){.from_ns = from_ns,
+                                                         .to_ns = from_ns + (holds ? 4 * MS : 0),
+                                                         .planned_ns = holds ? 4 * MS : 0,
+                                                         .survived = survived,
+                                                         .kind = kind});
 }
 
 /* Turns of 4 ms, which cost `turn_cost_ns`. In every third to fifth the core is taken for
@@ -161,7 +156,6 @@ static struct trace *shared_run(uint64_t cost_ns, uint64_t turn_cost_ns, uint64_
         builder_thread(all.trace, "worker", 0);
         all.left_ns[t] = 3 * MS;
     }
-    all.trace->evictions = memory_alloc(BUILDER_RECORDS, sizeof *all.trace->evictions);
     uint64_t next = 3;
     for (uint64_t turn = 0; turn < 2000; turn++) {
         uint64_t before_ns = any(&random, 4 * MS);

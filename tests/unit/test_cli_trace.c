@@ -13,55 +13,33 @@
 
 #include "cli/chrome.h"
 #include "cli/tally.h"
+#include "tests/unit/trace_builder.h"
 
 /* Two threads; mutex 1 is locked by both, mutex 2 and descriptor 2 are different things. */
-static struct trace_frame frames[] = {
-    {.function = "worker", .file = "/src/a.c", .line = 10, .module = "a", .offset = 0x10},
-    {.function = "quote\"d", .file = NULL, .module = "a", .offset = 0x20},
-};
-static struct trace_context contexts[] = {
-    {.n_frames = 1, .frames = &frames[0]},
-    {.n_frames = 1, .frames = &frames[1]},
-};
-static struct trace_record first_records[] = {
-    {.start_ns = 1000, .duration_ns = 0, .api = API_pthread_mutex_lock, .object = 1, .context = 0},
-    {.start_ns = 2000,
-     .duration_ns = 500,
-     .api = API_pthread_mutex_lock,
-     .object = 2,
-     .context = 1},
-    {.start_ns = 9000, .duration_ns = 77, .api = API_read, .object = 2, .context = 1},
-};
-static struct trace_record second_records[] = {
-    {.start_ns = 1500,
-     .duration_ns = 1234,
-     .api = API_pthread_mutex_lock,
-     .object = 1,
-     .context = 0},
-    {.start_ns = 4000,
-     .duration_ns = 0,
-     .api = API_pthread_mutex_unlock,
-     .object = 1,
-     .context = TRACE_NO_CONTEXT},
-};
-static struct trace_slice slices[] = {{.on_ns = 100, .off_ns = 350, .cpu = 1}};
-static char first_routine[] = "main";
-static char second_routine[] = "worker";
-static struct trace_thread threads[] = {
-    {.index = 0, .start_routine = first_routine, .n_records = 3, .records = first_records},
-    {.index = 1,
-     .start_routine = second_routine,
-     .n_records = 2,
-     .records = second_records,
-     .n_slices = 1,
-     .slices = slices},
-};
-static const struct trace trace = {
-    .n_contexts = 2, .contexts = contexts, .n_threads = 2, .threads = threads};
+static struct trace *two_threads(void) {
+    char worker[] = "worker", odd[] = "quote\"d", file[] = "/src/a.c", module[] = "a";
+    const struct trace_frame frames[] = {
+        {.function = worker, .file = file, .line = 10, .module = module, .offset = 0x10},
+        {.function = odd, .file = NULL, .module = module, .offset = 0x20},
+    };
+    struct trace *trace = builder_new(2);
+    uint32_t first = builder_chain(trace, 1, &frames[0]),
+             second = builder_chain(trace, 1, &frames[1]);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "worker", 0);
+    builder_call(trace, 0, "pthread_mutex_lock", 1000, 1000, 1, first);
+    builder_call(trace, 0, "pthread_mutex_lock", 2000, 2500, 2, second);
+    builder_call(trace, 0, "read", 9000, 9077, 2, second);
+    builder_call(trace, 1, "pthread_mutex_lock", 1500, 2734, 1, first);
+    builder_call(trace, 1, "pthread_mutex_unlock", 4000, 4000, 1, TRACE_NO_CONTEXT);
+    builder_run(trace, 1, 1, 0, 100, 350, false);
+    return trace;
+}
 
 static void objects_are_summed_over_threads_and_files_left_out(void **state) {
     (void)state;
-    struct tally tally = tally_objects(&trace);
+    struct trace *trace = two_threads();
+    struct tally tally = tally_objects(trace);
     tally_sort(&tally);
     assert_int_equal(tally.count, 2);
     assert_int_equal(tally.items[0].object, 1);
@@ -71,11 +49,13 @@ static void objects_are_summed_over_threads_and_files_left_out(void **state) {
     assert_int_equal(tally.items[1].object, 2);
     assert_int_equal(tally.items[1].wait_ns, 500);
     free(tally.items);
+    trace_free(trace);
 }
 
 static void sites_are_told_apart_by_call_and_place(void **state) {
     (void)state;
-    struct tally tally = tally_sites(&trace);
+    struct trace *trace = two_threads();
+    struct tally tally = tally_sites(trace);
     tally_sort(&tally);
     assert_int_equal(tally.count, 4); /* lock at two places, unlock, read */
     assert_int_equal(tally.items[0].operations, 2);
@@ -83,6 +63,7 @@ static void sites_are_told_apart_by_call_and_place(void **state) {
     assert_int_equal(tally.items[2].api, API_read);
     assert_int_equal(tally.items[2].wait_ns, 77);
     free(tally.items);
+    trace_free(trace);
 }
 
 static const json_t *find_event(const json_t *events, const char *name) {
@@ -96,10 +77,11 @@ static const json_t *find_event(const json_t *events, const char *name) {
 
 static void the_export_is_json_with_calls_and_slices_in_microseconds(void **state) {
     (void)state;
+    struct trace *trace = two_threads();
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    chrome_write(&trace, out);
+    chrome_write(trace, out);
     fclose(out);
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
@@ -116,6 +98,7 @@ static void the_export_is_json_with_calls_and_slices_in_microseconds(void **stat
     assert_true(json_number_value(json_object_get(slice, "dur")) == 0.25);
     json_decref(json);
     free(text);
+    trace_free(trace);
 }
 
 int main(void) {

@@ -13,8 +13,7 @@
 
 #include "base/memory.h"
 #include "cli/workspace.h"
-
-static char folder[] = "/tmp/persik-test.XXXXXX";
+#include "tests/unit/scratch_folder.h"
 
 static void write_text(const char *directory, const char *name, const char *text) {
     char *path = workspace_path(directory, name);
@@ -38,7 +37,7 @@ static void assert_text(const char *directory, const char *name, const char *tex
 
 /* A recording whose trace is `text`, committed as folder/NAME. */
 static void record(const char *name, const char *text, const char *const *carried) {
-    char *directory = workspace_path(folder, name);
+    char *directory = workspace_path(scratch_folder, name);
     struct workspace workspace;
     struct error error;
     assert_int_equal(workspace_begin(&workspace, directory, &error), 0);
@@ -50,7 +49,7 @@ static void record(const char *name, const char *text, const char *const *carrie
 static void the_first_recording_gets_its_name_and_is_private(void **state) {
     (void)state;
     record("first", "one", NULL);
-    char *directory = workspace_path(folder, "first");
+    char *directory = workspace_path(scratch_folder, "first");
     struct stat status;
     assert_int_equal(stat(directory, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0700);
@@ -63,8 +62,8 @@ static void the_next_recording_keeps_one_old_one(void **state) {
     record("next", "one", NULL);
     record("next", "two", NULL);
     record("next", "three", NULL);
-    char *directory = workspace_path(folder, "next");
-    char *old = workspace_path(folder, "next.old");
+    char *directory = workspace_path(scratch_folder, "next");
+    char *old = workspace_path(scratch_folder, "next.old");
     assert_text(directory, WORKSPACE_TRACE, "three");
     assert_text(old, WORKSPACE_TRACE, "two");
     free(directory);
@@ -75,8 +74,8 @@ static void carried_files_are_in_both_and_new_ones_win(void **state) {
     (void)state;
     static const char *const carried[] = {WORKSPACE_SAMPLE, WORKSPACE_TRACE, "missing", NULL};
     record("carry", "one", NULL);
-    char *directory = workspace_path(folder, "carry");
-    char *old = workspace_path(folder, "carry.old");
+    char *directory = workspace_path(scratch_folder, "carry");
+    char *old = workspace_path(scratch_folder, "carry.old");
     write_text(directory, WORKSPACE_SAMPLE, "samples");
     write_text(directory, WORKSPACE_MODEL, "model");
     record("carry", "two", carried);
@@ -91,7 +90,7 @@ static void carried_files_are_in_both_and_new_ones_win(void **state) {
 static void an_abandoned_recording_leaves_the_old_one_and_nothing_else(void **state) {
     (void)state;
     record("abandoned", "one", NULL);
-    char *directory = workspace_path(folder, "abandoned");
+    char *directory = workspace_path(scratch_folder, "abandoned");
     struct workspace workspace;
     struct error error;
     assert_int_equal(workspace_begin(&workspace, directory, &error), 0);
@@ -106,7 +105,7 @@ static void an_abandoned_recording_leaves_the_old_one_and_nothing_else(void **st
 
 /* A folder as workspace_begin() makes it, whose process is gone. */
 static char *leave_behind(const char *recording) {
-    char *directory = workspace_path(folder, recording);
+    char *directory = workspace_path(scratch_folder, recording);
     struct workspace workspace;
     struct error error;
     assert_int_equal(workspace_begin(&workspace, directory, &error), 0);
@@ -121,7 +120,7 @@ static char *leave_behind(const char *recording) {
 
 static void what_a_killed_run_left_is_removed_but_not_what_a_living_one_uses(void **state) {
     (void)state;
-    char *directory = workspace_path(folder, "killed");
+    char *directory = workspace_path(scratch_folder, "killed");
     char *leftover = leave_behind("killed");
     write_text(leftover, WORKSPACE_TRACE, "half");
     char *raw = workspace_path(leftover, "raw");
@@ -143,9 +142,9 @@ static void what_a_killed_run_left_is_removed_but_not_what_a_living_one_uses(voi
 
 static void folders_that_persik_did_not_make_stay(void **state) {
     (void)state;
-    char *directory = workspace_path(folder, "taken");
-    char *alike = workspace_path(folder, "taken.new.backup");
-    char *other = workspace_path(folder, "report.new.abcdef");
+    char *directory = workspace_path(scratch_folder, "taken");
+    char *alike = workspace_path(scratch_folder, "taken.new.backup");
+    char *other = workspace_path(scratch_folder, "report.new.abcdef");
     assert_int_equal(mkdir(alike, 0700), 0);
     assert_int_equal(mkdir(other, 0700), 0);
     write_text(alike, WORKSPACE_TRACE, "precious");
@@ -162,8 +161,8 @@ static void folders_that_persik_did_not_make_stay(void **state) {
 
 static void an_empty_folder_of_a_run_killed_at_once_goes(void **state) {
     (void)state;
-    char *empty = workspace_path(folder, "early.new.abcdef");
-    char *unmarked = workspace_path(folder, "early.new.ghijkl");
+    char *empty = workspace_path(scratch_folder, "early.new.abcdef");
+    char *unmarked = workspace_path(scratch_folder, "early.new.ghijkl");
     assert_int_equal(mkdir(empty, 0700), 0);
     assert_int_equal(mkdir(unmarked, 0700), 0);
     write_text(unmarked, ".persik-building", "Th"); /* killed while it wrote its mark */
@@ -176,18 +175,18 @@ static void an_empty_folder_of_a_run_killed_at_once_goes(void **state) {
 
 static void symbolic_links_are_not_followed(void **state) {
     (void)state;
-    char *home = workspace_path(folder, "victim");
+    char *home = workspace_path(scratch_folder, "victim");
     assert_int_equal(mkdir(home, 0700), 0);
     write_text(home, WORKSPACE_TRACE, "precious");
     char *leftover = leave_behind("links");
     char *inside = workspace_path(leftover, "raw");
-    char *named = workspace_path(folder, "links.new.abcdef");
+    char *named = workspace_path(scratch_folder, "links.new.abcdef");
     assert_int_equal(symlink(home, inside), 0);
     assert_int_equal(symlink(home, named), 0);
     record("links", "one", NULL);
     assert_int_equal(access(leftover, F_OK), -1);
     assert_text(home, WORKSPACE_TRACE, "precious");
-    char *linked = workspace_path(folder, "linked");
+    char *linked = workspace_path(scratch_folder, "linked");
     struct workspace workspace;
     struct error error = {0};
     assert_int_equal(symlink(home, linked), 0);
@@ -227,9 +226,9 @@ static void an_interrupted_exchange_is_ended(void **state) {
     (void)state;
     record("exchange", "one", NULL);
     record("exchange", "two", NULL);
-    char *directory = workspace_path(folder, "exchange");
-    char *old = workspace_path(folder, "exchange.old");
-    char *between = workspace_path(folder, "exchange.new.abcdef");
+    char *directory = workspace_path(scratch_folder, "exchange");
+    char *old = workspace_path(scratch_folder, "exchange.old");
+    char *between = workspace_path(scratch_folder, "exchange.new.abcdef");
     assert_int_equal(rename(old, between), 0);
     struct workspace workspace;
     struct error error;
@@ -247,8 +246,8 @@ static void what_the_user_put_into_the_old_recording_is_not_removed(void **state
     (void)state;
     record("kept", "one", NULL);
     record("kept", "two", NULL);
-    char *directory = workspace_path(folder, "kept");
-    char *old = workspace_path(folder, "kept.old");
+    char *directory = workspace_path(scratch_folder, "kept");
+    char *old = workspace_path(scratch_folder, "kept.old");
     write_text(old, "notes", "precious");
     struct workspace workspace;
     struct error error = {0};
@@ -261,7 +260,7 @@ static void what_the_user_put_into_the_old_recording_is_not_removed(void **state
 
 static void a_folder_with_other_things_in_it_is_refused(void **state) {
     (void)state;
-    char *directory = workspace_path(folder, "home");
+    char *directory = workspace_path(scratch_folder, "home");
     assert_int_equal(mkdir(directory, 0700), 0);
     write_text(directory, "precious", "letter");
     struct workspace workspace;
@@ -270,19 +269,6 @@ static void a_folder_with_other_things_in_it_is_refused(void **state) {
     assert_non_null(strstr(error.text, "other things"));
     assert_text(directory, "precious", "letter");
     free(directory);
-}
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char *command = memory_format("rm -rf %s", folder);
-    int status = system(command); /* NOLINT(bugprone-command-processor): a name of our own making */
-    free(command);
-    return status;
 }
 
 int main(void) {
@@ -300,5 +286,5 @@ int main(void) {
         cmocka_unit_test(what_the_user_put_into_the_old_recording_is_not_removed),
         cmocka_unit_test(a_folder_with_other_things_in_it_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
 }

@@ -16,7 +16,7 @@ enum { MAIN, FIRST, SECOND };
 static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
                  uint64_t end_ns, uint64_t object, int line) {
     uint32_t context = builder_context(trace, "function", line, "run", 100);
-    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, context, 0);
+    builder_call(trace, thread, api, start_ns, end_ns, object, context);
 }
 
 /* A piece of work from `start_ns` on, counted at its end: under a lock that shows, or not. */

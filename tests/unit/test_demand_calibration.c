@@ -24,10 +24,8 @@ static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
     builder_finish(trace, THREAD_CPU);
     trace->meta.probe_ns = PROBE;
     trace->meta.cpu_ns = THREAD_CPU + OUTSIDE;
-    trace->meta.n_untraced = n;
-    trace->meta.untraced = memory_alloc(n + 1, sizeof *trace->meta.untraced);
     for (size_t i = 0; i < n; i++)
-        trace->meta.untraced[i].cpu_ns = plain_cpu_ns[i];
+        builder_plain_run(trace, 0, plain_cpu_ns[i]);
     return trace;
 }
 
@@ -118,8 +116,7 @@ static void interrupts_are_no_demand_in_any_run(void **state) {
     trace->meta.has_wakes = true;
     trace->meta.wake_cpu_ns = 100;
     int woken = builder_thread(trace, "worker", 0);
-    trace->threads[woken].slices[0] = (struct trace_slice){500, 500 + 10, 500 + 10, 1, 0};
-    trace->threads[woken].n_slices = 1;
+    builder_run(trace, woken, 1, 500, 500 + 10, 500 + 10, false);
     builder_finish(trace, THREAD_CPU);
     assert_true(find(trace) == (700.0 - 100) / (DEMAND - 100));
 }

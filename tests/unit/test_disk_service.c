@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "modelgen/calibrate/disk_service.h"
+#include "tests/unit/trace_builder.h"
 
 #define US 1000u
 enum { REQUESTS = 2000 };
@@ -27,7 +28,7 @@ static double uniform(void) {
  */
 static struct disk_speed speed_of(size_t threads, size_t servers, double pause_us) {
     random_state = 42;
-    struct trace_block blocks[REQUESTS] = {{0}};
+    struct trace *trace = builder_new(2);
     uint64_t *free_ns = memory_alloc(servers, sizeof *free_ns);
     uint64_t *next_ns = memory_alloc(threads, sizeof *next_ns);
     for (size_t i = 0; i < threads; i++)
@@ -42,15 +43,15 @@ static struct disk_speed speed_of(size_t threads, size_t servers, double pause_u
         uint64_t begun_ns = issued_ns > free_ns[server] ? issued_ns : free_ns[server];
         free_ns[server] = begun_ns + (uint64_t)((50 + 100 * uniform()) * US);
         next_ns[thread] = free_ns[server] + (uint64_t)(uniform() * 2 * pause_us * US);
-        blocks[i] = (struct trace_block){.queued_ns = issued_ns,
-                                         .issued_ns = issued_ns,
-                                         .completed_ns = free_ns[server],
-                                         .device = 7};
+        builder_block(trace, (struct trace_block){.queued_ns = issued_ns,
+                                                  .issued_ns = issued_ns,
+                                                  .completed_ns = free_ns[server],
+                                                  .device = 7});
     }
-    struct trace trace = {.blocks = blocks, .n_blocks = REQUESTS};
-    struct disk_service disks = disk_service_find(&trace);
+    struct disk_service disks = disk_service_find(trace);
     struct disk_speed speed = disk_service_speed(&disks, 7);
     disk_service_free(&disks);
+    trace_free(trace);
     free(free_ns);
     free(next_ns);
     return speed;
@@ -87,36 +88,38 @@ static void requests_one_by_one_tell_of_one_server_only(void **state) {
 
 static void other_devices_and_requests_cut_off_do_not_count(void **state) {
     (void)state;
-    struct trace_block blocks[] = {{.issued_ns = 10, .completed_ns = 30, .device = 7},
-                                   {.issued_ns = 15, .completed_ns = 900, .device = 8},
-                                   {.issued_ns = 20, .completed_ns = 0, .device = 7}};
-    struct trace trace = {.blocks = blocks, .n_blocks = 3};
-    struct disk_service disks = disk_service_find(&trace);
+    struct trace *trace = builder_new(2);
+    builder_block(trace, (struct trace_block){.issued_ns = 10, .completed_ns = 30, .device = 7});
+    builder_block(trace, (struct trace_block){.issued_ns = 15, .completed_ns = 900, .device = 8});
+    builder_block(trace, (struct trace_block){.issued_ns = 20, .completed_ns = 0, .device = 7});
+    struct disk_service disks = disk_service_find(trace);
     struct disk_speed speed = disk_service_speed(&disks, 7);
     assert_true(speed.servers == 1);
     assert_true(dist_mean(&speed.service_ns) == 20);
     free(speed.service_ns.values);
     free(speed.evidence);
     disk_service_free(&disks);
+    trace_free(trace);
 }
 
 /* A call from 100 to 200 with another one inside of it, up to 120. */
 static void requests_outside_of_calls_are_counted(void **state) {
     (void)state;
-    struct trace_record records[] = {{.start_ns = 100, .duration_ns = 100},
-                                     {.start_ns = 110, .duration_ns = 10}};
-    struct trace_thread thread = {.tid = 5, .records = records, .n_records = 2};
-    struct trace_block blocks[] = {
-        {.queued_ns = 50, .bytes = 4096, .tid = 5},
-        {.queued_ns = 150, .bytes = 4096, .tid = 5},
-        {.queued_ns = 250, .bytes = 8192, .tid = 5},
-        {.queued_ns = 260, .bytes = 4096, .tid = 6}}; /* somebody else's */
-    struct trace trace = {.threads = &thread, .n_threads = 1, .blocks = blocks, .n_blocks = 4};
-    struct disk_service disks = disk_service_find(&trace);
+    struct trace *trace = builder_new(2);
+    int thread = builder_thread(trace, "main", -1), tid = trace->threads[thread].tid;
+    builder_call(trace, thread, "pthread_mutex_lock", 100, 200, 0, TRACE_NO_CONTEXT);
+    builder_call(trace, thread, "pthread_mutex_lock", 110, 120, 0, TRACE_NO_CONTEXT);
+    builder_block(trace, (struct trace_block){.queued_ns = 50, .bytes = 4096, .tid = tid});
+    builder_block(trace, (struct trace_block){.queued_ns = 150, .bytes = 4096, .tid = tid});
+    builder_block(trace, (struct trace_block){.queued_ns = 250, .bytes = 8192, .tid = tid});
+    builder_block(trace, (struct trace_block){
+                             .queued_ns = 260, .bytes = 4096, .tid = tid + 1}); /* another's */
+    struct disk_service disks = disk_service_find(trace);
     struct disk_service_outside outside = disk_service_outside(&disks);
     assert_int_equal(outside.requests, 2);
     assert_true(outside.bytes == 4096 + 8192);
     disk_service_free(&disks);
+    trace_free(trace);
 }
 
 int main(void) {

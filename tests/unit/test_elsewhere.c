@@ -15,30 +15,17 @@
 #include "formats/trace.h"
 #include "host/quota.h"
 #include "modelgen/report/external_activity.h"
+#include "tests/unit/scratch_folder.h"
+#include "tests/unit/trace_builder.h"
 #include "tracer/elsewhere.h"
 
 /* ---- quotas ---- */
 
-static char root[] = "/tmp/persik-quota-XXXXXX";
-
-static int make_root(void **state) {
-    (void)state;
-    strcpy(root + strlen(root) - 6, "XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state) {
-    (void)state;
-    char *command = memory_format("rm -rf '%s'", root);
-    int status = system(command);
-    free(command);
-    return status;
-}
-
-/* Writes ROOT/path with the folders it needs. */
+/* Writes scratch_folder/path with the folders it needs. */
 static void put(const char *path, const char *text) {
-    char *whole = memory_format("%s/%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+    char *whole = memory_format("%s/%s", scratch_folder, path);
+    for (char *slash = whole + strlen(scratch_folder) + 1; (slash = strchr(slash, '/'));
+         *slash++ = '/') {
         *slash = '\0';
         mkdir(whole, 0700);
     }
@@ -51,7 +38,7 @@ static void put(const char *path, const char *text) {
 
 static void without_control_groups_there_is_no_quota(void **state) {
     (void)state;
-    struct quota quota = quota_read(root);
+    struct quota quota = quota_read(scratch_folder);
     assert_true(quota.cores == 0);
     assert_int_equal(quota.throttled_ns, 0);
 }
@@ -67,7 +54,7 @@ static void version_2_the_tightest_of_all_ancestors_counts(void **state) {
     put("sys/fs/cgroup/jobs/one/cpu.max", "400000 100000\n");
     put("sys/fs/cgroup/jobs/one/cpu.stat", "throttled_usec 7\n");
     put("sys/fs/cgroup/jobs/one/part/cpu.max", "max 100000\n");
-    struct quota quota = quota_read(root);
+    struct quota quota = quota_read(scratch_folder);
     assert_float_equal(quota.cores, 1.5, 1e-9);
     assert_int_equal(quota.throttled_ns, 250007000);
 }
@@ -83,7 +70,7 @@ static void version_1_has_a_hierarchy_of_its_own(void **state) {
     put("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
     put("sys/fs/cgroup/cpu,cpuacct/box/cpu.stat",
         "nr_periods 9\nnr_throttled 4\nthrottled_time 51724231\n");
-    struct quota quota = quota_read(root);
+    struct quota quota = quota_read(scratch_folder);
     assert_float_equal(quota.cores, 0.5, 1e-9);
     assert_int_equal(quota.throttled_ns, 51724231);
 }
@@ -94,7 +81,7 @@ static void a_part_of_the_hierarchy_may_be_mounted(void **state) {
     put("proc/self/cgroup", "0::/docker/abc\n");
     put("proc/self/mountinfo", "31 20 0:27 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     put("sys/fs/cgroup/cpu.max", "200000 100000\n");
-    assert_float_equal(quota_read(root).cores, 2, 1e-9);
+    assert_float_equal(quota_read(scratch_folder).cores, 2, 1e-9);
 }
 
 static void nonsense_sets_no_limit(void **state) {
@@ -102,9 +89,9 @@ static void nonsense_sets_no_limit(void **state) {
     put("proc/self/cgroup", "\n:\n0:\nwhat\n0::/a/../b\n");
     put("proc/self/mountinfo", "\n - \n1 2 3 - cgroup2\n31 20 0:27 / /c rw - cgroup2 x rw\n");
     put("c/cpu.max", "-5 x\n");
-    assert_true(quota_read(root).cores == 0);
+    assert_true(quota_read(scratch_folder).cores == 0);
     put("c/cpu.max", "100000 0\n");
-    assert_true(quota_read(root).cores == 0);
+    assert_true(quota_read(scratch_folder).cores == 0);
 }
 
 /* ---- processes and threads ---- */
@@ -142,49 +129,60 @@ static struct sched made_up(void) {
 static const struct launch launched = {
     .pid = PROGRAM, .start_mono_ns = 1000, .end_mono_ns = 9000, .children_cpu_ns = 77};
 
+static void add_thread(struct trace *trace, int pid, int tid) {
+    int thread = builder_thread(trace, "main", -1);
+    trace->threads[thread].pid = pid;
+    trace->threads[thread].tid = tid;
+}
+
 static void what_ran_elsewhere_is_added_up_by_process(void **state) {
     (void)state;
-    struct trace_thread threads[] = {{.pid = PROGRAM, .tid = PROGRAM}};
-    struct trace trace = {.n_threads = 1, .threads = threads};
+    struct trace *trace = builder_new(2);
+    add_thread(trace, PROGRAM, PROGRAM);
     struct sched sched = made_up();
-    struct trace_elsewhere elsewhere = elsewhere_find(&trace, &sched, &launched);
+    struct trace_elsewhere elsewhere = elsewhere_find(trace, &sched, &launched);
     assert_int_equal(elsewhere.threads_cpu_ns, 20);
     assert_int_equal(elsewhere.children_cpu_ns, 4300);
     assert_int_equal(elsewhere.children, 2);
     assert_int_equal(elsewhere.left_running, 1);
     assert_int_equal(elsewhere_all_cpu_ns(&sched, &launched), 4330);
     sched_free(&sched);
+    trace_free(trace);
 }
 
 static void recorded_children_are_not_elsewhere(void **state) {
     (void)state;
-    struct trace_thread threads[] = {{.pid = PROGRAM, .tid = PROGRAM},
-                                     {.pid = PROGRAM, .tid = THREAD},
-                                     {.pid = CHILD, .tid = CHILD}};
-    struct trace trace = {.n_threads = 3, .threads = threads};
+    struct trace *trace = builder_new(2);
+    add_thread(trace, PROGRAM, PROGRAM);
+    add_thread(trace, PROGRAM, THREAD);
+    add_thread(trace, CHILD, CHILD);
     struct sched sched = made_up();
-    struct trace_elsewhere elsewhere = elsewhere_find(&trace, &sched, &launched);
+    struct trace_elsewhere elsewhere = elsewhere_find(trace, &sched, &launched);
     assert_int_equal(elsewhere.threads_cpu_ns, 0);
     assert_int_equal(elsewhere.children_cpu_ns, 4000);
     sched_free(&sched);
+    trace_free(trace);
 }
 
 static void without_scheduling_events_the_kernels_sum_of_children_counts(void **state) {
     (void)state;
-    struct trace_thread threads[] = {{.pid = PROGRAM, .tid = PROGRAM}};
-    struct trace trace = {.n_threads = 1, .threads = threads};
+    struct trace *trace = builder_new(2);
+    add_thread(trace, PROGRAM, PROGRAM);
     struct sched none = {0};
-    assert_int_equal(elsewhere_find(&trace, &none, &launched).children_cpu_ns, 77);
+    assert_int_equal(elsewhere_find(trace, &none, &launched).children_cpu_ns, 77);
+    trace_free(trace);
 }
 
 /* ---- what is said ---- */
 
 static const char *said(struct trace_elsewhere elsewhere, struct model *model) {
-    struct trace_thread thread = {.pid = PROGRAM};
-    struct trace trace = {.meta = {.run_ns = 1000, .cores = 2, .elsewhere = elsewhere},
-                          .n_threads = 1,
-                          .threads = &thread};
-    external_activity_tell(&trace, 100, model);
+    struct trace *trace = builder_new(2);
+    add_thread(trace, PROGRAM, PROGRAM);
+    builder_finish(trace, 1000);
+    trace->meta.elsewhere = elsewhere;
+    external_activity_tell(trace, 100, model);
+    trace->meta.elsewhere.handlers = NULL; /* is not the trace's own */
+    trace_free(trace);
     return model->n_outside == 1 ? model->outside[0] : "";
 }
 
@@ -215,14 +213,18 @@ static void each_kind_of_work_elsewhere_is_said_with_its_share(void **state) {
 
 static void the_recorded_share_is_of_all_cpu_time(void **state) {
     (void)state;
-    struct trace trace = {.meta.elsewhere = {.children_cpu_ns = 200, .threads_cpu_ns = 100}};
-    assert_float_equal(external_activity_recorded_share(&trace, 100), 0.25, 1e-9);
-    assert_float_equal(external_activity_recorded_share(&trace, 0), 0, 1e-9);
-    trace.meta.elsewhere = (struct trace_elsewhere){0};
-    assert_float_equal(external_activity_recorded_share(&trace, 0), 1, 1e-9);
+    struct trace *trace = builder_new(2);
+    trace->meta.elsewhere.children_cpu_ns = 200;
+    trace->meta.elsewhere.threads_cpu_ns = 100;
+    assert_float_equal(external_activity_recorded_share(trace, 100), 0.25, 1e-9);
+    assert_float_equal(external_activity_recorded_share(trace, 0), 0, 1e-9);
+    trace->meta.elsewhere = (struct trace_elsewhere){0};
+    assert_float_equal(external_activity_recorded_share(trace, 0), 1, 1e-9);
+    trace_free(trace);
 }
 
-#define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+#define WITH_ROOT(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, scratch_folder_make, scratch_folder_remove)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

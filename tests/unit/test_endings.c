@@ -28,7 +28,7 @@ static void call(struct trace *trace, const char *api, uint64_t object) {
 }
 
 static const struct trace_record *last_of(const struct trace *trace) {
-    return &trace->threads[0].records[trace->threads[0].n_records - 1];
+    return builder_last(trace, 0);
 }
 
 static void test_who_told_others_has_unlocked(void **state) {

@@ -14,26 +14,28 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 20, ROUND_NS = 1000 };
 
-static const int no_pools[BUILDER_THREADS];
-
 static void open_round(struct trace *trace, uint64_t start) {
-    uint32_t context = builder_context(trace, "conduct", 10, "main", 100);
-    builder_record(trace, 0, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
-    builder_record(trace, 0, "pthread_cond_broadcast", start + 1, 0, CONDITION,
-                   builder_context(trace, "conduct", 12, "main", 100), 0);
-    builder_record(trace, 0, "pthread_mutex_unlock", start + 2, 0, MUTEX,
-                   builder_context(trace, "conduct", 13, "main", 100), 0);
+    builder_section(trace, 0,
+                    (struct builder_section){.function = "conduct",
+                                             .line = 10,
+                                             .caller = "main",
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .signals_after = CONDITION,
+                                             .broadcasts = true,
+                                             .end_ns = start + 2});
 }
 
 /* `woken` 0: it does not have to wait. */
 static void await_round(struct trace *trace, int thread, uint64_t start, uint64_t woken) {
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX,
-                   builder_context(trace, "play", 20, "player", 100), 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1, CONDITION,
-                       builder_context(trace, "play", 22, "player", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", woken ? woken + 1 : start + 2, 0, MUTEX,
-                   builder_context(trace, "play", 23, "player", 100), 0);
+    builder_section(trace, thread,
+                    (struct builder_section){.function = "play",
+                                             .line = 20,
+                                             .caller = "player",
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .waits_for = woken ? CONDITION : 0,
+                                             .woken_ns = woken});
 }
 
 /* Two players wait for each round. The second one goes on so late (`late_ns` after the opening)
@@ -58,7 +60,7 @@ static struct trace *new_trace(uint64_t late_ns, bool taken) {
 }
 
 static size_t count_rounds(struct trace *trace, const struct facts *facts) {
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     size_t found = 0;
     for (size_t p = 0; p < monitors.n_patterns; p++) {

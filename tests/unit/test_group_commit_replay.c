@@ -15,32 +15,33 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, ROUNDS = 40, ALONE = 30, EACH = 20 };
 
-static const int no_pools[BUILDER_THREADS];
+static uint64_t own_condition(int thread) {
+    return CONDITION + 0x40 * (uint64_t)thread;
+}
 
 /* A section that comes: to wait until `woken` (0: not at all) at the thread's own condition. */
 static void come(struct trace *trace, int thread, uint64_t start, uint64_t woken) {
-    uint32_t context = builder_context(trace, "commit", 10, "worker", 100);
-    uint64_t own = CONDITION + 0x40 * (uint64_t)thread;
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX, context, 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1, own,
-                       builder_context(trace, "commit", 12, "worker", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", woken ? woken + 1 : start + 2, 0, MUTEX,
-                   builder_context(trace, "commit", 14, "worker", 100), 0);
+    builder_section(trace, thread,
+                    (struct builder_section){.function = "commit",
+                                             .line = 10,
+                                             .caller = "worker",
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .waits_for = woken ? own_condition(thread) : 0,
+                                             .woken_ns = woken,
+                                             .end_ns = woken ? woken + 1 : start + 2});
 }
 
-/* A section that tells two others, or one (-1: nobody), that it is done. */
-static void tell(struct trace *trace, int thread, uint64_t start, int one, int other) {
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX,
-                   builder_context(trace, "commit", 20, "worker", 100), 0);
-    const int told[] = {one, other};
-    for (uint64_t i = 0; i < 2; i++)
-        if (told[i] >= 0)
-            builder_record(trace, thread, "pthread_cond_signal", start + 1 + i, 0,
-                           CONDITION + 0x40 * (uint64_t)told[i],
-                           builder_context(trace, "commit", 22, "worker", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", start + 4, 0, MUTEX,
-                   builder_context(trace, "commit", 24, "worker", 100), 0);
+/* A section that tells a waiting thread (-1: nobody) that it is done. */
+static void tell(struct trace *trace, int thread, uint64_t start, int told) {
+    builder_section(trace, thread,
+                    (struct builder_section){.function = "commit",
+                                             .line = 20,
+                                             .caller = "worker",
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .signals_after = told < 0 ? 0 : own_condition(told),
+                                             .end_ns = start + 4});
 }
 
 /* Thread 1 comes first and leads itself; meanwhile 2 and, in two of three rounds, 3 have come: 2
@@ -56,13 +57,13 @@ static struct trace *new_trace(bool in_vain) {
         bool has_third = round % 3 > 0;
         uint64_t both = alone + 10 + ALONE + (has_third ? EACH : 0);
         come(trace, 1, at, 0);
-        tell(trace, 1, alone, 2, -1);
+        tell(trace, 1, alone, 2);
         come(trace, 2, at + 5, alone + 8);
-        tell(trace, 2, both, has_third ? 3 : -1, -1);
+        tell(trace, 2, both, has_third ? 3 : -1);
         if (has_third) {
             come(trace, 3, at + 10, both + 8);
             if (in_vain)
-                tell(trace, 3, both + 20, -1, -1);
+                tell(trace, 3, both + 20, -1);
         }
     }
     builder_finish(trace, (ROUNDS + 1) * 1000);
@@ -72,7 +73,7 @@ static struct trace *new_trace(bool in_vain) {
 static void who_leads_does_the_work_of_all_who_have_come(void **state) {
     (void)state;
     struct trace *trace = new_trace(false);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_patterns, 1);
     const struct pattern *pattern = &monitors.patterns[0];
@@ -107,7 +108,7 @@ static void who_leads_does_the_work_of_all_who_have_come(void **state) {
 static void who_does_all_by_himself_is_not_led(void **state) {
     (void)state;
     struct trace *trace = new_trace(true);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     for (size_t p = 0; p < monitors.n_patterns; p++)
         assert_false(monitors.patterns[p].in_groups);

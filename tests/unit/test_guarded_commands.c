@@ -12,8 +12,6 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK_LINE = 10, UNLOCK_LINE = 20 };
 
-static const int no_pools[BUILDER_THREADS];
-
 /* ticket_lock: mine = next++; while (mine != serving) wait. ticket_unlock: serving++; broadcast. */
 static struct facts_step take_steps[] = {
     {.kind = STEP_UPDATE, .variable = 2, .change = CHANGE_OTHER, .value = {"next", "$0"}},
@@ -46,17 +44,15 @@ static struct facts_monitor ticket_lock(void) {
 
 static void section(struct trace *trace, int thread, const char *function, int line, uint64_t start,
                     uint64_t woken, bool broadcasts) {
-    uint64_t end = woken ? woken + 1 : start + 2;
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX,
-                   builder_context(trace, function, line, "thread", 100), 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1, CONDITION,
-                       builder_context(trace, function, line + 1, "thread", 100), 0);
-    if (broadcasts)
-        builder_record(trace, thread, "pthread_cond_broadcast", end - 1, 0, CONDITION,
-                       builder_context(trace, function, line + 2, "thread", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX,
-                   builder_context(trace, function, line + 3, "thread", 100), 0);
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = line,
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .waits_for = woken ? CONDITION : 0,
+                                             .woken_ns = woken,
+                                             .signals_after = broadcasts ? CONDITION : 0,
+                                             .broadcasts = true});
 }
 
 /* Two threads by turns; the second one finds the lock taken and waits, if `waits`. */
@@ -77,7 +73,7 @@ static struct trace *two_customers(bool waits) {
 
 static struct guarded_commands_verdict replay(struct trace *trace,
                                               const struct facts_monitor *proposal) {
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     int mutex = 0;
     while (sections.objects[mutex].kind != ON_MUTEX)
         mutex++;

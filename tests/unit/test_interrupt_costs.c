@@ -18,12 +18,10 @@ enum { WAKER, SLEEPER, OTHER, COST = 10 * US, PREEMPT = 15 * US };
 
 /* The waker computes on core 0 all the time and unlocks something at 100 us. */
 static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
+    struct trace *trace = builder_new_with_workers(2);
     trace->meta.has_wakes = true;
     trace->meta.wake_cpu_ns = COST;
     trace->meta.preempt_ns = PREEMPT;
-    for (int i = 0; i < 3; i++)
-        builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
     builder_run(trace, WAKER, 0, 0, 0, 1000 * US, false);
     builder_record(trace, WAKER, "pthread_mutex_unlock", 100 * US, 0, 0x1000, TRACE_NO_CONTEXT, 0);
     return trace;

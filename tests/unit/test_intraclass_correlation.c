@@ -30,7 +30,7 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
     uint32_t meet = builder_context(trace, "step", 30, "worker", 100);
     uint64_t end = 0;
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= THREADS; t++)
         builder_thread(trace, "worker", main_thread);
     uint64_t now = 10 * US;
@@ -47,8 +47,7 @@ static struct model *model_of(const uint64_t lengths[THREADS][STEPS]) {
         end = now += longest * 100 * US + 10;
     }
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_join", 100 + (uint64_t)t, end - 100, 0, join,
-                       t);
+        builder_join(trace, main_thread, 100 + (uint64_t)t, end - 100, join, t);
     builder_finish(trace, end + 100);
     trace->meta.cores = cores;
     return builder_model(trace, source);
@@ -249,7 +248,7 @@ static struct model *model_of_kinds(const char *kinds[THREADS]) {
     uint32_t meet[2] = {builder_context(trace, "step", 30, "worker", 100),
                         builder_context(trace, "step", 40, "worker", 105)};
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= THREADS; t++)
         builder_thread(trace, "worker", main_thread);
     uint64_t now = 10 * US;
@@ -341,7 +340,7 @@ static struct model *model_of_solo(const struct facts *facts) {
     uint32_t nap = builder_context(trace, "step", 40, "worker", 105);
     uint32_t behind = builder_context(trace, "step", 50, "worker", 110);
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= THREADS; t++)
         builder_thread(trace, "worker", main_thread);
     uint64_t now = 10 * US;

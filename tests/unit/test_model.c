@@ -14,12 +14,11 @@
 
 #include "formats/model.h"
 #include "tests/unit/model_builder.h"
-
-static char folder[] = P_tmpdir "/persik-model-XXXXXX";
+#include "tests/unit/scratch_folder.h"
 
 static const char *file_in_folder(const char *name) {
     static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", scratch_folder, name);
     return path;
 }
 
@@ -303,7 +302,7 @@ static void test_a_saved_model_is_private_and_leaves_no_other_file(void **state)
     struct stat status;
     assert_int_equal(stat(file_in_folder("only.json"), &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
-    DIR *listing = opendir(folder);
+    DIR *listing = opendir(scratch_folder);
     assert_non_null(listing);
     for (const struct dirent *entry; (entry = readdir(listing));)
         assert_true(entry->d_name[0] == '.' || !strstr(entry->d_name, ".json."));
@@ -537,7 +536,7 @@ static void test_what_is_no_model_is_refused(void **state) {
     struct error error = {0};
     assert_null(model_load(file_in_folder("absent.json"), &error));
     assert_non_null(strstr(error.text, "persik build-model"));
-    assert_null(model_load(folder, &error));
+    assert_null(model_load(scratch_folder, &error));
 }
 
 static void test_a_file_cut_short_anywhere_is_refused(void **state) {
@@ -669,17 +668,11 @@ static void test_names_are_those_of_the_file(void **state) {
     assert_string_equal(modelled_name(MODELLED_NOT), "none");
 }
 
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
 static int remove_folder(void **state) {
-    (void)state;
     const char *names[] = {"a.json", "b.json", "bad.json", "only.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(file_in_folder(names[i]));
-    return rmdir(folder);
+    return scratch_folder_remove_empty(state);
 }
 
 int main(void) {
@@ -709,5 +702,5 @@ int main(void) {
         cmocka_unit_test(test_a_search_marks_what_the_edges_lead_to),
         cmocka_unit_test(test_names_are_those_of_the_file),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_folder_make, remove_folder);
 }

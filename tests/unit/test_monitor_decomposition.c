@@ -17,6 +17,15 @@ struct queue {
     uint64_t mutex, not_empty;
 };
 
+static void put(struct trace *trace, uint64_t mutex, uint64_t start_ns, uint64_t told) {
+    builder_section(trace, DISPATCHER,
+                    (struct builder_section){.function = "put",
+                                             .line = 10,
+                                             .mutex = mutex,
+                                             .start_ns = start_ns,
+                                             .signals_before = told});
+}
+
 /* The dispatcher puts into both queues by turns, in `put`; a thread each waits in `get` for what
  * comes. `silent`: so many of the dispatcher's sections tell nobody. */
 static struct trace *dispatch(const struct queue *queues, int silent) {
@@ -27,10 +36,14 @@ static struct trace *dispatch(const struct queue *queues, int silent) {
     for (uint64_t i = 0; i < ITEMS; i++) {
         const struct queue *queue = &queues[i % 2];
         uint64_t told = (int)i < silent ? 0 : queue->not_empty, now = 1000 * (i + 1);
-        builder_section(trace, FIRST + (int)(i % 2), "get", 20, queue->mutex, now, NULL, 0,
-                        queue->not_empty, now + 500);
-        builder_section(trace, DISPATCHER, "put", 10, queue->mutex, now + 400,
-                        "pthread_cond_signal", told, 0, 0);
+        builder_section(trace, FIRST + (int)(i % 2),
+                        (struct builder_section){.function = "get",
+                                                 .line = 20,
+                                                 .mutex = queue->mutex,
+                                                 .start_ns = now,
+                                                 .waits_for = queue->not_empty,
+                                                 .woken_ns = now + 500});
+        put(trace, queue->mutex, now + 400, told);
     }
     builder_finish(trace, 1000 * (ITEMS + 2));
     return trace;
@@ -130,10 +143,15 @@ static void conditions_nobody_waits_for_belong_to_those_who_signal_them(void **s
         uint64_t not_empty = 0x11 + 0x10 * (i % 2), not_full = 0x12 + 0x10 * (i % 2);
         uint64_t now = 1000 * (i + 1);
         bool waits = i >= EMPTY;
-        builder_section(trace, FIRST + (int)(i % 2), "get", 20, 0x10, now + (waits ? 0 : 600),
-                        "pthread_cond_signal", not_full, waits ? not_empty : 0, now + 500);
-        builder_section(trace, DISPATCHER, "put", 10, 0x10, now + 400, "pthread_cond_signal",
-                        not_empty, 0, 0);
+        builder_section(trace, FIRST + (int)(i % 2),
+                        (struct builder_section){.function = "get",
+                                                 .line = 20,
+                                                 .mutex = 0x10,
+                                                 .start_ns = now + (waits ? 0 : 600),
+                                                 .signals_before = not_full,
+                                                 .waits_for = waits ? not_empty : 0,
+                                                 .woken_ns = now + 500});
+        put(trace, 0x10, now + 400, not_empty);
     }
     builder_finish(trace, 1000 * (ITEMS + 2));
     struct sections sections = sections_find(trace, own_pools);

@@ -17,31 +17,17 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, OTHER_MUTEX = 0x3000 };
 
-static const int no_pools[BUILDER_THREADS];
-
 /* A critical section of `function` that waits until `woken` (0: not at all). */
 static void section(struct trace *trace, int thread, const char *function, int line,
                     uint64_t object, uint64_t start, uint64_t woken, bool signals) {
-    uint64_t end = woken ? woken + 1 : start + 3;
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX + object,
-                   builder_context(trace, function, line, "thread", 100), 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1,
-                       CONDITION + object,
-                       builder_context(trace, function, line + 1, "thread", 100), 0);
-    if (signals)
-        builder_record(trace, thread, "pthread_cond_signal", end - 1, 0, CONDITION + object,
-                       builder_context(trace, function, line + 2, "thread", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX + object,
-                   builder_context(trace, function, line + 3, "thread", 100), 0);
-}
-
-static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
-    builder_thread(trace, "main", -1);
-    builder_thread(trace, "worker", 0);
-    builder_thread(trace, "worker", 0);
-    return trace;
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = line,
+                                             .mutex = MUTEX + object,
+                                             .start_ns = start,
+                                             .waits_for = woken ? CONDITION + object : 0,
+                                             .woken_ns = woken,
+                                             .signals_after = signals ? CONDITION + object : 0});
 }
 
 static const struct guard *only_guard(const struct monitors *monitors) {
@@ -53,7 +39,7 @@ static const struct guard *only_guard(const struct monitors *monitors) {
 
 /* Worker 1 finds something in its box while worker 2 waits at its own; at the end both wait. */
 static struct trace *two_mailboxes(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 5000; at += 1000) {
         section(trace, 0, "give", 10, 1, at, 0, true);
         section(trace, 2, "take", 20, 2, at + 100, at + 205, false);
@@ -62,9 +48,8 @@ static struct trace *two_mailboxes(void) {
     }
     for (int worker = 1; worker <= 2; worker++) {
         section(trace, worker, "take", 20, (uint64_t)worker, 6000, 7000, false);
-        struct trace_thread *thread = &trace->threads[worker];
-        thread->n_records--; /* it never unlocked */
-        thread->records[thread->n_records - 1].flags |= TRACE_UNFINISHED;
+        trace->threads[worker].n_records--; /* it never unlocked */
+        builder_unfinished(trace, worker);
     }
     builder_finish(trace, 7000);
     return trace;
@@ -73,7 +58,7 @@ static struct trace *two_mailboxes(void) {
 static void mailboxes_of_a_pool_are_one_queue(void **state) {
     (void)state;
     struct trace *trace = two_mailboxes();
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
@@ -98,7 +83,7 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
  * it could as well owe one item at the start. */
 static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (int worker = 1; worker <= 2; worker++) {
         uint64_t box = (uint64_t)worker, at = 1000 * (uint64_t)worker;
         static const uint64_t gives[] = {200, 300, 310, 700, 900};
@@ -111,7 +96,7 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
         section(trace, worker, "finish", 30, box, at + 800, at + 905, false);
     }
     builder_finish(trace, 4000);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
@@ -127,14 +112,14 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
     (void)state;
     struct builder_queue queue;
     const struct facts *facts = builder_queue_facts(&queue, "give", 10, "take", 20);
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 5000; at += 1000)
         for (int worker = 1; worker <= 2; worker++) {
             section(trace, 0, "give", 10, (uint64_t)worker, at + 10 * (uint64_t)worker, 0, true);
             section(trace, worker, "take", 20, (uint64_t)worker, at + 500, 0, false);
         }
     builder_finish(trace, 7000);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
@@ -149,8 +134,7 @@ static void queues_of_a_pool_at_which_nobody_waited_are_told_by_the_source(void 
 static void waiting_at_what_stands_for_several_is_alike(void **state) {
     (void)state;
     struct trace *trace = two_mailboxes();
-    for (int t = 0; t < 3; t++)
-        builder_slice(trace, t, 0, 7000);
+    builder_run_all(trace, 7000);
     struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_non_null(model);
@@ -169,7 +153,7 @@ static void waiting_at_what_stands_for_several_is_alike(void **state) {
 /* "look" finds a free worker and goes on to "start", or finds none and goes on to "rest". */
 static struct trace *two_helpers(void) {
     static const bool rests[] = {true, false, false, true, true, false, true, false};
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 8000; at += 1000) {
         for (uint64_t i = 0; i < 2; i++) {
             section(trace, 0, "look", 10, 0, at + 20 * i, 0, false);
@@ -195,7 +179,7 @@ static struct trace *two_helpers(void) {
 static void what_comes_next_tells_what_was_found(void **state) {
     (void)state;
     struct trace *trace = two_helpers();
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     assert_false(monitors.guards[0].tries);
@@ -223,7 +207,7 @@ static void what_comes_next_tells_what_was_found(void **state) {
  * else it waits until any block is done. `workers_look`: so do the
  * workers, in vain. */
 static struct trace *two_free_workers(int rounds, bool workers_look) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (int worker = 1; worker <= 2; worker++) { /* two that were never used are free */
         section(trace, 0, "take_free", 10, 0, 100 * (uint64_t)worker, 0, false);
         section(trace, 0, "give", 30, OTHER_MUTEX, 100 * (uint64_t)worker + 20, 0, false);
@@ -255,7 +239,7 @@ static size_t count_outcomes(const struct guard *guard, const struct sections *s
 static void attempts_alone_are_believed_beyond_doubt(void **state) {
     (void)state;
     struct trace *trace = two_free_workers(12, false);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
@@ -276,7 +260,7 @@ static void attempts_alone_are_doubted(void **state) {
     (void)state;
     for (int few = 0; few <= 1; few++) {
         struct trace *trace = two_free_workers(few ? 6 : 12, !few);
-        struct sections sections = sections_find(trace, no_pools);
+        struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         for (size_t g = 0; g < monitors.n_guards; g++)
             assert_false(monitors.guards[g].tries);
@@ -302,7 +286,7 @@ static void contradictions_make_a_counter_doubtful(void **state) {
 /* Worker 1 finds nothing made and makes it; worker 2 comes meanwhile and waits; then both go on. */
 static void who_comes_first_tries_and_the_others_wait(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     section(trace, 1, "look", 10, 0, 1000, 0, false);
     section(trace, 2, "look", 10, 0, 1100, 2005, false);
     section(trace, 1, "make", 20, 0, 2000, 0, true);
@@ -310,7 +294,7 @@ static void who_comes_first_tries_and_the_others_wait(void **state) {
         for (int worker = 1; worker <= 2; worker++)
             section(trace, worker, "look", 10, 0, at + 100 * (uint64_t)worker, 0, false);
     builder_finish(trace, 13000);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     const struct guard *first = &monitors.guards[0], *level = &monitors.guards[1];
@@ -333,7 +317,7 @@ static void who_comes_first_tries_and_the_others_wait(void **state) {
 
 static void rare_sections_that_wait_and_wake_take_part(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     section(trace, 1, "finished", 500, 0, 100, 4000, false);
     for (int place = 0; place < 12; place++)
         for (uint64_t i = 0; i < 3; i++)
@@ -341,7 +325,7 @@ static void rare_sections_that_wait_and_wake_take_part(void **state) {
                     false);
     section(trace, 0, "finish", 600, 0, 3990, 0, true);
     builder_finish(trace, 5000);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_true(only_guard(&monitors)->waited == 1);
     for (size_t s = 0; s < sections.n_sections; s++)
@@ -358,14 +342,21 @@ enum { JOBS = CONDITION, ALL_DONE, ROUNDS = 4, JOBS_EACH = 4 };
 /* A section that tells a condition (0: none) before it waits for another one (0: not at all). */
 static void tell_and_wait(struct trace *trace, int thread, const char *function, uint64_t start,
                           uint64_t told, uint64_t awaited, uint64_t woken) {
-    builder_section(trace, thread, function, 10, MUTEX, start, "pthread_cond_broadcast", told,
-                    awaited, woken);
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = 10,
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .signals_before = told,
+                                             .waits_for = awaited,
+                                             .woken_ns = woken,
+                                             .broadcasts = true});
 }
 
 /* Main gives out four jobs at once and waits until all are done. Workers report a job, and wait for
  * the next, in one section. */
 static struct trace *batches(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (int worker = 1; worker <= 2; worker++)
         tell_and_wait(trace, worker, "start", 100 * (uint64_t)worker, 0, JOBS,
                       1000 + 10 * (uint64_t)worker);
@@ -384,7 +375,7 @@ static struct trace *batches(void) {
 static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void **state) {
     (void)state;
     struct trace *trace = batches();
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     for (int g = 0; g < 2; g++) {
@@ -410,7 +401,7 @@ static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void *
  * by chance is not believed against the many at the other. */
 static void what_is_found_must_hold_wherever_the_operation_is_called(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint32_t inside = builder_context(trace, "fetch", 12, "thread", 100);
     for (uint64_t i = 0; i < 30; i++) { /* waits though two have been stored, twice of three */
         uint64_t at = 1000 * (i + 1);
@@ -426,7 +417,7 @@ static void what_is_found_must_hold_wherever_the_operation_is_called(void **stat
         builder_record(trace, 0, "pthread_mutex_unlock", at + 205, 0, MUTEX, inside, 0);
     }
     builder_finish(trace, 40000);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 0);
     monitors_free(&monitors);
@@ -437,7 +428,7 @@ static void what_is_found_must_hold_wherever_the_operation_is_called(void **stat
 /* The same code gives at the end, at another place and when nobody waits, or `in_vain` before that:
  * who then comes to take waits. */
 static struct trace *last_gifts(bool in_vain) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     uint32_t lock = builder_context(trace, "give", 10, "thread", 200);
     for (uint64_t at = 1000; at <= 10000; at += 1000) {
         if (in_vain) {
@@ -459,7 +450,7 @@ static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **
     (void)state;
     for (int in_vain = 0; in_vain <= 1; in_vain++) {
         struct trace *trace = last_gifts(in_vain);
-        struct sections sections = sections_find(trace, no_pools);
+        struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         const struct guard *guard = only_guard(&monitors);
         assert_true(guard->violations == 0);
@@ -479,19 +470,19 @@ static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **
 
 static void namesakes_are_told_apart_by_who_makes_them(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     builder_record(trace, 0, "pthread_mutex_init", 1, 0, MUTEX,
                    builder_context(trace, "pool_create", 10, "reader_open", 50), 0);
     builder_record(trace, 0, "pthread_mutex_init", 2, 0, MUTEX + 1,
                    builder_context(trace, "pool_create", 10, "writer_open", 60), 0);
     for (uint64_t i = 0; i < 2; i++) {
-        builder_record(trace, 1, "pthread_mutex_lock", 10 + i, 0, MUTEX + i,
+        builder_record(trace, 1, "pthread_mutex_lock", 10 + 20 * i, 0, MUTEX + i,
                        builder_context(trace, i ? "write" : "read", 20, "worker", 100), 0);
-        builder_record(trace, 1, "pthread_mutex_unlock", 20 + i, 0, MUTEX + i,
+        builder_record(trace, 1, "pthread_mutex_unlock", 20 + 20 * i, 0, MUTEX + i,
                        builder_context(trace, i ? "write" : "read", 21, "worker", 100), 0);
     }
     builder_finish(trace, 100);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct lower_input input = {.trace = trace, .sections = &sections};
     char *first = name_of_object(&input, 0, "mutex", NULL);
     char *second = name_of_object(&input, 1, "mutex", "struct pool");
@@ -508,7 +499,7 @@ static void namesakes_are_told_apart_by_who_makes_them(void **state) {
 /* The worker takes ten times without waiting, then waits for what main gives; which gives `back`
  * more times. */
 static struct trace *stock_trace(int back) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 1; i <= 10; i++)
         section(trace, 1, "take", 20, 1, 100 * i, 0, false);
     section(trace, 1, "take", 20, 1, 2000, 3005, false);
@@ -517,8 +508,7 @@ static struct trace *stock_trace(int back) {
         section(trace, 0, "give", 10, 1, 4000 + 100 * (uint64_t)i, 0, true);
     section(trace, 1, "take", 20, 1, 6000, back ? 0 : 6105, false);
     section(trace, 0, "give", 10, 1, 6100, 0, true);
-    for (int t = 0; t < 3; t++)
-        builder_slice(trace, t, 0, 7000);
+    builder_run_all(trace, 7000);
     builder_finish(trace, 7000);
     return trace;
 }
@@ -535,7 +525,7 @@ static void take(struct trace *trace, uint64_t start, uint64_t woken) {
 /* There is room for one result. In each round the worker waits for a job, then, with more jobs than
  * that, twice for the result to be collected. */
 static struct trace *jobs_and_room(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 10000; at += 1000) {
         take(trace, at + 100, at + 205);
         section(trace, 0, "submit", 10, 1, at + 200, 0, true);
@@ -556,7 +546,7 @@ static struct trace *jobs_and_room(void) {
 static void a_job_and_room_for_its_result_are_waited_for_together(void **state) {
     (void)state;
     struct trace *trace = jobs_and_room();
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_guards, 2);
     const struct guard *room = &monitors.guards[0], *jobs = &monitors.guards[1];
@@ -578,7 +568,7 @@ static void a_stock_that_never_comes_back_proves_nothing(void **state) {
     (void)state;
     for (int back = 0; back <= 8; back += 8) {
         struct trace *trace = stock_trace(back);
-        struct sections sections = sections_find(trace, no_pools);
+        struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         if (back) {
             const struct guard *guard = only_guard(&monitors);
@@ -599,7 +589,7 @@ static void few_waits_that_the_source_does_not_explain_prove_nothing(void **stat
     struct trace *trace = stock_trace(8);
     for (int line = 50; line < 53; line++) /* there are many that it could depend on */
         section(trace, 2, "look", line, 1, 6500 + 10 * (uint64_t)line, 0, false);
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     char *files[] = {"t.c", "other.c"};
     for (int first = 0; first <= 1; first++) {
         struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &files[first]};

@@ -16,12 +16,7 @@
 #include "base/memory.h"
 #include "base/output.h"
 #include "base/printable.h"
-
-static char folder[] = "/tmp/persik-test.XXXXXX";
-
-static char *path_in(const char *name) {
-    return memory_format("%s/%s", folder, name);
-}
+#include "tests/unit/scratch_folder.h"
 
 static void write_text(const char *path, const char *text) {
     FILE *out = fopen(path, "w");
@@ -48,7 +43,7 @@ static void put_out(const char *path, const char *text) {
 
 static void a_file_appears_when_it_is_complete_and_is_private(void **state) {
     (void)state;
-    char *path = path_in("whole");
+    char *path = scratch_folder_path("whole");
     struct output output;
     struct stat about;
     assert_int_equal(output_begin(&output, path), 0);
@@ -64,7 +59,7 @@ static void a_file_appears_when_it_is_complete_and_is_private(void **state) {
 
 static void an_abandoned_one_leaves_what_was_there(void **state) {
     (void)state;
-    char *path = path_in("abandoned");
+    char *path = scratch_folder_path("abandoned");
     write_text(path, "before");
     struct output output;
     assert_int_equal(output_begin(&output, path), 0);
@@ -76,7 +71,7 @@ static void an_abandoned_one_leaves_what_was_there(void **state) {
 
 static void a_symbolic_link_is_replaced_and_not_followed(void **state) {
     (void)state;
-    char *victim = path_in("victim"), *link = path_in("link");
+    char *victim = scratch_folder_path("victim"), *link = scratch_folder_path("link");
     struct stat about;
     write_text(victim, "precious");
     assert_int_equal(symlink(victim, link), 0);
@@ -92,8 +87,8 @@ static void a_symbolic_link_is_replaced_and_not_followed(void **state) {
 /* A process killed between its last two steps leaves it, or somebody put it there. */
 static void what_has_the_name_of_incomplete_files_goes(void **state) {
     (void)state;
-    char *victim = path_in("victim2"), *path = path_in("next"),
-         *partial = path_in(".next.persik-new");
+    char *victim = scratch_folder_path("victim2"), *path = scratch_folder_path("next"),
+         *partial = scratch_folder_path(".next.persik-new");
     write_text(victim, "precious");
     write_text(partial, "left behind");
     put_out(path, "one");
@@ -111,7 +106,7 @@ static void what_has_the_name_of_incomplete_files_goes(void **state) {
 
 static void a_folder_that_is_not_there_is_told(void **state) {
     (void)state;
-    char *path = path_in("nowhere/file");
+    char *path = scratch_folder_path("nowhere/file");
     struct output output;
     assert_int_equal(output_begin(&output, path), -1);
     assert_int_equal(errno, ENOENT);
@@ -149,19 +144,6 @@ static void what_is_not_utf8_is_not_shown(void **state) {
     assert_printable("large \xF4\x90\x80\x80 \xFF", "large ? ?");
 }
 
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char *command = memory_format("rm -rf %s", folder);
-    int status = system(command); /* NOLINT(bugprone-command-processor): a name of our own making */
-    free(command);
-    return status;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_appears_when_it_is_complete_and_is_private),
@@ -172,5 +154,5 @@ int main(void) {
         cmocka_unit_test(control_characters_are_not_shown),
         cmocka_unit_test(what_is_not_utf8_is_not_shown),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
 }

@@ -19,7 +19,7 @@ enum waker { BY_ITSELF, BY_DISPATCHER };
 static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
                  uint64_t end_ns, uint64_t object, int line) {
     uint32_t context = builder_context(trace, thread == MAIN ? "give" : "take", line, "run", 100);
-    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, context, 0);
+    builder_call(trace, thread, api, start_ns, end_ns, object, context);
 }
 
 static void section(struct trace *trace, int thread, uint64_t start_ns, int woken) {

@@ -19,16 +19,11 @@ enum { MUTEX = 0x1000, LIFE = 1000000 };
 /* A call at `line` of `function`, below those called. */
 static uint32_t calls(struct trace *trace, const char *function, int line, const char *below,
                       const char *outermost) {
-    struct trace_context *context = &trace->contexts[trace->n_contexts];
-    const char *functions[] = {function, below, outermost};
-    context->n_frames = 3;
-    context->frames = memory_alloc(3, sizeof *context->frames);
-    for (int f = 0; f < 3; f++)
-        context->frames[f] = (struct trace_frame){
-            memory_strdup(functions[f]), memory_strdup("t.c"),
-            f == 0 ? line : 7,           1,
-            memory_strdup("t"),          (uint64_t)(f == 0 ? line : f == 1 ? line + 100 : 7)};
-    return (uint32_t)trace->n_contexts++;
+    char file[] = "t.c", module[] = "t";
+    const struct trace_frame frames[] = {{(char *)function, file, line, 1, module, (uint64_t)line},
+                                         {(char *)below, file, 7, 1, module, (uint64_t)line + 100},
+                                         {(char *)outermost, file, 7, 1, module, 7}};
+    return builder_chain(trace, 3, frames);
 }
 
 static void lock_twice(struct trace *trace, int thread, uint64_t first_ns, uint32_t a, uint32_t b) {
@@ -44,8 +39,7 @@ static struct trace *main_and_thread(void) {
     int main_thread = builder_thread(trace, "main", -1);
     int thread = builder_thread(trace, "start", 0);
     trace->threads[thread].creation_context = calls(trace, "setup", 1, "main", "main");
-    builder_record(trace, main_thread, "pthread_create", 100, 10, 0,
-                   trace->threads[thread].creation_context, thread);
+    builder_create(trace, main_thread, 100, 10, trace->threads[thread].creation_context, thread);
     return trace;
 }
 
@@ -57,13 +51,11 @@ static struct trace *helping_main(const char *own, uint64_t own_ns) {
                calls(trace, "give", 3, "rows", "start"));
     lock_twice(trace, MAIN, 200, calls(trace, "take", 2, own, "main"),
                calls(trace, "give", 3, own, "main"));
-    builder_record(trace, MAIN, "pthread_join", own_ns, 50, 0,
-                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_join(trace, MAIN, own_ns, 50, calls(trace, "finish", 4, "main", "main"), THREAD);
     builder_slice(trace, MAIN, 0, own_ns);
     builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, own_ns + 1000 > LIFE ? own_ns + 1000 : LIFE);
-    trace->threads[THREAD].start_ns = 150;
-    trace->threads[THREAD].end_ns = LIFE;
+    builder_life(trace, THREAD, 150, LIFE);
     return trace;
 }
 
@@ -151,13 +143,11 @@ static void a_function_that_ends_in_a_call_hides_no_work(void **state) {
         builder_record(trace, MAIN, "pthread_mutex_lock", at + 10, 0, MUTEX, of_main[i % 2], 0);
         builder_record(trace, MAIN, "pthread_mutex_unlock", at + 15, 0, MUTEX, of_main[i % 2], 0);
     }
-    builder_record(trace, MAIN, "pthread_join", LIFE, 50, 0,
-                   calls(trace, "finish", 5, "main", "main"), THREAD);
+    builder_join(trace, MAIN, LIFE, 50, calls(trace, "finish", 5, "main", "main"), THREAD);
     builder_slice(trace, MAIN, 0, LIFE);
     builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, LIFE + 1000);
-    trace->threads[THREAD].start_ns = 150;
-    trace->threads[THREAD].end_ns = LIFE;
+    builder_life(trace, THREAD, 150, LIFE);
     struct participating_creator unfolded = unfold(trace, NULL);
     assert_non_null(unfolded.made);
     assert_int_equal(unfolded.trace->n_threads, 3);
@@ -242,21 +232,21 @@ static struct trace *steps_of_main(const char *last) {
         const char *own = step < STEPS - 1 ? "rows" : last;
         int thread = builder_thread(trace, "start", 0);
         trace->threads[thread].creation_context = create;
-        builder_record(trace, main_thread, "pthread_create", at_ns + 100, 10, 0, create, thread);
+        builder_create(trace, main_thread, at_ns + 100, 10, create, thread);
         builder_record(trace, thread, "pthread_mutex_lock", at_ns + 200, 0, MUTEX, take, 0);
         builder_record(trace, thread, "pthread_mutex_unlock", at_ns + 8000, 0, MUTEX, give, 0);
         builder_record(trace, main_thread, "pthread_mutex_lock", at_ns + 8100, 0, MUTEX,
                        calls(trace, "take", 2, own, "main"), 0);
         builder_record(trace, main_thread, "pthread_mutex_unlock", at_ns + 8900, 0, MUTEX,
                        calls(trace, "give", 3, own, "main"), 0);
-        builder_record(trace, main_thread, "pthread_join", at_ns + 9000, 10, 0, join, thread);
+        builder_join(trace, main_thread, at_ns + 9000, 10, join, thread);
         builder_slice(trace, thread, at_ns + 150, at_ns + 8500);
     }
     builder_slice(trace, main_thread, 0, STEPS * STEP_NS);
     builder_finish(trace, STEPS * STEP_NS);
     for (int step = 0; step < STEPS; step++) {
-        trace->threads[1 + step].start_ns = (uint64_t)step * STEP_NS + 150;
-        trace->threads[1 + step].end_ns = (uint64_t)step * STEP_NS + 8500;
+        builder_life(trace, 1 + step, (uint64_t)step * STEP_NS + 150,
+                     (uint64_t)step * STEP_NS + 8500);
     }
     return trace;
 }
@@ -303,8 +293,7 @@ static struct trace *meeting_main(int times) {
             builder_record(trace, MAIN, "pthread_barrier_wait", at_ns, 10, BARRIER,
                            calls(trace, "arrive", 2, functions[i], "main"), 2);
     }
-    builder_record(trace, MAIN, "pthread_join", LIFE - 100, 50, 0,
-                   calls(trace, "finish", 4, "main", "main"), THREAD);
+    builder_join(trace, MAIN, LIFE - 100, 50, calls(trace, "finish", 4, "main", "main"), THREAD);
     builder_slice(trace, MAIN, 0, LIFE);
     builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, LIFE);
@@ -370,18 +359,17 @@ static void threads_that_their_like_create_belong_to_the_first_creator(void **st
     uint32_t by_first = calls(trace, "rows", 1, "start", "start");
     trace->threads[first].creation_context = by_main;
     trace->threads[second].creation_context = by_first;
-    builder_record(trace, main_thread, "pthread_create", 100, 10, 0, by_main, first);
-    builder_record(trace, first, "pthread_create", 200, 10, 0, by_first, second);
+    builder_create(trace, main_thread, 100, 10, by_main, first);
+    builder_create(trace, first, 200, 10, by_first, second);
     lock_twice(trace, main_thread, 300, calls(trace, "rows", 2, "rows", "main"),
                calls(trace, "rows", 3, "rows", "main"));
     lock_twice(trace, first, 300, calls(trace, "rows", 2, "rows", "start"),
                calls(trace, "rows", 3, "rows", "start"));
     lock_twice(trace, second, 300, calls(trace, "take", 2, "rows", "start"),
                calls(trace, "take", 3, "rows", "start"));
-    builder_record(trace, first, "pthread_join", LIFE - 100, 10, 0, by_first, second);
-    builder_record(trace, main_thread, "pthread_join", LIFE - 50, 10, 0, by_main, first);
-    for (int t = 0; t < 3; t++)
-        builder_slice(trace, t, 0, LIFE);
+    builder_join(trace, first, LIFE - 100, 10, by_first, second);
+    builder_join(trace, main_thread, LIFE - 50, 10, by_main, first);
+    builder_run_all(trace, LIFE);
     builder_finish(trace, LIFE);
     struct participating_creator unfolded = unfold(trace, NULL);
     assert_int_equal(unfolded.trace->n_threads, 4);

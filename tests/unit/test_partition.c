@@ -107,7 +107,7 @@ static struct trace *row_trace(const int *rows, int threads) {
     uint64_t longest = 0;
     for (int t = 1; t <= threads; t++) {
         int thread = builder_thread(trace, "worker", 0);
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
         uint64_t end = (uint64_t)rows[t - 1] * ROW_NS;
         for (int r = 1; r <= rows[t - 1]; r++) {
             uint64_t now = (uint64_t)r * ROW_NS;
@@ -118,7 +118,7 @@ static struct trace *row_trace(const int *rows, int threads) {
         longest = end > longest ? end : longest;
     }
     for (int t = 1; t <= threads; t++)
-        builder_record(trace, main_thread, "pthread_join", 10 + (uint64_t)t, longest, 0, join, t);
+        builder_join(trace, main_thread, 10 + (uint64_t)t, longest, join, t);
     builder_finish(trace, longest + 100);
     for (int t = 1; t <= threads; t++)
         trace->threads[t].end_ns = (uint64_t)rows[t - 1] * ROW_NS + 10;
@@ -375,7 +375,7 @@ static struct trace *farewell_trace(bool waits) {
     uint32_t get = builder_context(trace, "get", 30, "worker", 100);
     uint64_t end = FIRST_PUT + (ITEMS / THREADS + 1) * (uint64_t)ROW_NS;
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int i = 0; i < ITEMS + THREADS; i++) {
         uint64_t now = FIRST_PUT + 1000 * (uint64_t)i;
         builder_record(trace, main_thread, "pthread_mutex_lock", now, 0, MUTEX, put, 0);
@@ -399,8 +399,8 @@ static struct trace *farewell_trace(bool waits) {
             builder_record(trace, thread, "pthread_mutex_lock", now, 0, MUTEX, get, 0);
             builder_record(trace, thread, "pthread_mutex_unlock", now + 1, 0, MUTEX, get, 0);
         }
-        builder_record(trace, main_thread, "pthread_join", FIRST_PUT + 50000 + (uint64_t)t,
-                       end - FIRST_PUT - 50000, 0, join, t);
+        builder_join(trace, main_thread, FIRST_PUT + 50000 + (uint64_t)t, end - FIRST_PUT - 50000,
+                     join, t);
     }
     builder_finish(trace, end + 100);
     for (int t = 1; t <= THREADS; t++)
@@ -432,7 +432,7 @@ static struct trace *semaphore_trace(void) {
     uint32_t wait = builder_context(trace, "worker", 100, "worker", 100);
     uint64_t end = FIRST_POST + (ITEMS / THREADS + 1) * (uint64_t)ROW_NS;
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int i = 0; i < ITEMS + THREADS; i++)
         builder_record(trace, main_thread, "sem_post", FIRST_POST + 1000 * (uint64_t)i, 0,
                        SEMAPHORE, i < ITEMS ? post : dismiss, 0);
@@ -445,8 +445,8 @@ static struct trace *semaphore_trace(void) {
         for (int i = 1; i <= ITEMS / THREADS; i++)
             builder_record(trace, thread, "sem_wait", got + (uint64_t)i * ROW_NS, 0, SEMAPHORE,
                            wait, 0);
-        builder_record(trace, main_thread, "pthread_join", FIRST_POST + 50000 + (uint64_t)t,
-                       end - FIRST_POST - 50000, 0, join, t);
+        builder_join(trace, main_thread, FIRST_POST + 50000 + (uint64_t)t, end - FIRST_POST - 50000,
+                     join, t);
     }
     builder_finish(trace, end + 100);
     for (int t = 1; t <= THREADS; t++)
@@ -483,7 +483,7 @@ static struct trace *result_trace(void) {
     uint32_t second = builder_context(trace, "merge", 118, "worker", 120);
     uint64_t end = (ROWS - 1) * (uint64_t)ROW_NS + 10 * APART, now = 10;
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     builder_slice(trace, main_thread, 0, now);
     for (uint64_t i = 0; i < ROWS * THREADS; i++) {
         uint64_t told = i / THREADS * ROW_NS + (1 + i % THREADS) * APART;
@@ -501,8 +501,7 @@ static struct trace *result_trace(void) {
         builder_record(trace, thread, "sem_post", done + APART, 0, OTHER, first, 0);
         builder_record(trace, thread, "sem_post", done + 2 * APART, 0, OTHER, second, 0);
         builder_slice(trace, thread, 0, end);
-        builder_record(trace, main_thread, "pthread_join", now + (uint64_t)t, end - now, 0, join,
-                       t);
+        builder_join(trace, main_thread, now + (uint64_t)t, end - now, join, t);
     }
     builder_finish(trace, end + 100);
     for (int t = 1; t <= THREADS; t++)
@@ -632,7 +631,7 @@ static struct trace *item_trace(void) {
         builder_record(trace, main_thread, "usleep", now, NAP_NS, 0, nap, 0);
         builder_slice(trace, main_thread, now - 1, now);
         now += NAP_NS + 1;
-        builder_record(trace, main_thread, "pthread_create", ++now, 0, 0, create, t);
+        builder_create(trace, main_thread, ++now, 0, create, t);
         for (int i = 0; i <= ITEMS / 2; i++) {
             uint64_t at = (uint64_t)i * ROW_NS + 3 * NAP_NS;
             builder_record(trace, thread, "user:get", at, 0, QUEUE, get, i == ITEMS / 2);
@@ -642,8 +641,8 @@ static struct trace *item_trace(void) {
         builder_slice(trace, thread, 3 * NAP_NS, end);
     }
     builder_slice(trace, main_thread, now - 1, now);
-    builder_record(trace, main_thread, "pthread_join", now, end - now, 0, join, 1);
-    builder_record(trace, main_thread, "pthread_join", end, 0, 0, join, 2);
+    builder_join(trace, main_thread, now, end - now, join, 1);
+    builder_join(trace, main_thread, end, 0, join, 2);
     builder_finish(trace, end);
     return trace;
 }
@@ -692,14 +691,14 @@ static struct trace *nap_trace(int naps) {
     uint32_t join = builder_context(trace, "main", 910, "main", 910);
     const uint64_t nap_ns = 1000000, end = (uint64_t)(naps + 2) * nap_ns;
     for (int t = 1; t <= NAPPERS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= NAPPERS; t++)
         builder_slice(trace, builder_thread(trace, "worker", main_thread), 100, 200);
     for (int i = 0; i < naps; i++)
         builder_record(trace, main_thread, "usleep", (uint64_t)(i + 1) * nap_ns, nap_ns - 100, 0,
                        nap, 0);
     for (int t = 1; t <= NAPPERS; t++)
-        builder_record(trace, main_thread, "pthread_join", end + (uint64_t)t, 0, 0, join, t);
+        builder_join(trace, main_thread, end + (uint64_t)t, 0, join, t);
     builder_finish(trace, end + 100);
     return trace;
 }
@@ -771,14 +770,14 @@ static struct trace *visits_trace(void) {
     uint64_t end = 0;
     for (int t = 1; t <= 2; t++) {
         int thread = builder_thread(trace, "worker", 0);
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
         uint64_t now = visit_rows(trace, thread, (uint64_t)t * 300000, t == 1 ? 120 : 80);
         now = t == 1 ? now : visit_rows(trace, thread, now, 40);
         builder_slice(trace, thread, 0, now);
         end = now > end ? now : end;
     }
     for (int t = 1; t <= 2; t++)
-        builder_record(trace, main_thread, "pthread_join", 10 + (uint64_t)t, end, 0, join, t);
+        builder_join(trace, main_thread, 10 + (uint64_t)t, end, join, t);
     builder_finish(trace, end + 100);
     return trace;
 }

@@ -18,30 +18,20 @@
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000 };
 
-static const int no_pools[BUILDER_THREADS];
-
 /* A critical section of `function` in [start, end) that waits until `woken` (0: not at all) and
  * broadcasts if it is to. */
 static void section(struct trace *trace, int thread, const char *function, uint64_t object,
                     uint64_t start, uint64_t woken, uint64_t end, bool broadcasts) {
-    builder_record(trace, thread, "pthread_mutex_lock", start, 0, MUTEX + object,
-                   builder_context(trace, function, 10, "thread", 100), 0);
-    if (woken)
-        builder_record(trace, thread, "pthread_cond_wait", start + 1, woken - start - 1,
-                       CONDITION + object, builder_context(trace, function, 11, "thread", 100), 0);
-    if (broadcasts)
-        builder_record(trace, thread, "pthread_cond_broadcast", end - 1, 0, CONDITION + object,
-                       builder_context(trace, function, 12, "thread", 100), 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", end, 0, MUTEX + object,
-                   builder_context(trace, function, 13, "thread", 100), 0);
-}
-
-static struct trace *new_trace(int workers) {
-    struct trace *trace = builder_new(2);
-    builder_thread(trace, "main", -1);
-    for (int i = 0; i < workers; i++)
-        builder_thread(trace, "worker", 0);
-    return trace;
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = 10,
+                                             .mutex = MUTEX + object,
+                                             .start_ns = start,
+                                             .waits_for = woken ? CONDITION + object : 0,
+                                             .woken_ns = woken,
+                                             .signals_after = broadcasts ? CONDITION + object : 0,
+                                             .broadcasts = true,
+                                             .end_ns = end});
 }
 
 struct found {
@@ -52,7 +42,7 @@ struct found {
 
 static struct found find(struct trace *trace, uint64_t end_ns) {
     builder_finish(trace, end_ns);
-    struct found found = {.trace = trace, .sections = sections_find(trace, no_pools)};
+    struct found found = {.trace = trace, .sections = sections_find(trace, builder_no_pools)};
     found.monitors = monitors_find(trace, &found.sections, NULL, NULL);
     return found;
 }
@@ -73,7 +63,7 @@ static const struct pattern *only_pattern(const struct found *found, enum hand_m
 /* ---- barriers ---- */
 
 static struct trace *barrier_trace(bool last_wakes) {
-    struct trace *trace = new_trace(3);
+    struct trace *trace = builder_new_with_workers(3);
     for (uint64_t round = 0; round < 6; round++) {
         uint64_t at = 1000 * (round + 1);
         int first = 1 + (int)(round % 3), second = 1 + (int)((round + 1) % 3);
@@ -126,7 +116,7 @@ static void what_nobody_wakes_is_no_barrier(void **state) {
 
 /* Two readers together, then a writer alone. With `greedy` a second reader comes in beside it. */
 static struct trace *lock_trace(bool greedy) {
-    struct trace *trace = new_trace(3);
+    struct trace *trace = builder_new_with_workers(3);
     for (uint64_t round = 0; round < 6; round++) {
         uint64_t at = 10000 * (round + 1);
         section(trace, 1, "lock_read", 0, at, 0, at + 10, false);
@@ -170,7 +160,7 @@ static void a_reader_beside_a_writer_refutes_the_read_write_lock(void **state) {
 /* Threads 1 and 2 by turns; thread 2 is always ready early. */
 static void threads_that_wait_for_each_other_take_turns(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2);
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t round = 0; round < 8; round++) {
         uint64_t at = 1000 * (round + 1);
         section(trace, 2, "turn", 0, at, at + 320, at + 330, false);
@@ -188,7 +178,7 @@ static void threads_that_wait_for_each_other_take_turns(void **state) {
 
 static void results_fetched_in_order_are_told_apart(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2);
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t job = 0; job < 12; job++) {
         uint64_t at = 1000 * (job / 2 + 1), object = 0x10 * (1 + job % 6);
         bool even = job % 2 == 0; /* thread 1 is quicker, and gets the next job first */
@@ -214,7 +204,7 @@ enum { PAIRS = 8 };
 /* Two workers take jobs from a semaphore; the second one is quicker. Main fetches the results in
  * the order of the jobs, and is woken in vain by the one that comes too early. */
 static struct trace *job_trace(void) {
-    struct trace *trace = new_trace(2);
+    struct trace *trace = builder_new_with_workers(2);
     uint32_t take = builder_context(trace, "take", 50, "worker", 100);
     uint32_t waits = builder_context(trace, "fetch", 11, "thread", 100);
     for (uint64_t at = 1000; at <= 1000 * PAIRS; at += 1000) {
@@ -291,7 +281,7 @@ enum { ROWS = 12, STEPS = 4 };
  * on side by side, row by row. With `hasty` some rows do not wait though they should. */
 static struct trace *wave_trace(uint64_t columns, bool hasty) {
     uint64_t threads = columns + 1, made[ROWS][STEPS], clock[] = {1000, 1000, 1000, 1000};
-    struct trace *trace = new_trace((int)threads);
+    struct trace *trace = builder_new_with_workers((int)threads);
     for (uint64_t row = 0; row < ROWS; row++) {
         uint64_t *now = &clock[row % threads];
         for (uint64_t step = 0; step < STEPS; step++) {
@@ -341,7 +331,7 @@ enum { BATCHES = 12, STAGES = 3 };
  * `looked` batches are entered under the mutex. */
 static struct trace *batch_trace(bool overtakes, uint64_t looked) {
     static const uint64_t takes[STAGES] = {100, 400, 150};
-    struct trace *trace = new_trace(2);
+    struct trace *trace = builder_new_with_workers(2);
     uint64_t left[BATCHES][STAGES], clock[2] = {1000, 1010};
     for (uint64_t batch = 0; batch < BATCHES; batch++)
         for (int stage = 0; stage < STAGES; stage++) {
@@ -396,8 +386,7 @@ static void two_looks_are_no_steps(void **state) {
 /* How the rounds of the only pool that stays somewhere follow its threads. */
 static struct scaling scaling_of_rounds(struct trace *trace, uint64_t end_ns) {
     builder_finish(trace, end_ns);
-    for (int thread = 0; thread < (int)trace->n_threads; thread++)
-        builder_slice(trace, thread, 0, end_ns);
+    builder_run_all(trace, end_ns);
     char *file = "t.c";
     struct facts facts = {.version = FACTS_VERSION, .n_files = 1, .files = &file};
     struct error error = {0};

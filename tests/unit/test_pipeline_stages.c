@@ -22,6 +22,16 @@ struct worker {
     uint64_t from, to, by_turns;
 };
 
+/* Each queue's condition has the address after its mutex'. */
+static void put(struct trace *trace, int thread, uint64_t mutex, uint64_t start_ns) {
+    builder_section(trace, thread,
+                    (struct builder_section){.function = "put",
+                                             .line = 10,
+                                             .mutex = mutex,
+                                             .start_ns = start_ns,
+                                             .signals_before = mutex + 1});
+}
+
 /* The stages of `n` workers, all of one pool, which main serves: one line a worker. */
 static int *stages_of(const struct worker *workers, int n, const uint64_t *filled, int n_filled) {
     struct trace *trace = builder_new(2);
@@ -32,14 +42,18 @@ static int *stages_of(const struct worker *workers, int n, const uint64_t *fille
     for (uint64_t i = 0; i < ROUNDS; i++) {
         uint64_t now = 1000 * (i + 1);
         for (int f = 0; f < n_filled; f++)
-            builder_section(trace, 0, "put", 10, filled[f], now + 10 * (uint64_t)f,
-                            "pthread_cond_signal", filled[f] + 1, 0, 0);
+            put(trace, 0, filled[f], now + 10 * (uint64_t)f);
         for (int w = 0; w < n; w++) {
             uint64_t from = workers[w].by_turns && i % 2 ? workers[w].by_turns : workers[w].from;
-            builder_section(trace, w + 1, "get", 20, from, now, NULL, 0, from + 1, now + 100);
+            builder_section(trace, w + 1,
+                            (struct builder_section){.function = "get",
+                                                     .line = 20,
+                                                     .mutex = from,
+                                                     .start_ns = now,
+                                                     .waits_for = from + 1,
+                                                     .woken_ns = now + 100});
             if (workers[w].to != NONE)
-                builder_section(trace, w + 1, "put", 10, workers[w].to, now + 300,
-                                "pthread_cond_signal", workers[w].to + 1, 0, 0);
+                put(trace, w + 1, workers[w].to, now + 300);
         }
     }
     builder_finish(trace, 1000 * (ROUNDS + 2));

@@ -8,13 +8,14 @@
 #include <cmocka.h>
 
 #include "modelgen/rewrite/private_mutex_waits.h"
+#include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
 
 enum { SHARED = 0x1000, OWN = 0x2000, CONDITION = 0x3000, ELSE = 0x4000 };
 
 static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
                  uint64_t end_ns, uint64_t object) {
-    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object, TRACE_NO_CONTEXT, 0);
+    builder_call(trace, thread, api, start_ns, end_ns, object, TRACE_NO_CONTEXT);
 }
 
 /* The worker finds nothing, waits from 130 to 500, and takes the shared mutex again at 520. Main
@@ -70,7 +71,7 @@ static void a_wait_that_the_program_ended_in_is_one_too(void **state) {
     call(trace, idle, "pthread_mutex_lock", 210, 210, OWN);
     call(trace, idle, "pthread_mutex_unlock", 220, 220, SHARED);
     call(trace, idle, "pthread_cond_wait", 230, 900, CONDITION);
-    trace->threads[idle].records[3].flags |= TRACE_UNFINISHED;
+    builder_unfinished(trace, idle);
     struct view view = view_of(trace);
     private_mutex_waits_as_condition_waits(&view);
     assert_int_equal(view.trace.threads[idle].n_records, 2);
@@ -104,11 +105,51 @@ static void what_is_more_than_a_relay_stays(void **state) {
     }
 }
 
+/* Once it is for another shared mutex that the thread takes its own. */
+static void a_mutex_that_goes_with_two_others_is_not_private(void **state) {
+    (void)state;
+    struct trace *trace = one_wait();
+    call(trace, 0, "pthread_mutex_lock", 600, 600, ELSE);
+    call(trace, 0, "pthread_mutex_lock", 610, 610, OWN);
+    call(trace, 0, "pthread_mutex_unlock", 620, 620, ELSE);
+    call(trace, 0, "pthread_cond_signal", 630, 630, CONDITION);
+    call(trace, 0, "pthread_mutex_unlock", 640, 640, OWN);
+    struct view view = view_of(trace);
+    private_mutex_waits_as_condition_waits(&view);
+    assert_shown_as_recorded(&view, trace);
+    view_free(&view);
+    trace_free(trace);
+}
+
+/* Beside one at which the worker does wait, if it comes. */
+static void a_mutex_at_which_nobody_waits_is_not_private(void **state) {
+    (void)state;
+    for (int comes = 0; comes <= 1; comes++) {
+        struct trace *trace = one_wait();
+        call(trace, 0, "pthread_mutex_lock", 600, 600, SHARED);
+        call(trace, 0, "pthread_mutex_lock", 610, 610, ELSE);
+        call(trace, 0, "pthread_mutex_unlock", 620, 620, SHARED);
+        call(trace, 0, "pthread_mutex_unlock", 630, 630, ELSE);
+        if (!comes)
+            trace->threads[1].n_records = 0;
+        struct view view = view_of(trace);
+        private_mutex_waits_as_condition_waits(&view);
+        assert_int_equal(view.trace.threads[0].n_records, comes ? 3 + 4 : 5 + 4);
+        size_t first = comes ? 3 : 5;
+        assert_call(&view, 0, first + 1, OP_LOCK, ELSE);
+        assert_call(&view, 0, first + 3, OP_UNLOCK, ELSE);
+        view_free(&view);
+        trace_free(trace);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_wait_is_one_under_the_shared_mutex),
         cmocka_unit_test(a_wait_that_the_program_ended_in_is_one_too),
         cmocka_unit_test(what_is_more_than_a_relay_stays),
+        cmocka_unit_test(a_mutex_that_goes_with_two_others_is_not_private),
+        cmocka_unit_test(a_mutex_at_which_nobody_waits_is_not_private),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "tests/unit/trace_builder.h"
 #include "tracer/same_work.h"
 
 #define MS 1000000u
@@ -83,20 +83,17 @@ static void waits_may_be_as_many_as_they_are(void **state) {
     assert_true(same_work_by_calls(&traced, &other, text, sizeof text));
 }
 
-static struct trace *make_trace(const uint64_t *cpu_ms, size_t n) {
-    struct trace *trace = memory_alloc(1, sizeof *trace);
-    trace->meta.n_untraced = n;
-    trace->meta.untraced = memory_alloc(n, sizeof *trace->meta.untraced);
+static struct trace *with_plain_runs(const uint64_t *cpu_ms, size_t n) {
+    struct trace *trace = builder_new(2);
     for (size_t i = 0; i < n; i++)
-        trace->meta.untraced[i] =
-            (struct trace_plain_run){.run_ns = cpu_ms[i] * MS, .cpu_ns = cpu_ms[i] * MS};
+        builder_plain_run(trace, cpu_ms[i] * MS, cpu_ms[i] * MS);
     return trace;
 }
 
 static void plain_runs_that_differ_are_taken_out_and_said(void **state) {
     (void)state;
     static const uint64_t cpu_ms[] = {1500, 3, 1400, 1600};
-    struct trace *trace = make_trace(cpu_ms, 4);
+    struct trace *trace = with_plain_runs(cpu_ms, 4);
     same_work_of_plain_runs(trace, &traced);
     assert_int_equal(trace->meta.n_untraced, 3);
     assert_int_equal(trace->meta.untraced_run_ns, 1500 * MS);
@@ -109,7 +106,7 @@ static void plain_runs_that_differ_are_taken_out_and_said(void **state) {
 static void without_equal_plain_runs_nothing_is_measured(void **state) {
     (void)state;
     static const uint64_t cpu_ms[] = {3};
-    struct trace *trace = make_trace(cpu_ms, 1);
+    struct trace *trace = with_plain_runs(cpu_ms, 1);
     same_work_of_plain_runs(trace, &traced);
     assert_int_equal(trace->meta.n_untraced, 0);
     assert_int_equal(trace->meta.untraced_run_ns, 0);

@@ -17,32 +17,18 @@
 #include "base/memory.h"
 #include "formats/sample.h"
 #include "sampler/sampler.h"
+#include "tests/unit/scratch_folder.h"
 #include "tracer/host.h"
 
 #define RATE_HZ 500
 
-static char folder[] = "/tmp/persik-live-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char *command = memory_format("rm -r %s", folder);
-    int status = system(command);
-    free(command);
-    return status;
-}
-
 /* Compiles tests/programs/`name`.c into the folder; the path of the result, the caller's. */
 static char *compile(const char *name, const char *flags) {
     int room = (int)(strrchr(__FILE__, '/') - __FILE__);
-    char *binary = memory_format("%s/%s", folder, name);
+    char *binary = memory_format("%s/%s", scratch_folder, name);
     char *command = memory_format("gcc -g %s -o %s %.*s/../programs/%s.c -lpthread -ldl "
                                   "2>%s/warnings",
-                                  flags, binary, room, __FILE__, name, folder);
+                                  flags, binary, room, __FILE__, name, scratch_folder);
     if (system(command) != 0)
         fail_msg("%s", command);
     free(command);
@@ -55,7 +41,7 @@ static uint64_t missing;
 
 /* Runs and samples the program; skips the test where sampling is not permitted. */
 static struct sample *sample_program(char *const *args) {
-    const struct sampler_options options = {args, folder, RATE_HZ, NULL};
+    const struct sampler_options options = {args, scratch_folder, RATE_HZ, NULL};
     struct error error = {0};
     double stolen_ns = host_use().stolen_ns;
     int status = sampler_run(&options, &error);
@@ -67,7 +53,7 @@ static struct sample *sample_program(char *const *args) {
         }
         fail_msg("%s", error.text);
     }
-    char *path = memory_format("%s/sample.json", folder);
+    char *path = memory_format("%s/sample.json", scratch_folder);
     struct sample *sample = sample_load(path, &error);
     free(path);
     if (!sample)
@@ -255,7 +241,7 @@ static void a_wrapper_that_execs_leaves_no_trace(void **state) {
 
 static void assert_refused(const char *program, const char *complaint) {
     char *const args[] = {(char *)program, NULL};
-    const struct sampler_options options = {args, folder, RATE_HZ, NULL};
+    const struct sampler_options options = {args, scratch_folder, RATE_HZ, NULL};
     struct error error = {0};
     assert_int_equal(sampler_run(&options, &error), -1);
     if (!strstr(error.text, complaint) && !strstr(error.text, "not permitted"))
@@ -265,7 +251,7 @@ static void assert_refused(const char *program, const char *complaint) {
 static void what_cannot_run_is_told(void **state) {
     (void)state;
     assert_refused("/nonexistent/program", "no such program");
-    assert_refused(folder, "not executable");
+    assert_refused(scratch_folder, "not executable");
 }
 
 int main(void) {
@@ -283,5 +269,5 @@ int main(void) {
         cmocka_unit_test(a_wrapper_that_execs_leaves_no_trace),
         cmocka_unit_test(what_cannot_run_is_told),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_folder_make, scratch_folder_remove);
 }

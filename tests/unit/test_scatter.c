@@ -20,22 +20,33 @@ static struct trace *trace_of_calls(int workers) {
     uint32_t join = builder_context(trace, "main", 910, "main", 910);
     uint64_t end = 10000 * (ROUNDS + 1);
     for (int t = 1; t <= workers; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= workers; t++)
         builder_thread(trace, "worker", main_thread);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t at = 10000 * (round + 1);
         builder_slice(trace, 1, at - 9000, at + 10);
-        builder_section(trace, 1, "call", 10, MUTEX, at, "pthread_cond_broadcast", CONDITION, 0, 0);
+        builder_section(trace, 1,
+                        (struct builder_section){.function = "call",
+                                                 .line = 10,
+                                                 .mutex = MUTEX,
+                                                 .start_ns = at,
+                                                 .signals_before = CONDITION,
+                                                 .broadcasts = true});
         for (int t = 2; t <= workers; t++) {
             uint64_t woken = at + 10 * (uint64_t)t;
-            builder_section(trace, t, "follow", 30, MUTEX, at - 5000 + 10 * (uint64_t)t, NULL, 0,
-                            CONDITION, woken);
+            builder_section(trace, t,
+                            (struct builder_section){.function = "follow",
+                                                     .line = 30,
+                                                     .mutex = MUTEX,
+                                                     .start_ns = at - 5000 + 10 * (uint64_t)t,
+                                                     .waits_for = CONDITION,
+                                                     .woken_ns = woken});
             builder_slice(trace, t, woken, woken + 2000);
         }
     }
     for (int t = 1; t <= workers; t++)
-        builder_record(trace, main_thread, "pthread_join", 100 + (uint64_t)t, end, 0, join, t);
+        builder_join(trace, main_thread, 100 + (uint64_t)t, end, join, t);
     builder_finish(trace, end + 200);
     return trace;
 }

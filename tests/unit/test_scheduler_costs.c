@@ -15,10 +15,8 @@
 enum { ROUNDS = 40 };
 
 static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
+    struct trace *trace = builder_new_with_workers(2);
     trace->meta.has_wakes = true;
-    for (int i = 0; i < 3; i++)
-        builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
     return trace;
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/rewrite/section_splitting.h"
+#include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK = 1, READY = 2, START = 3, DONE = 4, UNLOCK = 5 };
@@ -15,14 +16,8 @@ enum { MUTEX = 0x1000, CONDITION = 0x2000, LOCK = 1, READY = 2, START = 3, DONE 
 static void call(struct trace *trace, const char *api, int line, uint64_t start_ns,
                  uint64_t end_ns) {
     uint64_t object = line == LOCK || line == UNLOCK ? MUTEX : CONDITION;
-    builder_record(trace, 0, api, start_ns, end_ns - start_ns, object,
-                   builder_context(trace, "start_and_await", line, "main", 100), 0);
-}
-
-static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
-    builder_thread(trace, "main", -1);
-    return trace;
+    builder_call(trace, 0, api, start_ns, end_ns, object,
+                 builder_context(trace, "start_and_await", line, "main", 100));
 }
 
 /* Waits until all are ready, starts them, and waits until they are done unless they are. */
@@ -45,7 +40,7 @@ static void waits_for_two_things_are_two_sections(void **state) {
     (void)state;
     const enum api_op calls[] = {OP_LOCK, OP_WAIT, OP_BROADCAST, OP_UNLOCK,
                                  OP_LOCK, OP_WAIT, OP_UNLOCK};
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, DONE, true);
     struct view view = view_of(trace);
     section_splitting_apply(&view);
@@ -64,7 +59,7 @@ static void waits_for_two_things_are_two_sections(void **state) {
 static void they_are_also_where_nobody_had_to_wait_again(void **state) {
     (void)state;
     const enum api_op calls[] = {OP_LOCK, OP_WAIT, OP_BROADCAST, OP_UNLOCK, OP_LOCK, OP_UNLOCK};
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, DONE, true);
     race(trace, 2000, DONE, false);
     struct view view = view_of(trace);
@@ -78,7 +73,7 @@ static void they_are_also_where_nobody_had_to_wait_again(void **state) {
 /* To wait again at the same place is to look again for the same thing. */
 static void waits_for_one_thing_stay_one_section(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, READY, true);
     race(trace, 2000, DONE, false);
     struct view view = view_of(trace);
@@ -88,11 +83,44 @@ static void waits_for_one_thing_stay_one_section(void **state) {
     trace_free(trace);
 }
 
+static void waits_without_a_signal_between_are_one_section(void **state) {
+    (void)state;
+    struct trace *trace = builder_new_with_workers(0);
+    call(trace, "pthread_mutex_lock", LOCK, 1000, 1000);
+    call(trace, "pthread_cond_wait", READY, 1010, 1100);
+    call(trace, "pthread_cond_wait", DONE, 1120, 1200);
+    call(trace, "pthread_mutex_unlock", UNLOCK, 1210, 1210);
+    struct view view = view_of(trace);
+    section_splitting_apply(&view);
+    assert_shown_as_recorded(&view, trace);
+    view_free(&view);
+    trace_free(trace);
+}
+
+/* It is another mutex that is taken last when the signal is made: this one is split. */
+static void the_mutex_taken_last_is_the_one_that_is_split(void **state) {
+    (void)state;
+    enum { OUTER = 0x9000 };
+    struct trace *trace = builder_new_with_workers(0);
+    builder_call(trace, 0, "pthread_mutex_lock", 900, 900, OUTER, TRACE_NO_CONTEXT);
+    race(trace, 1000, DONE, true);
+    builder_call(trace, 0, "pthread_mutex_unlock", 1300, 1300, OUTER, TRACE_NO_CONTEXT);
+    struct view view = view_of(trace);
+    section_splitting_apply(&view);
+    assert_int_equal(view.trace.threads[0].n_records, 1 + 7 + 1);
+    for (size_t i = 4; i <= 5; i++)
+        assert_int_equal(shown_call(&view, 0, i)->object, MUTEX);
+    view_free(&view);
+    trace_free(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_for_two_things_are_two_sections),
         cmocka_unit_test(they_are_also_where_nobody_had_to_wait_again),
         cmocka_unit_test(waits_for_one_thing_stay_one_section),
+        cmocka_unit_test(waits_without_a_signal_between_are_one_section),
+        cmocka_unit_test(the_mutex_taken_last_is_the_one_that_is_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static struct model *model_of(const struct program *program) {
     uint32_t unlock = builder_context(trace, "solve", 34, "worker", 100);
     uint32_t again = builder_context(trace, "solve", 40, "worker", 100);
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_create", (uint64_t)t, 0, 0, create, t);
+        builder_create(trace, main_thread, (uint64_t)t, 0, create, t);
     for (int t = 1; t <= THREADS; t++)
         builder_thread(trace, "worker", main_thread);
     uint64_t now = 10 * US;
@@ -58,8 +58,7 @@ static struct model *model_of(const struct program *program) {
         now = done + 10;
     }
     for (int t = 1; t <= THREADS; t++)
-        builder_record(trace, main_thread, "pthread_join", 100 + (uint64_t)t, now - 100, 0, join,
-                       t);
+        builder_join(trace, main_thread, 100 + (uint64_t)t, now - 100, join, t);
     builder_finish(trace, now + 100);
     return builder_model(trace, NULL);
 }

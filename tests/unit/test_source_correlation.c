@@ -9,6 +9,7 @@
 
 #include "formats/catalog.h"
 #include "modelgen/events/source_correlation.h"
+#include "tests/unit/trace_builder.h"
 
 #define ENOUGH 40
 
@@ -16,11 +17,27 @@
  * there is to do, line 15 does something of each thread's own. */
 static struct trace_frame lock = {.function = "run", .line = 10};
 static struct trace_frame unlock = {.function = "run", .line = 20};
-static struct trace_context contexts[] = {{1, &lock}, {1, &unlock}};
-static const struct trace trace = {.contexts = contexts, .n_contexts = 2};
 static struct facts_share part = {
     .place = {.function = "run", .line = 12}, .rest = REST_LAST, .callee = "work", .why = "n / 2"};
 static const struct facts facts = {.shares = &part, .n_shares = 1};
+
+/* A trace whose contexts are these two, of so many frames each. */
+static struct trace *trace_of(size_t n_frames, const struct trace_frame *first, size_t n_others,
+                              const struct trace_frame *second) {
+    struct trace *trace = builder_new(2);
+    assert_int_equal(builder_chain(trace, n_frames, first), 0);
+    assert_int_equal(builder_chain(trace, n_others, second), 1);
+    return trace;
+}
+
+/* The share of the computation from the one call to the other in run; frees the trace. */
+static double share_between(struct trace *trace, const struct facts *known,
+                            const struct sample *sample, bool *visible) {
+    struct source source = {trace, known, sample, visible};
+    double share = source_split_between(&source, "run", 0, 1).share;
+    trace_free(trace);
+    return share;
+}
 
 /* The share of the computation between the lock and the unlock, when so many samples, besides those
  * of the part, were in what line 15 calls. */
@@ -33,8 +50,7 @@ static double share_with(const char *callee, int samples) {
         {.parent = 3, .function = "futex_wake", .running = (uint64_t)samples},
     };
     struct sample sample = {.nodes = nodes, .n_nodes = 5};
-    struct source source = {&trace, &facts, &sample, NULL};
-    return source_split_between(&source, "run", 0, 1).share;
+    return share_between(trace_of(1, &lock, 1, &unlock), &facts, &sample, NULL);
 }
 
 static void what_lies_beside_the_part_is_weighed(void **state) {
@@ -47,16 +63,17 @@ static void what_lies_beside_the_part_is_weighed(void **state) {
 static void facts_are_of_a_function_of_their_file(void **state) {
     (void)state;
     struct trace_frame frame = {.function = "run", .file = "/src/a.c", .line = 10};
-    struct trace_context context = {1, &frame};
-    const struct trace traced = {.contexts = &context, .n_contexts = 1};
+    struct trace *traced = builder_new(2);
+    builder_chain(traced, 1, &frame);
     struct facts_loop loop = {.function = "run", .first_line = 5, .last_line = 15};
     struct facts_place place = {.function = "run", .line = 10};
     char *files[] = {"/src/b.c", "/other/folder/a.c", NULL}; /* folders may be written otherwise */
     for (int i = 0; i < 3; i++) {
         loop.file = place.file = files[i];
-        assert_int_equal(source_context_in_loop(&traced, 0, &loop), i > 0);
+        assert_int_equal(source_context_in_loop(traced, 0, &loop), i > 0);
         assert_int_equal(source_frame_is_at(&frame, &place), i > 0);
     }
+    trace_free(traced);
 }
 
 static void a_traced_call_is_no_computation(void **state) {
@@ -71,8 +88,7 @@ static void what_a_callee_does_before_its_call_lies_between(void **state) {
     (void)state;
     struct trace_frame inner[] = {{.function = "work", .line = 50, .offset = 5},
                                   {.function = "run", .line = 12, .offset = 6}};
-    struct trace_context both[] = {{1, &lock}, {2, inner}};
-    const struct trace deep = {.contexts = both, .n_contexts = 2};
+    struct trace *deep = trace_of(1, &lock, 2, inner);
     struct facts_loop loop = {.function = "work",
                               .first_line = 40,
                               .last_line = 45,
@@ -80,12 +96,13 @@ static void what_a_callee_does_before_its_call_lies_between(void **state) {
                               .why = "i += n"};
     const struct facts loops = {.loops = &loop, .n_loops = 1};
     bool visible = false;
-    struct source source = {&deep, &loops, NULL, &visible};
+    struct source source = {deep, &loops, NULL, &visible};
     assert_true(source_split_between(&source, "run", 0, 1).share == 1);
     loop.first_line = 55; /* it comes after the lock */
     loop.last_line = 60;
     assert_true(source_split_between(&source, "run", 0, 1).share == 0);
     assert_true(source_split_between(&source, "run", 1, TRACE_NO_CONTEXT).share == 1);
+    trace_free(deep);
 }
 
 /* enter, inlined in line 30 of run's split loop, takes a lock in line 5 and gives it back in line
@@ -96,8 +113,7 @@ static void two_calls_of_an_inlined_function_lie_in_one_call_of_it(void **state)
                                   {.function = "run", .line = 30, .column = 9, .offset = 50}};
     struct trace_frame second[] = {{.function = "enter", .line = 9, .column = 3, .offset = 90},
                                    {.function = "run", .line = 30, .column = 9, .offset = 90}};
-    struct trace_context both[] = {{2, first}, {2, second}};
-    const struct trace inlined = {.contexts = both, .n_contexts = 2};
+    struct trace *inlined = trace_of(2, first, 2, second);
     struct facts_loop loop = {.function = "run",
                               .first_line = 29,
                               .last_line = 31,
@@ -105,9 +121,10 @@ static void two_calls_of_an_inlined_function_lie_in_one_call_of_it(void **state)
                               .why = "i += n"};
     const struct facts loops = {.loops = &loop, .n_loops = 1};
     bool visible = false;
-    struct source source = {&inlined, &loops, NULL, &visible};
+    struct source source = {inlined, &loops, NULL, &visible};
     assert_true(source_split_between(&source, "run", 0, 1).share == 0);
     assert_true(source_split_between(&source, "run", 1, 0).share == 1);
+    trace_free(inlined);
 }
 
 /* run takes items off a counter in lines 12 to 15, and would write a message of a bad one. */
@@ -119,8 +136,7 @@ static double share_of_silent_loop(const struct sample *sample, bool visible) {
                               .has_fragments = true,
                               .why = "atomic operation on next"};
     const struct facts loops = {.loops = &loop, .n_loops = 1};
-    struct source source = {&trace, &loops, sample, &visible};
-    return source_split_between(&source, "run", 0, 1).share;
+    return share_between(trace_of(1, &lock, 1, &unlock), &loops, sample, &visible);
 }
 
 static void a_loop_whose_calls_were_not_made_is_known_by_samples(void **state) {

@@ -15,27 +15,22 @@
 
 enum { MUTEX = 0x1000, EMPTY = 0x2000, FULL = 0x3000, NOBODY = 0, ROUNDS = 10 };
 
-static const int no_pools[BUILDER_THREADS];
-
 /* A critical section of `function` that signals `told` (NOBODY: none) and then waits on `awaited`
  * until `woken` (0: not at all). */
 static void section(struct trace *trace, int thread, const char *function, int line, uint64_t start,
                     uint64_t told, uint64_t awaited, uint64_t woken) {
-    builder_section(trace, thread, function, line, MUTEX, start, "pthread_cond_signal", told,
-                    awaited, woken);
-}
-
-static struct trace *new_trace(void) {
-    struct trace *trace = builder_new(2);
-    builder_thread(trace, "main", -1);
-    builder_thread(trace, "worker", 0);
-    builder_thread(trace, "worker", 0);
-    return trace;
+    builder_section(trace, thread,
+                    (struct builder_section){.function = function,
+                                             .line = line,
+                                             .mutex = MUTEX,
+                                             .start_ns = start,
+                                             .signals_before = told,
+                                             .waits_for = awaited,
+                                             .woken_ns = woken});
 }
 
 static struct trace *finished(struct trace *trace, uint64_t end_ns) {
-    for (size_t t = 0; t < trace->n_threads; t++)
-        builder_slice(trace, (int)t, 0, end_ns);
+    builder_run_all(trace, end_ns);
     builder_finish(trace, end_ns);
     return trace;
 }
@@ -55,7 +50,7 @@ static struct model *model_of(struct trace *trace, size_t n_monitors,
 /* The worker hands in what is empty, and waits for what is full, in one section. By turns, main
  * waits for the first, and the worker for the second: then nobody is there to be signalled. */
 static struct trace *exchanges(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         uint64_t at = 1000 * (2 * i + 1);
         section(trace, 0, "fill", 10, at, NOBODY, NOBODY, 0);
@@ -105,7 +100,7 @@ static struct facts_monitor two_rings[] = {
 
 /* Does the worker's part in what main waits for come before the worker's own wait? */
 static bool hands_in_early(const struct trace *trace, const struct facts *facts) {
-    struct sections sections = sections_find(trace, no_pools);
+    struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, facts, NULL);
     bool early = false;
     assert_int_equal(monitors.n_guards, 2);
@@ -230,7 +225,7 @@ static struct facts_monitor queue_and_gate[] = {
  * do for another proposal that waits where the queue does. */
 static void statements_are_of_their_own_object_only(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
         section(trace, 1, "look", 40, at, NOBODY, NOBODY, 0);
         section(trace, 1, "take", 20, at + 100, NOBODY, FULL, at + 205);
@@ -264,7 +259,7 @@ static void a_barrier_that_nobody_waited_at_is_none(void **state) {
                                         .n_operations = 2,
                                         .operations = arrivals}};
     monitors[0].statements = false;
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
         section(trace, 1, "take", 20, at + 100, NOBODY, FULL, at + 205);
         section(trace, 0, "give", 10, at + 200, FULL, NOBODY, 0);
@@ -282,7 +277,7 @@ static void a_barrier_that_nobody_waited_at_is_none(void **state) {
 /* Two workers wait at their start, and find something each time when they come again, at another
  * place: what they waited for may have happened for good, or have been taken. */
 static struct trace *busy_pool(bool again_when_empty) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     section(trace, 1, "work", 20, 100, NOBODY, FULL, 1005);
     section(trace, 2, "work", 20, 110, NOBODY, FULL, 1015);
     section(trace, 0, "post", 10, 1000, FULL, NOBODY, 0);
@@ -312,7 +307,7 @@ static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(
     for (int refuted = 0; refuted <= 1; refuted++) {
         struct trace *trace = busy_pool(refuted);
         struct facts facts = {.version = FACTS_VERSION, .n_monitors = 1, .monitors = pool};
-        struct sections sections = sections_find(trace, no_pools);
+        struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, &facts, NULL);
         assert_true(monitors.n_guards > 0);
         for (size_t g = 0; g < monitors.n_guards; g++)
@@ -352,7 +347,7 @@ static void each_object_has_the_amount_it_was_made_with(void **state) {
     };
     struct facts_monitor queue = pool[0];
     queue.amount = (struct facts_amount){.text = "size", .n_choices = 2, .choices = choices};
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     builder_record(trace, 0, "pthread_mutex_init", 10, 0, MUTEX,
                    builder_context(trace, "queue_init", 70, "open_small", 60), 0);
     for (uint64_t at = 1000; at <= 1000 * (uint64_t)ROUNDS; at += 1000) {
@@ -426,14 +421,23 @@ enum { ENTERS_FIRST = 1000, ENTERS_SECOND = 1100, OTHER_MUTEX = 0x1100 };
 
 /* Two workers are inside at once, and nobody ever has to wait. */
 static void pass_gate(struct trace *trace, uint64_t mutex, uint64_t at) {
-    builder_section(trace, 1, "enter", 20, mutex, at, NULL, 0, 0, 0);
-    builder_section(trace, 2, "enter", 20, mutex, at + 100, NULL, 0, 0, 0);
-    builder_section(trace, 1, "leave", 30, mutex, at + 200, "pthread_cond_signal", EMPTY, 0, 0);
-    builder_section(trace, 2, "leave", 30, mutex, at + 300, "pthread_cond_signal", EMPTY, 0, 0);
+    struct builder_section enter = {
+        .function = "enter", .line = 20, .mutex = mutex, .start_ns = at};
+    struct builder_section leave = {.function = "leave",
+                                    .line = 30,
+                                    .mutex = mutex,
+                                    .start_ns = at + 200,
+                                    .signals_before = EMPTY};
+    for (int thread = 1; thread <= 2; thread++) {
+        builder_section(trace, thread, enter);
+        builder_section(trace, thread, leave);
+        enter.start_ns += 100;
+        leave.start_ns += 100;
+    }
 }
 
 static struct trace *gate_trace(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 0; i < ROUNDS; i++)
         pass_gate(trace, MUTEX, ENTERS_FIRST + 1000 * i);
     return finished(trace, 20000);
@@ -564,7 +568,7 @@ static void what_was_seen_does_not_tell_where_something_speaks_against_it(void *
 static void gates_that_are_alike_must_have_begun_alike(void **state) {
     (void)state;
     for (int more = 0; more <= 1; more++) {
-        struct trace *trace = new_trace();
+        struct trace *trace = builder_new_with_workers(2);
         for (uint64_t i = 0; i < ROUNDS; i++) {
             pass_gate(trace, MUTEX, ENTERS_FIRST + 2000 * i);
             pass_gate(trace, OTHER_MUTEX, ENTERS_FIRST + 2000 * i + 1000);
@@ -598,7 +602,7 @@ static void what_was_seen_chooses_among_what_the_source_says(void **state) {
 
 /* The worker takes what main puts; at the end two items are in the queue at once. */
 static struct trace *queue_trace(void) {
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         section(trace, 1, "get", 20, 1000 * i + 100, NOBODY, EMPTY, 1000 * i + 205);
         section(trace, 0, "put", 10, 1000 * i + 200, EMPTY, NOBODY, 0);
@@ -672,12 +676,18 @@ static void a_queue_that_was_never_full_has_the_room_that_the_source_says(void *
 
 /* Does who puts wake all who may wait, where none ever had to? `silent`: of so many puts one tells
  * nobody; 0: all tell. */
-static bool wakes_all(const char *tells, uint64_t silent) {
-    struct trace *trace = new_trace();
+static bool wakes_all(bool broadcasts, uint64_t silent) {
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 1; i <= 2 * ROUNDS; i++) {
         uint64_t at = 1000 * i;
         uint64_t told = silent > 0 && i % silent == 0 ? NOBODY : EMPTY;
-        builder_section(trace, 0, "put", 10, MUTEX, at, tells, told, NOBODY, 0);
+        builder_section(trace, 0,
+                        (struct builder_section){.function = "put",
+                                                 .line = 10,
+                                                 .mutex = MUTEX,
+                                                 .start_ns = at,
+                                                 .signals_before = told,
+                                                 .broadcasts = broadcasts});
         section(trace, 1 + (int)(i % 2), "get", 20, at + 200, NOBODY, NOBODY, 0);
     }
     struct facts_monitor queue = queue_of(constant_amount(4));
@@ -695,9 +705,9 @@ static bool wakes_all(const char *tells, uint64_t silent) {
 
 static void whom_a_put_wakes_shows_where_nobody_waited(void **state) {
     (void)state;
-    assert_true(wakes_all("pthread_cond_broadcast", 0));
-    assert_false(wakes_all("pthread_cond_broadcast", 5));
-    assert_false(wakes_all("pthread_cond_signal", 0));
+    assert_true(wakes_all(true, 0));
+    assert_false(wakes_all(true, 5));
+    assert_false(wakes_all(false, 0));
 }
 
 static void it_has_the_room_that_the_limit_held(void **state) {
@@ -778,7 +788,7 @@ static void room_that_follows_the_threads_does_so_before_it_is_short(void **stat
  * more often. */
 static struct trace *permit_and_items(uint64_t more) {
     enum { TIMES = 2 * ROUNDS };
-    struct trace *trace = new_trace();
+    struct trace *trace = builder_new_with_workers(2);
     for (uint64_t i = 1; i <= TIMES; i++) {
         uint64_t at = 1000 * i;
         section(trace, 1, "enter", 20, at, NOBODY, NOBODY, 0);

@@ -17,6 +17,13 @@ enum { WORK_NS = 10000000, CALL_LINE = 50 };
 
 static char file[] = "t.c", helper[] = "run", caller[] = "main";
 
+/* The threads that main created are there for as long as they have a core. */
+static void live_while_running(struct trace *trace) {
+    for (int t = 1; t < (int)trace->n_threads; t++)
+        builder_life(trace, t, trace->threads[t].slices[0].on_ns,
+                     trace->threads[t].slices[0].off_ns);
+}
+
 /* For each of `sizes` main calls run(), on a line of its own, and that creates so many threads. The
  * later, the more they compute. */
 static struct trace *trace_of(const int *sizes, int n_pools) {
@@ -31,18 +38,14 @@ static struct trace *trace_of(const int *sizes, int n_pools) {
         for (int t = 0; t < sizes[p]; t++) {
             int thread = builder_thread(trace, "work", main_thread);
             trace->threads[thread].creation_context = create;
-            builder_record(trace, main_thread, "pthread_create", begin, 0, 0, create, thread);
+            builder_create(trace, main_thread, begin, 0, create, thread);
             builder_slice(trace, thread, begin, end - 10);
         }
         for (int t = 0; t < sizes[p]; t++)
-            builder_record(trace, main_thread, "pthread_join", begin + 10, end - begin - 10, 0,
-                           join, (int)first + t);
+            builder_join(trace, main_thread, begin + 10, end - begin - 10, join, (int)first + t);
     }
     builder_finish(trace, end);
-    for (size_t t = 1; t < trace->n_threads; t++) {
-        trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
-        trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
-    }
+    live_while_running(trace);
     return trace;
 }
 
@@ -190,18 +193,14 @@ static void short_rounds_are_no_larger_pool(void **state) {
         for (int t = 0; t < EACH; t++) {
             int thread = builder_thread(trace, "work", main_thread);
             trace->threads[thread].creation_context = create;
-            builder_record(trace, main_thread, "pthread_create", begin, 0, 0, create, thread);
+            builder_create(trace, main_thread, begin, 0, create, thread);
             builder_slice(trace, thread, begin + 10, begin + 100000);
         }
         for (int t = 0; t < EACH; t++)
-            builder_record(trace, main_thread, "pthread_join", begin + 110000, 10, 0, join,
-                           first + t);
+            builder_join(trace, main_thread, begin + 110000, 10, join, first + t);
     }
     builder_finish(trace, ROUNDS * ROUND_NS);
-    for (size_t t = 1; t < trace->n_threads; t++) {
-        trace->threads[t].start_ns = trace->threads[t].slices[0].on_ns;
-        trace->threads[t].end_ns = trace->threads[t].slices[0].off_ns;
-    }
+    live_while_running(trace);
     struct model *model = builder_model(trace, NULL);
     assert_int_equal(model->n_pools, 2);
     assert_int_equal(model->pools[1].profiled_threads, EACH);
@@ -211,15 +210,15 @@ static void short_rounds_are_no_larger_pool(void **state) {
 /* Threads that end at the moment when another one starts are not there with it. */
 static void who_lives_at_one_time_is_counted(void **state) {
     (void)state;
-    struct trace_thread threads[] = {
-        {.start_ns = 0, .end_ns = 10},  {.start_ns = 10, .end_ns = 30},
-        {.start_ns = 20, .end_ns = 40}, {.start_ns = 25, .end_ns = 28},
-        {.start_ns = 50, .end_ns = 50}, {.start_ns = 50, .end_ns = 50}};
-    const struct trace trace = {.threads = threads, .n_threads = 6};
+    static const uint64_t lives[][2] = {{0, 10}, {10, 30}, {20, 40}, {25, 28}, {50, 50}, {50, 50}};
+    struct trace *trace = builder_new(2);
+    for (size_t t = 0; t < 6; t++)
+        builder_life(trace, builder_thread(trace, "main", -1), lives[t][0], lives[t][1]);
     const size_t all[] = {5, 3, 1, 0, 2, 4}, some[] = {0, 1};
-    assert_int_equal(peak_threads(&trace, all, 6), 3);
-    assert_int_equal(peak_threads(&trace, some, 2), 1);
-    assert_int_equal(peak_threads(&trace, all, 0), 0);
+    assert_int_equal(peak_threads(trace, all, 6), 3);
+    assert_int_equal(peak_threads(trace, some, 2), 1);
+    assert_int_equal(peak_threads(trace, all, 0), 0);
+    trace_free(trace);
 }
 
 int main(void) {

@@ -16,61 +16,41 @@
 #include "base/memory.h"
 #include "formats/trace.h"
 #include "formats/trace_file.h"
+#include "tests/unit/scratch_folder.h"
+#include "tests/unit/trace_builder.h"
 
 #define MANY_RECORDS (3 * TRACE_BLOCK_BYTES / sizeof(struct trace_record) + 7)
 
-static char folder[] = P_tmpdir "/persik-trace-XXXXXX";
 static char path[64];
 
-static struct trace_frame make_frame(const char *function, const char *file, int line) {
-    return (struct trace_frame){.function = memory_strdup(function),
-                                .file = memory_strdup(file),
-                                .line = line,
-                                .column = 5,
-                                .module = memory_strdup("program"),
-                                .offset = 0x1000u + (unsigned)line};
+static uint32_t add_context(struct trace *trace, const char *function, const char *file, int line) {
+    char module[] = "program", main_function[] = "main", main_file[] = "/source/main.c";
+    const struct trace_frame frames[] = {
+        {(char *)function, (char *)file, line, 5, module, 0x1000u + (unsigned)line},
+        {main_function, main_file, 99, 5, module, 0x1000u + 99}};
+    return builder_chain(trace, 2, frames);
 }
 
-static void add_context(struct trace *trace, const char *function, const char *file, int line) {
-    trace->contexts =
-        memory_resize(trace->contexts, trace->n_contexts + 1, sizeof *trace->contexts);
-    struct trace_context *context = &trace->contexts[trace->n_contexts++];
-    context->n_frames = 2;
-    context->frames = memory_alloc(2, sizeof *context->frames);
-    context->frames[0] = make_frame(function, file, line);
-    context->frames[1] = make_frame("main", "/source/main.c", 99);
-}
-
-static void fill_thread(struct trace_thread *thread, int index, size_t n_records) {
-    *thread = (struct trace_thread){.pid = 100,
-                                    .tid = 100 + index,
-                                    .index = index,
-                                    .creator = index - 1,
-                                    .start_routine = memory_strdup(index ? "work" : "main"),
-                                    .creation_context = index ? 1 : TRACE_NO_CONTEXT,
-                                    .start_ns = 10,
-                                    .end_ns = 1u << 30,
-                                    .end_seen = true,
-                                    .attach = {12, 15},
-                                    .lost_records = (uint64_t)index,
-                                    .n_records = n_records,
-                                    .n_slices = 3};
-    thread->records = memory_alloc(n_records, sizeof *thread->records);
+static void add_thread(struct trace *trace, uint32_t creation_context, size_t n_records) {
+    int index = builder_thread(trace, trace->n_threads ? "work" : "main", -1);
+    struct trace_thread *thread = &trace->threads[index];
+    thread->pid = 100;
+    thread->tid = 100 + index;
+    thread->creator = index - 1;
+    thread->creation_context = creation_context;
+    thread->attach = (struct trace_span){12, 15};
+    thread->lost_records = (uint64_t)index;
+    builder_life(trace, index, 10, 1u << 30);
     for (size_t i = 0; i < n_records; i++)
-        thread->records[i] = (struct trace_record){.start_ns = 100 * i,
-                                                   .duration_ns = i % 90,
-                                                   .api = API_pthread_mutex_lock,
-                                                   .object = 0x7fffffffffff,
-                                                   .flags = TRACE_WAITED,
-                                                   .context = i % 3 ? 0 : TRACE_NO_CONTEXT,
-                                                   .value = -(int)i};
-    thread->slices = memory_alloc(3, sizeof *thread->slices);
-    for (size_t i = 0; i < 3; i++)
-        thread->slices[i] = (struct trace_slice){50 * i, 50 * i + 1, 50 * i + 40, 1, i == 2};
+        builder_record(trace, index, "pthread_mutex_lock", 100 * i, i % 90, 0x7fffffffffff,
+                       i % 3 ? 0 : TRACE_NO_CONTEXT, -(int)i)
+            ->flags = TRACE_WAITED;
+    for (uint64_t i = 0; i < 3; i++)
+        builder_run(trace, index, 1, 50 * i, 50 * i + 1, 50 * i + 40, i == 2);
 }
 
 static struct trace *make_trace(size_t n_records) {
-    struct trace *trace = memory_alloc(1, sizeof *trace);
+    struct trace *trace = builder_new(2);
     struct trace_meta *meta = &trace->meta;
     *meta = (struct trace_meta){.version = TRACE_VERSION,
                                 .n_args = 2,
@@ -82,7 +62,6 @@ static struct trace *make_trace(size_t n_records) {
                                 .untraced_run_ns = 120000000,
                                 .untraced_spread_ns = 7,
                                 .cpu_ns = 222,
-                                .n_untraced = 2,
                                 .probe_ns = 18.5,
                                 .timed_probe_ns = 30.25,
                                 .wake_cpu_ns = 11000.5,
@@ -99,9 +78,12 @@ static struct trace *make_trace(size_t n_records) {
     meta->args = memory_alloc(2, sizeof *meta->args);
     meta->args[0] = memory_strdup("./program");
     meta->args[1] = memory_strdup("na\xefve"); /* not UTF-8 */
-    meta->untraced = memory_alloc(2, sizeof *meta->untraced);
-    meta->untraced[0] = (struct trace_plain_run){212, 211, {25000.5, 11000.5}};
-    meta->untraced[1] = (struct trace_plain_run){1ull << 41, 1ull << 40, {26000.25, 12000.25}};
+    builder_plain_run(trace, 212, 211);
+    builder_plain_run(trace, 1ull << 41, 1ull << 40);
+    for (int i = 0; i < 2; i++) {
+        meta->untraced[i].piece_ns[PACE_COMPUTING] = i == 0 ? 25000.5 : 26000.25;
+        meta->untraced[i].piece_ns[PACE_MEMORY] = i == 0 ? 11000.5 : 12000.25;
+    }
     meta->pace = (struct pace_reading){{25500.5, 11500.5}, {24000.5, 10500.5}};
     meta->lacks = memory_alloc(1, sizeof *meta->lacks);
     meta->lacks[0] = memory_strdup("wake-up times: only root may see them");
@@ -112,21 +94,13 @@ static struct trace *make_trace(size_t n_records) {
     meta->date = memory_strdup("2026-01-02T03:04:05+0000");
     meta->loss = memory_strdup("the disk is full");
     add_context(trace, "inlined", NULL, 0);
-    add_context(trace, "work", "/source/work.c", 12);
-    trace->n_threads = 2;
-    trace->threads = memory_alloc(2, sizeof *trace->threads);
-    fill_thread(&trace->threads[0], 0, 1);
-    fill_thread(&trace->threads[1], 1, n_records);
-    trace->n_blocks = 1;
-    trace->blocks = memory_alloc(1, sizeof *trace->blocks);
-    trace->blocks[0] = (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD};
-    trace->n_evictions = 1;
-    trace->evictions = memory_alloc(1, sizeof *trace->evictions);
-    trace->evictions[0] = (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75};
-    trace->n_values = 1;
-    trace->values = memory_alloc(1, sizeof *trace->values);
-    trace->values[0] =
-        (struct trace_value){memory_strdup("struct queue.size"), 1ull << 47, 1, 1ull << 41, -7};
+    uint32_t work = add_context(trace, "work", "/source/work.c", 12);
+    add_thread(trace, TRACE_NO_CONTEXT, 1);
+    add_thread(trace, work, n_records);
+    builder_block(trace, (struct trace_block){1, 2, 3, 254u << 20, 101, 4096, BLOCK_READAHEAD});
+    builder_eviction(trace,
+                     (struct trace_eviction){7, 1ull << 40, 4000000, 1, EVICTION_PROBE, 0.75});
+    builder_value(trace, "struct queue.size", 1ull << 47, 1, 1ull << 41, -7);
     return trace;
 }
 
@@ -348,7 +322,7 @@ static void failed_save_leaves_the_old_trace(void **state) {
     struct error error = {0};
     struct trace *trace = make_trace(2);
     char missing[96];
-    snprintf(missing, sizeof missing, "%s/missing/trace.persik", folder);
+    snprintf(missing, sizeof missing, "%s/missing/trace.persik", scratch_folder);
     assert_int_equal(trace_save(trace, missing, 0, &error), -1);
     assert_non_null(strstr(error.text, missing));
     trace_free(trace);
@@ -415,17 +389,15 @@ static void a_count_that_the_file_is_not_worth_is_refused_at_once(void **state) 
 }
 
 static int make_folder(void **state) {
-    (void)state;
-    if (!mkdtemp(folder))
+    if (scratch_folder_make(state) != 0)
         return -1;
-    snprintf(path, sizeof path, "%s/trace.persik", folder);
+    snprintf(path, sizeof path, "%s/trace.persik", scratch_folder);
     return 0;
 }
 
 static int remove_folder(void **state) {
-    (void)state;
     unlink(path);
-    return rmdir(folder);
+    return scratch_folder_remove_empty(state);
 }
 
 int main(void) {

@@ -71,21 +71,14 @@ struct writing {
 };
 
 static struct writing begin(int64_t held, int sign) {
-    struct writing writing = {builder_new(2), held, sign, true};
-    builder_thread(writing.trace, "main", -1);
-    for (int i = 0; i < WORKERS; i++)
-        builder_thread(writing.trace, "worker", 0);
-    writing.trace->values = memory_alloc(1, sizeof *writing.trace->values);
-    writing.trace->n_values = 1;
-    writing.trace->values[0] =
-        (struct trace_value){memory_strdup("struct budget.left"), MUTEX, 1, 1000, held};
+    struct writing writing = {builder_new_with_workers(WORKERS), held, sign, true};
+    builder_value(writing.trace, "struct budget.left", MUTEX, 1, 1000, held);
     return writing;
 }
 
 /* The section just written gave the mutex back. */
 static void leave(struct writing *writing, int thread, int64_t added) {
-    struct trace_thread *to = &writing->trace->threads[thread];
-    struct trace_record *unlock = &to->records[to->n_records - 1];
+    struct trace_record *unlock = builder_last(writing->trace, thread);
     writing->held += added;
     if (!writing->looks)
         return;
@@ -93,14 +86,23 @@ static void leave(struct writing *writing, int thread, int64_t added) {
     unlock->value = (int32_t)(uint32_t)writing->held;
 }
 
+static struct builder_section taking(uint64_t at) {
+    return (struct builder_section){.function = "take", .line = 20, .mutex = MUTEX, .start_ns = at};
+}
+
 static void take(struct writing *writing, int thread, uint64_t at, int64_t units) {
-    builder_section(writing->trace, thread, "take", 20, MUTEX, at, NULL, 0, 0, 0);
+    builder_section(writing->trace, thread, taking(at));
     leave(writing, thread, -writing->sign * units);
 }
 
 static void give(struct writing *writing, int thread, uint64_t at, int64_t units) {
-    builder_section(writing->trace, thread, "give", 30, MUTEX, at, "pthread_cond_broadcast", FREED,
-                    0, 0);
+    builder_section(writing->trace, thread,
+                    (struct builder_section){.function = "give",
+                                             .line = 30,
+                                             .mutex = MUTEX,
+                                             .start_ns = at,
+                                             .signals_before = FREED,
+                                             .broadcasts = true});
     leave(writing, thread, writing->sign * units);
 }
 
@@ -236,8 +238,10 @@ static struct model *model_with_waits(double amount) {
         int64_t units = (int64_t)i % 5 + 1;
         take(&writing, 1, at, units);
         if (units > 2) {
-            builder_section(writing.trace, 2, "take", 20, MUTEX, at + 100, NULL, 0, FREED,
-                            at + 210);
+            struct builder_section waiting = taking(at + 100);
+            waiting.waits_for = FREED;
+            waiting.woken_ns = at + 210;
+            builder_section(writing.trace, 2, waiting);
             give(&writing, 1, at + 200, units);
             leave(&writing, 2, -4);
         } else {

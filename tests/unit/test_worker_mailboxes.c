@@ -26,8 +26,8 @@ static uint64_t condition_of(int worker) {
 static void call(struct trace *trace, int thread, const char *api, uint64_t start_ns,
                  uint64_t end_ns, uint64_t object, const char *function, int line) {
     const char *root = trace->threads[thread].start_routine;
-    builder_record(trace, thread, api, start_ns, end_ns - start_ns, object,
-                   builder_context(trace, function, line, root, line), 0);
+    builder_call(trace, thread, api, start_ns, end_ns, object,
+                 builder_context(trace, function, line, root, line));
 }
 
 /* Main tells the worker something under its mutex. */
@@ -61,7 +61,7 @@ static struct trace *empty_trace(void) {
     builder_thread(trace, "main", -1);
     for (int worker = 0; worker < WORKERS; worker++) {
         int thread = builder_thread(trace, "loop", 0);
-        builder_record(trace, 0, "pthread_create", 100 + 10 * (uint64_t)worker, 5, 0,
+        builder_create(trace, 0, 100 + 10 * (uint64_t)worker, 5,
                        trace->threads[thread].creation_context, thread);
     }
     return trace;
@@ -87,8 +87,8 @@ static struct trace *rounds_of_commands(void) {
         uint64_t at_ns = (uint64_t)(ROUNDS + 1) * ROUND_NS + 1000 * (uint64_t)worker;
         command(trace, worker, at_ns);
         obey(trace, worker, last_ns[worker], at_ns + 30, at_ns + 40);
-        builder_record(trace, 0, "pthread_join", at_ns + 100, 10, 0,
-                       builder_context(trace, "main", 40, "main", 40), 1 + worker);
+        builder_join(trace, 0, at_ns + 100, 10, builder_context(trace, "main", 40, "main", 40),
+                     1 + worker);
     }
     builder_finish(trace, (uint64_t)(ROUNDS + 2) * ROUND_NS);
     return trace;
