@@ -93,6 +93,29 @@ void build_log_objects(const char *pass, const struct build *build) {
     }
 }
 
+struct graph_counts build_log_count_graph(const struct build *build) {
+    struct graph_counts counts = {.nodes = build->model->n_nodes};
+    for (size_t n = 0; n < build->model->n_nodes; n++) {
+        const struct node *node = &build->model->nodes[n];
+        counts.edges += node->n_edges;
+        for (size_t e = 0; e < node->n_edges; e++)
+            counts.left_to_last += node->edges[e].taker == TAKER_LAST;
+    }
+    return counts;
+}
+
+void build_log_graph(const char *pass, const struct build *build, struct graph_counts before) {
+    struct graph_counts after = build_log_count_graph(build);
+    if (after.nodes != before.nodes || after.edges != before.edges ||
+        after.left_to_last != before.left_to_last)
+        decision(
+            pass, "graph", "rewritten",
+            "%zu nodes with %zu edges, %zu of them the last thread's, became %zu with %zu, %zu "
+            "of them the last thread's",
+            before.nodes, before.edges, before.left_to_last, after.nodes, after.edges,
+            after.left_to_last);
+}
+
 void build_log_recognised(const char *pass, const struct build *build) {
     for (size_t m = 0; m < build->model->n_monitors; m++) {
         const struct hand_made *made = &build->model->monitors[m];

@@ -20,6 +20,15 @@ void build_log_statements(const char *pass, const struct build *build);
 /* The model's objects, with the evidence for each. */
 void build_log_objects(const char *pass, const struct build *build);
 
+/* How large the graph is, to tell what a pass that works on all of it changed. */
+struct graph_counts {
+    size_t nodes, edges, left_to_last; /* edges that only the last thread of a round takes */
+};
+struct graph_counts build_log_count_graph(const struct build *build);
+
+/* What became of the graph since `before`; nothing changed: nothing is logged. */
+void build_log_graph(const char *pass, const struct build *build, struct graph_counts before);
+
 /* The objects that the program made itself, and what else each might have been. */
 void build_log_recognised(const char *pass, const struct build *build);
 

@@ -36,7 +36,8 @@ struct modelgen_options {
      * little evidence is doubted, object by object. */
     struct modelgen_trial (*try_out)(const struct model *model, void *context);
     void *context;             /* of try_out */
-    struct pass_choice passes; /* all zero: each is run; must have been checked */
+    struct pass_choice passes; /* all zero: each is run; must have been checked. Only
+                                * modelgen_run_passes() stops */
     FILE *dump; /* where passes.dump_after prints: what that pass wrote for the model that is given
                  * in the end; NULL: nowhere */
     struct decision_log *decisions; /* those that led to that model; NULL: not kept. The caller

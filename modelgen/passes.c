@@ -248,11 +248,15 @@ static void run_graph(struct build *build) {
 }
 
 static void run_token_returns(struct build *build) {
+    struct graph_counts before = build_log_count_graph(build);
     token_returns_settle(build->model);
+    build_log_graph("token_returns", build, before);
 }
 
 static void run_last_leaver(struct build *build) {
+    struct graph_counts before = build_log_count_graph(build);
     last_leaver_settle(build->model);
+    build_log_graph("last_leaver", build, before);
 }
 
 static void run_recognised_objects(struct build *build) {
