@@ -26,13 +26,27 @@
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
 
-enum { KEY_MAX_NODES = 0x4000, KEY_INSIGNIFICANT, KEY_EXPLAIN, KEY_BLKTRACE };
+enum {
+    KEY_MAX_NODES = 0x4000,
+    KEY_INSIGNIFICANT,
+    KEY_EXPLAIN,
+    KEY_BLKTRACE,
+    KEY_LIST_PASSES,
+    KEY_DUMP_AFTER,
+    KEY_STOP_AFTER,
+    KEY_WITHOUT
+};
 
 struct build_options {
     struct common_options common;
     struct modelgen_options modelgen;
     const char *explain;   /* NULL: the usual summary */
     const char *block_log; /* NULL: the recording's own requests to disks */
+    bool list_passes;      /* and build nothing */
+    struct {
+        const char **items;
+        size_t count, capacity;
+    } without; /* what options->modelgen.passes leaves out */
 };
 
 static const struct argp_option options_list[] = {
@@ -46,6 +60,13 @@ static const struct argp_option options_list[] = {
      "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
      "recording",
      1},
+    {"list-passes", KEY_LIST_PASSES, NULL, 0,
+     "list the passes that make a model of a recording, in order, and build none", 2},
+    {"dump-after", KEY_DUMP_AFTER, "PASS", 0,
+     "print what the pass wrote, as text, in the place of the summary", 2},
+    {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
+    {"without", KEY_WITHOUT, "PASS", 0,
+     "leave an optional pass out, to see what it is good for; may be given several times", 2},
     {0},
 };
 
@@ -70,6 +91,18 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case KEY_BLKTRACE:
         options->block_log = argument;
         return 0;
+    case KEY_LIST_PASSES:
+        options->list_passes = true;
+        return 0;
+    case KEY_DUMP_AFTER:
+        options->modelgen.passes.dump_after = argument;
+        return 0;
+    case KEY_STOP_AFTER:
+        options->modelgen.passes.stop_after = argument;
+        return 0;
+    case KEY_WITHOUT:
+        *VECTOR_ADD(&options->without) = argument;
+        return 0;
     case ARGP_KEY_ARG:
         usage_error("build-model takes no argument '%s': name the recording's folder with -i",
                     argument);
@@ -90,7 +123,9 @@ static const struct argp build_argp = {
         "  persik build-model\n"
         "  persik build-model -i run1 --max-nodes 50\n"
         "  persik build-model --explain queue\n"
-        "  persik build-model --blktrace sda\n",
+        "  persik build-model --blktrace sda\n"
+        "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
+        "  persik build-model --without worker_mailboxes\n",
     .children = children,
 };
 
@@ -369,17 +404,26 @@ static int save(const struct model *model, const char *directory, struct error *
     return status;
 }
 
-/* 0, EXIT_NO_FIGURES, or -1 and `error`. */
-static int build(const struct build_options *options, const struct recording *recording,
-                 struct error *error) {
-    struct modelgen_options modelgen = options->modelgen;
-    modelgen.try_out = try_out;
-    modelgen.context = recording->trace;
-    modelgen.reload_costs = &recording->reload_costs;
-    struct model *model =
-        modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
-    if (!model)
-        return -1;
+/* Why the model is as it is. */
+static int save_decisions(struct decision_log *decisions, const char *directory,
+                          struct error *error) {
+    char *path = workspace_path(directory, WORKSPACE_DECISIONS);
+    int status = decision_log_save(decisions, path, error);
+    free(path);
+    return status;
+}
+
+static void tell(const struct build_options *options, const struct model *model) {
+    if (!options->modelgen.passes.dump_after)
+        print_summary(model);
+    warn_of_checks(model);
+    log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
+             options->common.directory, WORKSPACE_MODEL);
+}
+
+/* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
+static int check_and_save(const struct build_options *options, const struct recording *recording,
+                          struct model *model, struct error *error) {
     int status = check_itself(model, recording->trace, error);
     bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->reload_costs);
@@ -393,18 +437,55 @@ static int build(const struct build_options *options, const struct recording *re
         status = explanation_print(model, options->explain, error);
     } else if (status >= 0) {
         status = 0;
-        print_summary(model);
-        warn_of_checks(model);
-        log_note("the model is in %s/%s: next, `persik predict --threads N --cores N`",
-                 options->common.directory, WORKSPACE_MODEL);
+        tell(options, model);
     }
-    model_free(model);
     return status == 0 && refused ? EXIT_NO_FIGURES : status;
+}
+
+/* 0, EXIT_NO_FIGURES, or -1 and `error`. */
+static int build(const struct build_options *options, const struct recording *recording,
+                 struct error *error) {
+    struct decision_log decisions = {0};
+    struct modelgen_options modelgen = options->modelgen;
+    modelgen.try_out = try_out;
+    modelgen.context = recording->trace;
+    modelgen.reload_costs = &recording->reload_costs;
+    modelgen.dump = stdout;
+    modelgen.decisions = &decisions;
+    if (modelgen.passes.stop_after) {
+        modelgen.decisions = NULL;
+        return modelgen_run_passes(recording->trace, recording->facts, recording->sample, &modelgen,
+                                   error);
+    }
+    struct model *model =
+        modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
+    int status = model ? check_and_save(options, recording, model, error) : -1;
+    if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
+        status = -1;
+    decision_log_free(&decisions);
+    model_free(model);
+    return status;
+}
+
+/* Names of passes that make no sense end the command with its usage's status. */
+static void check_passes(struct build_options *options) {
+    struct error error;
+    options->modelgen.passes.without = options->without.items;
+    options->modelgen.passes.n_without = options->without.count;
+    if (modelgen_check_passes(&options->modelgen.passes, &error) < 0)
+        usage_error("%s", error.text);
+    if (options->modelgen.passes.stop_after && options->explain)
+        usage_error("--explain needs a model, which --stop-after leaves unbuilt");
 }
 
 int command_build_model(int argc, char **argv) {
     struct build_options options;
     argp_parse(&build_argp, argc, argv, 0, NULL, &options);
+    if (options.list_passes) {
+        modelgen_list_passes(stdout);
+        return 0;
+    }
+    check_passes(&options);
     umask(077); /* the drawing says as much about the program as the trace does */
     struct recording recording = {0};
     struct error error;
@@ -414,5 +495,6 @@ int command_build_model(int argc, char **argv) {
     if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);
+    free(options.without.items);
     return status < 0 ? command_failed(&error) : status;
 }

@@ -5,6 +5,11 @@ _persik_options() {
     persik "$1" --usage 2>/dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u
 }
 
+# The names of passes, as `persik build-model --list-passes` begins its lines with them.
+_persik_passes() {
+    persik build-model --list-passes 2>/dev/null | grep -o '^[a-z_]*'
+}
+
 _persik() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="profile sample analyze trace build-model predict validate graph report export help"
@@ -20,6 +25,10 @@ _persik() {
         ;;
     --model | --reuse | --measurements | --catalog)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --dump-after | --stop-after | --without)
+        mapfile -t COMPREPLY < <(compgen -W "$(_persik_passes)" -- "$word")
         return
         ;;
     --what)

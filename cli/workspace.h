@@ -9,15 +9,16 @@
 #include "base/error.h"
 #include "formats/trace.h"
 
-#define WORKSPACE_TRACE   "trace.persik"
-#define WORKSPACE_SAMPLE  "sample.json"
-#define WORKSPACE_STACKS  "stacks.folded"
-#define WORKSPACE_FACTS   "static.json"
-#define WORKSPACE_MODEL   "model.json"
-#define WORKSPACE_DOT     "model.dot"
-#define WORKSPACE_SVG     "model.svg"
-#define WORKSPACE_CACHE   "analyze-cache"
-#define WORKSPACE_CATALOG "catalog"
+#define WORKSPACE_TRACE     "trace.persik"
+#define WORKSPACE_SAMPLE    "sample.json"
+#define WORKSPACE_STACKS    "stacks.folded"
+#define WORKSPACE_FACTS     "static.json"
+#define WORKSPACE_MODEL     "model.json"
+#define WORKSPACE_DECISIONS "decisions.json"
+#define WORKSPACE_DOT       "model.dot"
+#define WORKSPACE_SVG       "model.svg"
+#define WORKSPACE_CACHE     "analyze-cache"
+#define WORKSPACE_CATALOG   "catalog"
 
 #define WORKSPACE_EVICTIONS "evictions-%zu.persik" /* from 1 on */
 

@@ -2,7 +2,8 @@
  *
  * In: DIRECTORY/trace.persik, and when there DIRECTORY/evictions-1.persik ...,
  * DIRECTORY/static.json and DIRECTORY/sample.json. Out: a model (formats/model.h) that reproduces
- * the traced run. Open modelgen.c first. */
+ * the traced run. Open passes.def first: it
+ * lists what is done, in order. */
 #ifndef PERSIK_MODELGEN_MODELGEN_H
 #define PERSIK_MODELGEN_MODELGEN_H
 
@@ -15,6 +16,8 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/decision_log.h"
+#include "modelgen/pass.h"
 
 /* How a model does when it is simulated. */
 struct modelgen_trial {
@@ -32,7 +35,13 @@ struct modelgen_options {
      * for ever, which the real ones did not, and it misses the run by much, what was concluded from
      * little evidence is doubted, object by object. */
     struct modelgen_trial (*try_out)(const struct model *model, void *context);
-    void *context; /* of try_out */
+    void *context;             /* of try_out */
+    struct pass_choice passes; /* all zero: each is run; must have been checked. Only
+                                * modelgen_run_passes() stops */
+    FILE *dump; /* where passes.dump_after prints: what that pass wrote for the model that is given
+                 * in the end; NULL: nowhere */
+    struct decision_log *decisions; /* those that led to that model; NULL: not kept. The caller
+                                     * frees them: decision_log_free() */
 };
 
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
@@ -42,6 +51,19 @@ struct modelgen_options {
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error);
+
+/* Runs the passes up to options->passes.stop_after, and builds no model. -1 and `error`: there is
+ * nothing to model. */
+int modelgen_run_passes(const struct trace *trace, const struct facts *facts,
+                        const struct sample *sample, const struct modelgen_options *options,
+                        struct error *error);
+
+/* Do the passes that it names exist, and can the model do without those it leaves out? -1 and
+ * `error`: no. */
+int modelgen_check_passes(const struct pass_choice *choice, struct error *error);
+
+/* Each pass in the order in which they run: its name, what it reads and writes, and why there. */
+void modelgen_list_passes(FILE *out);
 
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
  * run itself comes before. Where threads spin for locks, their CPU time tells nothing.

@@ -12,7 +12,7 @@
 layers='base
 debuginfo host model
 formats
-modelgen/notes
+modelgen/notes modelgen/decision_log modelgen/pass
 modelgen/events
 modelgen/rewrite
 modelgen/threads
@@ -20,6 +20,11 @@ modelgen/calibrate modelgen/sync
 modelgen/graph
 modelgen/lower modelgen/scaling
 modelgen/report
+modelgen/event_counts modelgen/pool_writer
+modelgen/build
+modelgen/build_log modelgen/run_notes
+modelgen/form_dump
+modelgen/passes
 modelgen/modelgen sampler simulator static-analyzer tracer
 cli'
 

@@ -615,12 +615,22 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     return (struct modelgen_trial){0.1, judge->stalls};
 }
 
+static int times_decided(const struct decision_log *log, const char *pass, const char *verdict) {
+    int times = 0;
+    for (size_t i = 0; i < log->count; i++)
+        times +=
+            strcmp(log->items[i].pass, pass) == 0 && strcmp(log->items[i].verdict, verdict) == 0;
+    return times;
+}
+
 static void what_little_proves_is_given_up_where_the_model_stalls(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct trace *trace = stock_trace(8);
         struct judge judge = {.stalls = i & 1, .hates_tokens = i >> 1};
-        struct modelgen_options options = {.try_out = try_out, .context = &judge};
+        struct decision_log decisions = {0};
+        struct modelgen_options options = {
+            .try_out = try_out, .context = &judge, .decisions = &decisions};
         struct error error = {0};
         struct model *model = modelgen_build(trace, NULL, NULL, &options, &error);
         assert_non_null(model);
@@ -628,6 +638,9 @@ static void what_little_proves_is_given_up_where_the_model_stalls(void **state) 
         struct judge again = {.hates_tokens = true};
         assert_true(try_out(model, &again).misfit == (given_up ? 0.1 : 1));
         assert_int_equal(judge.asked, given_up ? 2 : 1);
+        assert_int_equal(times_decided(&decisions, "doubts", "given up"), given_up);
+        assert_int_equal(times_decided(&decisions, "monitor_search", "tokens"), !given_up);
+        decision_log_free(&decisions);
         model_free(model);
         trace_free(trace);
     }

@@ -1,0 +1,70 @@
+/* All forms of one run while a model is built of it: what the passes of passes.def hand on. */
+#ifndef PERSIK_MODELGEN_BUILD_H
+#define PERSIK_MODELGEN_BUILD_H
+
+#include "formats/facts.h"
+#include "formats/model.h"
+#include "formats/sample.h"
+#include "formats/trace.h"
+#include "modelgen/calibrate/cache_reload_costs.h"
+#include "modelgen/calibrate/disk_service.h"
+#include "modelgen/event_counts.h"
+#include "modelgen/events/critical_section.h"
+#include "modelgen/events/thread_states.h"
+#include "modelgen/events/view.h"
+#include "modelgen/graph/steps.h"
+#include "modelgen/lower/lower_input.h"
+#include "modelgen/rewrite/openmp_teams.h"
+#include "modelgen/rewrite/participating_creator.h"
+#include "modelgen/scaling/partition_rule.h"
+#include "modelgen/sync/doubts.h"
+#include "modelgen/sync/monitor.h"
+#include "modelgen/threads/thread_pools.h"
+
+struct build {
+    /* What is given; not owned. */
+    const struct trace *recorded;
+    const struct facts *facts;                     /* NULL without source */
+    const struct sample *sample;                   /* NULL without */
+    const struct cache_reload_costs *reload_costs; /* NULL: not known */
+    double insignificant_share;                    /* of the run */
+    size_t max_nodes;
+    struct doubts *doubts;
+
+    /* EVENTS: `trace` shows the run as the passes so far have it. It is one of those below, each of
+     * which is made of the one before: view.trace, teams.made, participating.made, placed. */
+    const struct trace *trace;
+    struct view view;
+    struct participating_creator participating;
+    struct trace placed;        /* where calls are as the program's author sees it */
+    struct event_counts counts; /* of the trace after the last pass, for the decision log */
+
+    struct teams teams;               /* TEAMS */
+    struct thread_states *timelines;  /* TIMES: per thread */
+    double *cpu_ns;                   /* per thread: in all, before any of it is left out */
+    struct thread_pools pools;        /* POOLS */
+    const struct facts *thread_facts; /* NULL where they do not show how threads are created */
+    struct sections sections;         /* SECTIONS */
+    struct monitors monitors;         /* MONITORS */
+    uint32_t *places;                 /* SITES: per context, see source_places() */
+    struct disk_service disks;        /* DISKS */
+    struct stream_result streams;     /* STEPS */
+    struct partition_rule_evidence *evidence; /* per pool; filled with the graph */
+    struct model *model;                      /* MACHINE, OBJECTS, GRAPH, REPORT, SCALING */
+};
+
+/* What lower/ and report/ read. */
+static inline struct lower_input build_lower_input(struct build *build) {
+    return (struct lower_input){.trace = build->trace,
+                                .places = build->places,
+                                .disks = &build->disks,
+                                .facts = build->facts,
+                                .thread_facts = build->thread_facts,
+                                .pools = &build->pools,
+                                .sections = &build->sections,
+                                .monitors = &build->monitors,
+                                .timelines = build->timelines,
+                                .insignificant_share = build->insignificant_share};
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* Decisions of passes for the decision log, read off the forms that they wrote. */
+#ifndef PERSIK_MODELGEN_BUILD_LOG_H
+#define PERSIK_MODELGEN_BUILD_LOG_H
+
+#include "modelgen/build.h"
+
+/* "mutex 0x..., first used in put (queue.c:31)" for people; the caller frees. */
+char *build_log_object_name(const struct build *build, int object);
+
+/* "queue", "tokens" ... */
+const char *build_log_guard_kind(enum guard_kind kind);
+
+/* The guards from number `first` on: what each waits for, and how many decisions agree. */
+void build_log_guards(const char *pass, const struct build *build, size_t first);
+void build_log_patterns(const char *pass, const struct build *build);
+/* Mutexes about which so few waits tell that they are the first to be doubted. */
+void build_log_suspects(const char *pass, const struct build *build);
+void build_log_statements(const char *pass, const struct build *build);
+
+/* The model's objects, with the evidence for each. */
+void build_log_objects(const char *pass, const struct build *build);
+
+/* How large the graph is, to tell what a pass that works on all of it changed. */
+struct graph_counts {
+    size_t nodes, edges, left_to_last; /* edges that only the last thread of a round takes */
+};
+struct graph_counts build_log_count_graph(const struct build *build);
+
+/* What became of the graph since `before`; nothing changed: nothing is logged. */
+void build_log_graph(const char *pass, const struct build *build, struct graph_counts before);
+
+/* The objects that the program made itself, and what else each might have been. */
+void build_log_recognised(const char *pass, const struct build *build);
+
+/* How the work of each pool follows the number of threads. */
+void build_log_rules(const char *pass, const struct build *build);
+
+#endif

@@ -1,0 +1,109 @@
+#include "modelgen/event_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/decision_log.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/events/view.h"
+
+static bool is_made_up(const struct trace_record *record) {
+    return record->object >= VIEW_PIPES;
+}
+
+static void count_record(const struct trace_record *record, struct event_counts *counts) {
+    counts->n_records++;
+    counts->of_api[record->api]++;
+    counts->content += map_mix(map_mix(record->start_ns, record->object),
+                               (uint64_t)record->value << 16 | record->flags);
+    if (is_made_up(record))
+        map_put(&counts->made_up, record->object, 1 + map_get(&counts->made_up, record->object, 0));
+}
+
+struct event_counts event_counts_of(const struct trace *trace) {
+    struct event_counts counts = {.n_threads = trace->n_threads, .made_up = MAP_EMPTY};
+    counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        counts.routines[t] = trace->threads[t].start_routine;
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            count_record(&trace->threads[t].records[r], &counts);
+    }
+    return counts;
+}
+
+void event_counts_free(struct event_counts *counts) {
+    free(counts->routines);
+    map_free(&counts->made_up);
+}
+
+/* "-20 pthread_cond_wait, +20 sem_wait"; of no API: "in place". The caller frees. */
+static char *changes(const struct event_counts *before, const struct event_counts *after) {
+    char *text = memory_strdup("");
+    for (size_t api = 0; api < API_COUNT; api++) {
+        long long more = (long long)after->of_api[api] - (long long)before->of_api[api];
+        if (more == 0)
+            continue;
+        char *longer =
+            memory_format("%s%s%+lld %s", text, *text ? ", " : "", more, api_catalog[api].name);
+        free(text);
+        text = longer;
+    }
+    if (!*text) {
+        free(text);
+        text = memory_strdup("changed in place, none more or less");
+    }
+    return text;
+}
+
+static void log_threads(const char *pass, const struct trace *trace,
+                        const struct event_counts *before, const struct event_counts *after) {
+    if (after->n_threads != before->n_threads)
+        decision(pass, "threads", "rewritten", "%zu are shown as %zu", before->n_threads,
+                 after->n_threads);
+    for (size_t t = 0; after->n_threads == before->n_threads && t < trace->n_threads; t++)
+        if (strcmp(after->routines[t], before->routines[t]) != 0) {
+            char *thread = memory_format("thread %d", trace->threads[t].index);
+            decision(pass, thread, "rewritten", "begins in %s, not %s", after->routines[t],
+                     before->routines[t]);
+            free(thread);
+        }
+}
+
+/* One decision for each place that objects of the pass are first used at. */
+static void log_objects(const char *pass, const struct trace *trace,
+                        const struct event_counts *before, const struct event_counts *after) {
+    struct map told = MAP_EMPTY;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (!is_made_up(record) || map_get(&before->made_up, record->object, 0) ||
+                map_get(&told, record->object, 0) || map_get(&told, record->context, 0))
+                continue;
+            map_put(&told, record->object, 1);
+            map_put(&told, record->context, 1);
+            char *place = record->context == TRACE_NO_CONTEXT
+                              ? memory_strdup("a place that is not known")
+                              : source_place(trace, record->context);
+            decision(pass, place, "shown as", "%s, %d calls on object %#llx",
+                     api_catalog[record->api].name, map_get(&after->made_up, record->object, 0),
+                     (unsigned long long)record->object);
+            free(place);
+        }
+    map_free(&told);
+}
+
+void event_counts_log(const char *pass, const struct trace *trace, struct event_counts *before) {
+    struct event_counts after = event_counts_of(trace);
+    log_threads(pass, trace, before, &after);
+    if (after.content != before->content || after.n_records != before->n_records) {
+        char *what = changes(before, &after);
+        decision(pass, "records", "rewritten", "%zu are shown as %zu: %s", before->n_records,
+                 after.n_records, what);
+        free(what);
+        if (after.made_up.count > 0)
+            log_objects(pass, trace, before, &after);
+    }
+    event_counts_free(before);
+    *before = after;
+}

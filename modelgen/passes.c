@@ -1,0 +1,334 @@
+#include "modelgen/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/build.h"
+#include "modelgen/build_log.h"
+#include "modelgen/calibrate/cache_reload_time.h"
+#include "modelgen/calibrate/interrupt_costs.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/calibrate/scheduler_costs.h"
+#include "modelgen/decision_log.h"
+#include "modelgen/events/call_sites.h"
+#include "modelgen/events/critical_sections.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/form_dump.h"
+#include "modelgen/graph/last_leaver.h"
+#include "modelgen/graph/peg.h"
+#include "modelgen/graph/token_returns.h"
+#include "modelgen/lower/lower.h"
+#include "modelgen/notes.h"
+#include "modelgen/pool_writer.h"
+#include "modelgen/report/recognised_objects.h"
+#include "modelgen/report/spinning.h"
+#include "modelgen/rewrite/completion_countdowns.h"
+#include "modelgen/rewrite/entry_functions.h"
+#include "modelgen/rewrite/futures.h"
+#include "modelgen/rewrite/parked_workers.h"
+#include "modelgen/rewrite/pipes.h"
+#include "modelgen/rewrite/private_mutex_waits.h"
+#include "modelgen/rewrite/section_splitting.h"
+#include "modelgen/rewrite/semaphore_mailboxes.h"
+#include "modelgen/rewrite/signals.h"
+#include "modelgen/rewrite/spinning_barriers.h"
+#include "modelgen/rewrite/worker_mailboxes.h"
+#include "modelgen/run_notes.h"
+#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/monitor_search.h"
+#include "modelgen/sync/queue_capacities.h"
+#include "modelgen/sync/statement_search.h"
+
+/* ---- events ---- */
+
+static void run_recording(struct build *build) {
+    build->model = memory_alloc(1, sizeof *build->model);
+    build->model->cpu_correction = 1;
+    build->view = view_of(build->recorded);
+    build->trace = &build->view.trace;
+    build->teams.trace = build->trace;
+    build->teams.team_of = memory_alloc(build->trace->n_threads, sizeof *build->teams.team_of);
+    for (size_t t = 0; t < build->trace->n_threads; t++)
+        build->teams.team_of[t] = -1;
+    build->counts = event_counts_of(build->trace);
+}
+
+static void run_entry_functions(struct build *build) {
+    entry_functions_of_program(&build->view, build->facts);
+}
+
+static void run_pipes(struct build *build) {
+    pipes_as_queues(&build->view);
+}
+
+static void run_signals(struct build *build) {
+    signals_as_permits(&build->view);
+}
+
+static void run_private_mutex_waits(struct build *build) {
+    private_mutex_waits_as_condition_waits(&build->view);
+}
+
+static void run_spinning_barriers(struct build *build) {
+    spinning_barriers_as_barriers(&build->view);
+}
+
+static void run_semaphore_mailboxes(struct build *build) {
+    semaphore_mailboxes_as_queues(&build->view, build->facts);
+}
+
+static void run_parked_workers(struct build *build) {
+    parked_workers_as_one(&build->view);
+}
+
+static void run_completion_countdowns(struct build *build) {
+    completion_countdowns_as_semaphores(&build->view);
+}
+
+static void run_futures(struct build *build) {
+    futures_as_permits(&build->view);
+}
+
+static void run_section_splitting(struct build *build) {
+    section_splitting_apply(&build->view);
+}
+
+static void run_worker_mailboxes(struct build *build) {
+    worker_mailboxes_as_queues(&build->view, build->facts);
+}
+
+static void run_openmp_teams(struct build *build) {
+    teams_free(&build->teams);
+    build->teams = teams_unfold(build->trace, build->model);
+    build->trace = build->teams.trace;
+}
+
+static void run_participating_creator(struct build *build) {
+    build->participating = participating_creator_unfold(&build->teams, build->sample);
+    build->trace = build->participating.trace;
+}
+
+static void run_call_sites(struct build *build) {
+    build->placed = *build->trace;
+    build->placed.contexts = call_sites_without_wrappers(build->trace);
+    build->trace = &build->placed;
+}
+
+/* ---- time, machine, threads ---- */
+
+static void run_thread_states(struct build *build) {
+    const struct trace *trace = build->trace;
+    build->timelines = memory_alloc(trace->n_threads, sizeof *build->timelines);
+    build->cpu_ns = memory_alloc(trace->n_threads, sizeof *build->cpu_ns);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        build->timelines[t] = thread_states_make(&trace->threads[t]);
+        build->cpu_ns[t] = thread_states_cpu(&build->timelines[t], trace->threads[t].end_ns);
+    }
+}
+
+static void run_provenance(struct build *build) {
+    run_notes_provenance(build);
+}
+
+static void run_scheduler_costs(struct build *build) {
+    scheduler_costs_measure(build->recorded, build->model);
+}
+
+static void run_explained_time(struct build *build) {
+    run_notes_explain_time(build);
+}
+
+/* Ends the losses. */
+static void leave_out(struct build *build, struct excluded_time losses) {
+    for (size_t t = 0; t < build->trace->n_threads; t++)
+        thread_states_leave_out(&build->timelines[t], &losses);
+    free(losses.items);
+}
+
+static void run_probe_overhead(struct build *build) {
+    leave_out(build, probe_overhead_find(build->recorded));
+}
+
+static void run_interrupt_costs(struct build *build) {
+    leave_out(build, interrupt_costs_find(build->recorded));
+}
+
+static void run_cache_reload_time(struct build *build) {
+    leave_out(build, cache_reload_time_find(build->recorded, build->reload_costs));
+}
+
+static void run_run_notes(struct build *build) {
+    run_notes_attaching(build);
+    run_notes_binding(build);
+}
+
+static void run_thread_pools(struct build *build) {
+    build->pools = thread_pools_find(build->trace, &build->teams, build->facts, build->cpu_ns);
+    /* Where threads come from unseen, so does what follows their number. */
+    bool is_shown = source_shows_threads(build->facts) || build->teams.n_teams;
+    build->thread_facts = is_shown ? build->facts : NULL;
+    if (!build->thread_facts && build->pools.n_pools > 1)
+        notes_add(build->model,
+                  "no source shows how threads are created: what follows the thread count is "
+                  "guessed from the trace");
+    pool_writer_write(build->trace, &build->pools, build->model);
+    pool_writer_log(&build->pools);
+}
+
+static void run_cache_reload_costs(struct build *build) {
+    cache_reload_time_write(build->recorded, build->reload_costs, build->trace, &build->pools,
+                            build->cpu_ns, build->model);
+}
+
+/* ---- objects ---- */
+
+static void run_critical_sections(struct build *build) {
+    build->sections = sections_find(build->trace, build->pools.pool_of);
+}
+
+static void run_monitor_search(struct build *build) {
+    build->monitors =
+        monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
+    build_log_guards("monitor_search", build, 0);
+    build_log_patterns("monitor_search", build);
+}
+
+static void run_queue_capacities(struct build *build) {
+    size_t n_before = build->monitors.n_guards;
+    queue_capacities_find(build->trace, &build->sections, &build->pools, &build->monitors);
+    build_log_guards("queue_capacities", build, n_before);
+}
+
+static void run_suspects(struct build *build) {
+    doubts_suspect(build->doubts, &build->monitors, &build->sections);
+    build_log_suspects("suspects", build);
+}
+
+static void run_group_commit(struct build *build) {
+    leave_out(build,
+              group_commit_replay_excluded(build->trace, &build->sections, &build->monitors));
+}
+
+static void run_statements(struct build *build) {
+    statements_find(build->trace, &build->sections, build->facts, &build->pools, &build->monitors,
+                    build->model);
+    build_log_statements("statements", build);
+}
+
+static void run_call_places(struct build *build) {
+    build->places = source_places(build->trace);
+}
+
+static void run_disk_service(struct build *build) {
+    build->disks = disk_service_find(build->trace);
+    run_notes_requests_outside(build);
+}
+
+/* ---- the model ---- */
+
+static void run_lower(struct build *build) {
+    struct lower_input input = build_lower_input(build);
+    build->streams = lower_make(&input, build->model);
+    build_log_objects("lower", build);
+}
+
+static void run_graph(struct build *build) {
+    build->evidence = memory_alloc(build->pools.n_pools, sizeof *build->evidence);
+    struct peg_input input = {.trace = build->trace,
+                              .facts = build->thread_facts,
+                              .sample = build->sample,
+                              .pools = &build->pools,
+                              .timelines = build->timelines,
+                              .places = build->places,
+                              .streams = &build->streams,
+                              .evidence = build->evidence,
+                              .max_nodes = build->max_nodes};
+    peg_build(&input, build->model);
+}
+
+static void run_token_returns(struct build *build) {
+    struct graph_counts before = build_log_count_graph(build);
+    token_returns_settle(build->model);
+    build_log_graph("token_returns", build, before);
+}
+
+static void run_last_leaver(struct build *build) {
+    struct graph_counts before = build_log_count_graph(build);
+    last_leaver_settle(build->model);
+    build_log_graph("last_leaver", build, before);
+}
+
+static void run_recognised_objects(struct build *build) {
+    struct lower_input input = build_lower_input(build);
+    recognised_objects_write(&input, build->model);
+    build_log_recognised("recognised_objects", build);
+}
+
+static void run_spinning(struct build *build) {
+    spinning_note(build->facts, build->sample, build->model);
+}
+
+static void run_partition_rule(struct build *build) {
+    partition_rule_decide(build->trace, build->thread_facts, &build->pools, build->timelines,
+                          build->evidence, build->model);
+    build_log_rules("partition_rule", build);
+}
+
+/* ---- the list ---- */
+
+enum form_index {
+#define FORM(id, name, what) AT_##id,
+#include "modelgen/passes.def"
+    N_FORMS
+};
+
+enum form_bit {
+#define FORM(id, name, what) id = 1U << AT_##id,
+#include "modelgen/passes.def"
+};
+
+static const struct form forms[] = {
+#define FORM(id, name, what) {#name, what, form_dump_##name},
+#include "modelgen/passes.def"
+};
+
+static const struct pass all[] = {
+#define PASS(name, reads, writes, why)     {#name, reads, writes, false, why, run_##name},
+#define OPTIONAL(name, reads, writes, why) {#name, reads, writes, true, why, run_##name},
+#include "modelgen/passes.def"
+};
+
+/* What the filters did. */
+static void log_events(const struct pass *pass, struct build *build) {
+    if (pass->writes & EVENTS)
+        event_counts_log(pass->name, build->trace, &build->counts);
+}
+
+const struct pass_list passes = {.passes = all,
+                                 .n_passes = sizeof all / sizeof *all,
+                                 .forms = forms,
+                                 .n_forms = N_FORMS,
+                                 .done = log_events};
+
+void passes_end(struct build *build) {
+    if (build->streams.streams)
+        streams_free(&build->streams, build->trace->n_threads);
+    free(build->evidence);
+    free(build->places);
+    if (build->disks.trace)
+        disk_service_free(&build->disks);
+    monitors_free(&build->monitors);
+    if (build->sections.section_of_lock)
+        sections_free(&build->sections, build->trace);
+    thread_pools_free(&build->pools);
+    for (size_t t = 0; build->timelines && t < build->trace->n_threads; t++)
+        thread_states_free(&build->timelines[t]);
+    free(build->timelines);
+    free(build->cpu_ns);
+    free(build->placed.contexts);
+    participating_creator_free(&build->participating);
+    teams_free(&build->teams);
+    event_counts_free(&build->counts);
+    view_free(&build->view);
+}

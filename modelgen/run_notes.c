@@ -1,0 +1,154 @@
+#include "modelgen/run_notes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <gsl/gsl_sort_double.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/memory.h"
+#include "formats/recorded_speed.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/notes.h"
+#include "modelgen/report/external_activity.h"
+#include "modelgen/report/unexplained_time.h"
+
+/* Time that no record explains is worth a note from this share on, and what the probes took of the
+ * CPU time to get ready in new threads from this one. */
+#define UNEXPLAINED_NOTE 0.01
+#define ATTACHING_NOTE   0.02
+
+/* ---- where the model comes from ---- */
+
+static char *join_args(const struct trace_meta *meta) {
+    char *joined = memory_strdup("");
+    for (int i = 0; i < meta->n_args; i++) {
+        char *longer = memory_format("%s%s%s", joined, i ? " " : "", meta->args[i]);
+        free(joined);
+        joined = longer;
+    }
+    return joined;
+}
+
+/* CPU time is what others that have a core do not add to, so that it tells how fast the cores
+ * were. */
+static void measure_plain_cpu(const struct trace_meta *meta, struct model *model) {
+    double *cpu_ns = memory_alloc(meta->n_untraced + 1, sizeof *cpu_ns);
+    size_t n = 0;
+    for (size_t i = 0; i < meta->n_untraced; i++)
+        if (meta->untraced[i].cpu_ns > 0)
+            cpu_ns[n++] = (double)meta->untraced[i].cpu_ns;
+    if (n > 0) {
+        gsl_sort(cpu_ns, 1, n);
+        model->plain_cpu_ns = gsl_stats_median_from_sorted_data(cpu_ns, 1, n);
+        model->plain_cpu_spread = (cpu_ns[n - 1] - cpu_ns[0]) / model->plain_cpu_ns;
+    }
+    free(cpu_ns);
+}
+
+/* The recording has it in words only (tracer/collect.c). */
+static void note_foreign(const char *lack, struct model *model) {
+    char *end;
+    double percent = strtod(lack, &end);
+    if (percent > 0 &&
+        strncmp(end, " % of the CPU time: other", strlen(" % of the CPU time: other")) == 0)
+        model->foreign_share = percent / 100;
+}
+
+void run_notes_provenance(const struct build *build) {
+    const struct trace_meta *meta = &build->trace->meta;
+    struct model *model = build->model;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    model->version = MODEL_VERSION;
+    model->program = join_args(meta);
+    model->built = memory_strdup(date);
+    model->host = memory_strdup(meta->host ? meta->host : "");
+    model->build_id = memory_strdup(meta->build_id ? meta->build_id : "");
+    model->measured_run_ns = (double)meta->run_ns;
+    model->perturbation = recorded_perturbation(meta);
+    measure_plain_cpu(meta, model);
+    model->probe_ns = meta->probe_ns;
+    model->lost_events = (double)(meta->lost_records + meta->lost_events);
+    if (!meta->complete)
+        notes_add(model, "the traced run was cut off: the model covers what ran until then");
+    if (model->lost_events > 0)
+        notes_add(model, "%.0f events were lost while tracing", model->lost_events);
+    for (size_t i = 0; i < meta->n_lacks; i++) {
+        notes_add(model, "%s", meta->lacks[i]);
+        note_foreign(meta->lacks[i], model);
+    }
+}
+
+/* ---- time, and what is outside ---- */
+
+static void note_unexplained(const struct sample *sample, double share, struct model *model) {
+    char *place = sample ? unexplained_time_place(sample) : NULL;
+    notes_add(model, "%.1f %% of the threads' time was blocked outside of any recorded call%s%s",
+              100 * share, place ? ", mostly in " : "", place ? place : "");
+    free(place);
+}
+
+void run_notes_explain_time(const struct build *build) {
+    const struct trace *trace = build->trace;
+    struct model *model = build->model;
+    double life = 0, unexplained = 0, cpu = 0;
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        struct thread_states_totals parts = thread_states_totals(&build->timelines[t]);
+        life += parts.life_ns;
+        unexplained += parts.unexplained_ns;
+        cpu += build->cpu_ns[t];
+    }
+    double of_time = life > 0 ? 1 - unexplained / life : 1;
+    model->explained_share = fmin(of_time, external_activity_recorded_share(trace, cpu));
+    if (!trace->meta.has_slices)
+        notes_add(model, "scheduling was not recorded: CPU time is wall time outside of "
+                         "blocking calls, too long when the traced run had too few cores");
+    if (unexplained > UNEXPLAINED_NOTE * life)
+        note_unexplained(build->sample, unexplained / life, model);
+    external_activity_tell(trace, cpu, model);
+}
+
+void run_notes_requests_outside(const struct build *build) {
+    struct disk_service_outside outside = disk_service_outside(&build->disks);
+    if (outside.requests > 0)
+        notes_add(build->model,
+                  "%zu requests to disks (%.1f MB) were made outside of any recorded call, by page "
+                  "faults of mapped files or write-back: not modelled",
+                  outside.requests, outside.bytes / 1e6);
+}
+
+/* The first thread's share is no part of the measured running time. */
+void run_notes_attaching(const struct build *build) {
+    const struct trace *trace = build->recorded;
+    double on_core_ns = thread_states_on_core(trace);
+    double left_out_ns = (double)trace->meta.run_ns - probe_overhead_run_ns(trace);
+    double share = (on_core_ns - probe_overhead_on_core_ns(trace) - left_out_ns) / on_core_ns;
+    if (share > ATTACHING_NOTE)
+        notes_add(build->model,
+                  "%.1f %% of the CPU time went into recording threads from their start: the model "
+                  "leaves that out, the measured running time has it in it",
+                  100 * share);
+}
+
+/* Simulated threads run on any core. */
+void run_notes_binding(const struct build *build) {
+    const struct trace *trace = build->trace;
+    for (size_t t = 0; t < trace->n_threads; t++)
+        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
+            const struct trace_record *record = &trace->threads[t].records[r];
+            if (trace_op(record) != OP_BIND || record->value != 0)
+                continue;
+            char *place = source_place(trace, record->context);
+            notes_add(build->model,
+                      "the program binds threads to cores, %s in %s: the model lets them run on "
+                      "all cores",
+                      api_catalog[record->api].name, place);
+            free(place);
+        }
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# What persik build-model shows of its passes: what each wrote, a model without one of them, the decisions. Of the
+# recordings in tests/golden. Usage: tests/passes.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
+
+# shellcheck source=tap.inc
+. "$(dirname "$0")/tap.inc"
+cd "$scratch" || exit 1
+
+# recording NAME: a folder of that name with the recording's files.
+recording() { mkdir "$1" && cp "$root/tests/golden/$1"/* "$1"; }
+build_model() { "$persik" build-model -q "$@"; }
+passes() { "$persik" build-model --list-passes | grep -o '^[a-z_]*'; }
+optional() { "$persik" build-model --list-passes | sed -n 's/^\([a-z_]*\) (optional)$/\1/p'; }
+
+# refuses TEXT OPTION...: exit status 2 with one line that has the text, and nothing else.
+refuses() {
+    text=$1
+    shift
+    "$persik" build-model "$@" >out 2>err
+    [ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$text" err
+}
+
+# decides PASS SUBJECT VERDICT: is there such a decision in countdown? The subject may be a part of it.
+decides() {
+    jq -e --arg pass "$1" --arg subject "$2" --arg verdict "$3" \
+        '[.decisions[] | select(.pass == $pass and (.subject | contains($subject)) and .verdict == $verdict)] | length > 0' \
+        "$in/decisions.json"
+}
+
+recording countdown
+recording pool_posts
+recording event_gate
+
+check "a pass that does not exist is refused by --stop-after" refuses "--stop-after nothing: no such pass" --stop-after nothing
+check "by --dump-after" refuses "--dump-after nothing: no such pass" --dump-after nothing
+check "by --without" refuses "--without nothing: no such pass" --without nothing
+check "a pass that every model needs cannot be left out" refuses "no model without this pass" --without thread_pools
+check "what is not run cannot be printed" refuses "comes behind" --dump-after lower --stop-after pipes
+
+# ---- --dump-after, --stop-after ----
+
+stops() {
+    build_model -i countdown --stop-after completion_countdowns --dump-after completion_countdowns >after &&
+        [ ! -e countdown/model.json ] && [ ! -e countdown/decisions.json ] &&
+        build_model -i countdown --stop-after parked_workers --dump-after parked_workers >before && [ ! -e countdown/model.json ]
+}
+check "--stop-after leaves no model" stops
+rewrites() { ! grep -q 'user:release 0xf4' before && grep -q '^  [0-9]* +[0-9]* user:release 0xf4.* in main (countdown.c:' after; }
+check "--dump-after prints the events that a filter rewrote, with their places" rewrites
+
+prints_each() {
+    for pass in $(passes); do
+        build_model -i countdown --stop-after "$pass" --dump-after "$pass" >dump && grep -q "^== .*$pass" dump ||
+            { echo "$pass" && return 1; }
+    done
+}
+check "each pass has something to print" prints_each
+prints_pools() {
+    build_model -i countdown --dump-after thread_pools >dump && grep -q '^pool 1: carry_out, 2 at a time' dump &&
+        [ -s countdown/model.json ] && ! grep -q self-check dump
+}
+check "without --stop-after the model is written, and the text stands in the summary's place" prints_pools
+
+# ---- decisions.json ----
+
+in=countdown
+check "decisions.json is JSON" jq -e '.version == 1 and (.decisions | length > 5)' countdown/decisions.json
+is_private() { [ "$(stat -c %a countdown/decisions.json)" = 600 ]; }
+check "and private" is_private
+check "it names what a filter rewrote" decides completion_countdowns records rewritten
+check "the pools" decides thread_pools carry_out "follows --threads"
+check "the objects" decides lower "completion global:work, main" tokens
+check "and the rules" decides partition_rule carry_out shared
+build_model -i event_gate >out
+in=event_gate
+check "it names what explains the waits of a mutex" decides monitor_search "mutex 0x" level
+check "and what it is to people" decides recognised_objects "event" event
+
+# ---- --without ----
+
+leaves_out() {
+    build_model -i pool_posts >out && cp pool_posts/model.json with.json &&
+        build_model -i pool_posts --without semaphore_mailboxes >out && ! cmp -s with.json pool_posts/model.json &&
+        jq -e '[.monitors[]?.kind] | index("thread pool")' with.json &&
+        ! jq -e '[.monitors[]?.kind] | index("thread pool")' pool_posts/model.json &&
+        jq -e '.notes[] | select(contains("built without the pass semaphore_mailboxes"))' pool_posts/model.json
+}
+check "without its filter the idiom is not in the model, which says so" leaves_out
+in=pool_posts
+check "and so do the decisions" decides semaphore_mailboxes "the whole pass" "left out"
+does_without_each() {
+    for pass in $(optional); do
+        build_model -i countdown --without "$pass" >out 2>err || { echo "$pass" && cat err && return 1; }
+    done
+}
+check "each optional pass can be left out" does_without_each
+does_without_all() {
+    all=$(optional | sed 's/^/--without /')
+    # shellcheck disable=SC2086 # words
+    build_model -i countdown $all >out && [ "$(jq '.notes | map(select(startswith("built without"))) | length' countdown/model.json)" -gt 10 ]
+}
+check "and all of them" does_without_all
+
+finish
