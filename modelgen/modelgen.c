@@ -277,7 +277,8 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     section_splitting_apply(&view);
     worker_mailboxes_as_queues(&view, facts);
     struct teams teams = teams_unfold(&view.trace, model);
-    struct participating_creator participating = participating_creator_unfold(&teams, sample);
+    struct participating_creator participating =
+        participating_creator_unfold(&teams, &view.origins, sample);
     struct trace placed =
         *participating.trace; /* where calls are as the program's author sees it */
     const struct trace *trace = &placed;
@@ -310,6 +311,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     write_pools(trace, &pools, model);
     cache_reload_time_write(recorded, reload_costs, trace, &pools, cpu_ns, model);
     struct sections sections = sections_find(trace, pools.pool_of);
+    sections_set_origins(&sections, &view.origins);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
     queue_capacities_find(trace, &sections, &pools, &monitors);
     doubts_suspect(doubts, &monitors, &sections);
