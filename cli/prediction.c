@@ -87,7 +87,7 @@ static int simulate(const struct model *model, const struct sim_config *base,
         const struct uncertainty uncertainty =
             uncertainty_find(model, prediction->pool_threads, prediction->cores);
         if (!prediction->no_figures)
-            prediction->no_figures = uncertainty_refuse(&uncertainty);
+            prediction->no_figures = uncertainty_refuse(model, &uncertainty);
     }
     if (prediction->no_figures)
         blank(&prediction->result);

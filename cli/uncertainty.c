@@ -23,6 +23,9 @@
 /* From this half-width on a figure would say nothing. */
 #define WIDEST 1
 
+/* Of /proc/stat. */
+#define TICK_NS 1e7
+
 /* A utilisation is wrong by so much of what a time is. */
 #define UTILISATION 0.5
 
@@ -135,8 +138,17 @@ double uncertainty_share(const struct uncertainty *uncertainty) {
     return SCALE * sqrt(squares);
 }
 
-char *uncertainty_refuse(const struct uncertainty *uncertainty) {
-    if (uncertainty_share(uncertainty) < WIDEST)
+/* What others had of the cores is known to a tick at each end of the run, on each core: a short run
+ * may have been disturbed by so much more of its time than is known. */
+static double unknown_share(const struct model *model) {
+    double unknown_ns = 2 * TICK_NS * model->machine.cores;
+    return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
+}
+
+char *uncertainty_refuse(const struct model *model, const struct uncertainty *parts) {
+    struct uncertainty sure = *parts, *uncertainty = &sure;
+    sure.self_check = fmax(parts->self_check - unknown_share(model), 0);
+    if (uncertainty_share(&sure) < WIDEST)
         return NULL;
     const struct {
         double share;

@@ -31,8 +31,9 @@ struct uncertainty uncertainty_find(const struct model *model, const int *pool_t
 /* The half-width, in parts of a predicted time or rate. */
 double uncertainty_share(const struct uncertainty *uncertainty);
 
-/* NULL where a figure with that half-width says something; else, allocated, why it does not. */
-char *uncertainty_refuse(const struct uncertainty *uncertainty);
+/* NULL where a figure with that half-width says something; else, allocated, why it does not. Only
+ * what the model surely misses counts: a short run may have been disturbed unnoticed. */
+char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty);
 
 /* An estimate with that in place of the simulation's interval, which it includes. `share` is of the
  * mean. */

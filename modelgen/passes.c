@@ -105,7 +105,8 @@ static void run_openmp_teams(struct build *build) {
 }
 
 static void run_participating_creator(struct build *build) {
-    build->participating = participating_creator_unfold(&build->teams, build->sample);
+    build->participating =
+        participating_creator_unfold(&build->teams, &build->view.origins, build->sample);
     build->trace = build->participating.trace;
 }
 
@@ -185,6 +186,7 @@ static void run_cache_reload_costs(struct build *build) {
 
 static void run_critical_sections(struct build *build) {
     build->sections = sections_find(build->trace, build->pools.pool_of);
+    sections_set_origins(&build->sections, &build->view.origins);
 }
 
 static void run_monitor_search(struct build *build) {

@@ -8,12 +8,14 @@
 
 #include "base/map.h"
 #include "formats/trace.h"
+#include "modelgen/events/object_origin.h"
 #include "modelgen/events/object_users.h"
 
 /* A synchronisation object seen in the trace, by kind and address. */
 struct sync_object {
     enum api_object kind;
     uint64_t address;
+    enum object_origin origin;
     int class_id; /* objects used by the same call sites share a class, unless users tell them apart
                    */
     int own_pool; /* uses it and nothing like it: tells it apart; -1: no such pool */

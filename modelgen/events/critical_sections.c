@@ -378,6 +378,13 @@ struct sections sections_find(const struct trace *trace, const int *pool_of) {
     return sections;
 }
 
+void sections_set_origins(struct sections *sections, const struct object_origins *origins) {
+    for (size_t o = 0; o < sections->n_objects; o++) {
+        struct sync_object *object = &sections->objects[o];
+        object->origin = object_origins_get(origins, object->address);
+    }
+}
+
 void sections_free(struct sections *sections, const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++)
         free(sections->section_of_lock[t]);

@@ -10,6 +10,10 @@
 /* Reads the whole trace. `pool_of` gives each thread's pool: the same call site is another place in
  * another pool. sections_free() ends it. */
 struct sections sections_find(const struct trace *trace, const int *pool_of);
+
+/* Says of each object where it comes from; until then all count as recorded. */
+void sections_set_origins(struct sections *sections, const struct object_origins *origins);
+
 void sections_free(struct sections *sections, const struct trace *trace);
 
 /* Whether objects of this kind are followed: locks, conditions, semaphores, barriers. */

@@ -77,8 +77,13 @@ void view_insert(struct view *view, size_t thread, const struct view_insertion *
     shown->n_records = count;
 }
 
+uint64_t view_new_object(struct view *view, enum object_origin origin) {
+    return object_origins_add(&view->origins, origin);
+}
+
 void view_free(struct view *view) {
     const struct trace *recorded = view->recorded;
+    object_origins_free(&view->origins);
     if (view->trace.threads == recorded->threads)
         return;
     for (size_t t = 0; t < recorded->n_threads; t++)

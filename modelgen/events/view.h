@@ -8,24 +8,12 @@
 #include <stdint.h>
 
 #include "formats/trace.h"
-
-/* Addresses of objects that only the view has: a record's 48 bits hold more than user space. */
-#define VIEW_PIPES             0xf00000000000
-#define VIEW_SIGNALS           0xf10000000000
-#define VIEW_MAILBOXES         0xf20000000000
-#define VIEW_PARKING           0xf30000000000
-#define VIEW_COUNTDOWNS        0xf40000000000
-#define VIEW_FUTURES           0xf50000000000
-#define VIEW_SPINNING_BARRIERS 0xf60000000000
-
-/* Is it one of the objects that are numbered from `first` on? */
-static inline bool view_numbers(uint64_t first, uint64_t address) {
-    return address >= first && address < first + UINT32_MAX;
-}
+#include "modelgen/events/object_origin.h"
 
 struct view {
     struct trace trace; /* what is shown */
     const struct trace *recorded;
+    struct object_origins origins; /* of the objects that only the view has */
 };
 
 /* Shows `recorded`, which must outlive it, as it is. End it with view_free(). */
@@ -56,6 +44,9 @@ struct view_insertion {
 /* Shows the thread with these, which are in the order of the records that they follow. Records'
  * numbers are others from now on. */
 void view_insert(struct view *view, size_t thread, const struct view_insertion *added, size_t n);
+
+/* The address of an object that no record of the view works on yet. */
+uint64_t view_new_object(struct view *view, enum object_origin origin);
 
 void view_free(struct view *view);
 

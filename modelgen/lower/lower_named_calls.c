@@ -1,8 +1,11 @@
 #include "modelgen/lower/lower_named_calls.h"
 
 #include "modelgen/lower/object_selection.h"
-#include "modelgen/rewrite/completion_countdowns.h"
-#include "modelgen/rewrite/mailbox_group.h"
+
+/* An object that is only made, and never used, is not among those of the sections. */
+static enum object_origin origin_of(const struct writer *writer, int sync_object) {
+    return sync_object < 0 ? ORIGIN_RECORDED : writer->in->sections->objects[sync_object].origin;
+}
 
 /* ---- commands that a creator gives and waits for ---- */
 
@@ -34,7 +37,7 @@ static bool write_slot_call(struct writer *writer, size_t index, const struct tr
                             int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
     if (info->object != ON_SEMAPHORE ||
-        !(mailboxes_are_object(record->object) || completion_countdowns_are_object(record->object)))
+        !object_origin_counts_outstanding(origin_of(writer, sync_object)))
         return false;
     if (info->op == OP_ACQUIRE)
         write_completion(writer, index, record, sync_object);
@@ -60,7 +63,7 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
                 !writer_does_tasks(writer);
     if (born)
         writer_add_step(writer, NODE_TASK_BEGIN, index, record->start_ns, record->start_ns);
-    if (mailboxes_are_object(record->object) && op == OP_PUT)
+    if (origin_of(writer, sync_object) == ORIGIN_MAILBOX && op == OP_PUT)
         write_command(writer, index, record, -1);
     bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
     struct step *step = writer_add_step(writer, takes ? NODE_GET : NODE_PUT, index,

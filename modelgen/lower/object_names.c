@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/rewrite/mailbox_group.h"
 
 static const struct trace_context no_calls;
 
@@ -96,7 +95,7 @@ char *name_of_object(const struct lower_input *input, int object, const char *wh
     const struct sync_object *is = &input->sections->objects[object];
     char *place = source_place(input->trace, is->context);
     if (!path)
-        path = mailboxes_are_object(is->address)
+        path = is->origin == ORIGIN_MAILBOX
                    ? path_of_slot(input, is)
                    : source_path(input->trace, input->facts, is->context, is->kind);
     char *telling = NULL;

@@ -11,11 +11,6 @@
 #include "modelgen/lower/object_names.h"
 #include "modelgen/lower/wake_policy.h"
 #include "modelgen/notes.h"
-#include "modelgen/rewrite/completion_countdowns.h"
-#include "modelgen/rewrite/futures.h"
-#include "modelgen/rewrite/mailbox_group.h"
-#include "modelgen/rewrite/parked_workers.h"
-#include "modelgen/rewrite/signals.h"
 #include "modelgen/sync/explanations.h"
 
 /* A lock is kept when waiting for it costs this share of all threads' time... */
@@ -248,18 +243,20 @@ static int permits(struct writer *writer, int index) {
 }
 
 static int draft_semaphore(struct writer *writer, int index) {
-    uint64_t address = writer->in->sections->objects[index].address;
-    if (mailboxes_are_object(address))
+    switch (writer->in->sections->objects[index].origin) {
+    case ORIGIN_MAILBOX:
         return mailbox_tokens(writer, index);
-    if (completion_countdowns_are_object(address))
+    case ORIGIN_COUNTDOWN:
         return countdown_tokens(writer, index);
-    if (signals_are_object(address))
+    case ORIGIN_SIGNAL:
         return signal_tokens(writer, index);
-    if (parked_workers_are_object(address))
+    case ORIGIN_PARKING:
         return parking_tokens(writer, index);
-    if (futures_are_object(address))
+    case ORIGIN_FUTURE:
         return future_tokens(writer, index);
-    return permits(writer, index);
+    default:
+        return permits(writer, index);
+    }
 }
 
 int objects_semaphore(struct writer *writer, int index) {
@@ -540,7 +537,7 @@ int objects_items(struct writer *writer, int index) {
             object->amount = model_builder_constant(queue->capacity);
         object->initial_items = queue->initial;
         object->spins = queue->spins;
-        object->handed = mailboxes_are_object(writer->in->sections->objects[index].address);
+        object->handed = writer->in->sections->objects[index].origin == ORIGIN_MAILBOX;
         object->evidence = memory_format("as its calls say: %.0f put, %.0f taken, at most %.0f at "
                                          "once, %.0f attempts in vain%s",
                                          queue->puts, queue->gets, queue->most, queue->failures,

@@ -4,8 +4,6 @@
 
 #include "base/memory.h"
 #include "modelgen/events/thread_states.h"
-#include "modelgen/rewrite/completion_countdowns.h"
-#include "modelgen/rewrite/mailbox_group.h"
 
 /* Work takes this many times the CPU that a thread still uses after it was told to go home. */
 #define WORK_RATIO 4
@@ -175,8 +173,7 @@ static struct traffic *traffic_of_calls(const struct lower_input *input) {
     for (size_t o = 0; o < sections->n_objects; o++) {
         const struct sync_object *object = &sections->objects[o];
         bool counts = object->kind == ON_SEMAPHORE || object->kind == ON_ITEMS;
-        bool sums = mailboxes_are_object(object->address) ||
-                    completion_countdowns_are_object(object->address);
+        bool sums = object_origin_counts_outstanding(object->origin);
         traffic[o] = (struct traffic){.taker = -1, .is_other = !counts || sums};
         if (object->kind == ON_SEMAPHORE && object->parties > 0)
             traffic[o].initial = (size_t)object->parties;

@@ -11,7 +11,6 @@
 #include "modelgen/report/recognised_guards.h"
 #include "modelgen/report/recognised_patterns.h"
 #include "modelgen/report/recognised_proposals.h"
-#include "modelgen/rewrite/mailbox_group.h"
 
 /* What the records on the slots say; those that stand for the creator's own part of the work do not
  * count. */
@@ -48,8 +47,7 @@ static int object_named(const struct model *model, const char *name) {
 static void write_slots(const struct lower_input *input, struct model *model) {
     const struct sections *sections = input->sections;
     for (size_t o = 0; o < sections->n_objects; o++) {
-        if (!mailboxes_are_object(sections->objects[o].address) ||
-            sections->objects[o].kind != ON_ITEMS)
+        if (sections->objects[o].origin != ORIGIN_MAILBOX || sections->objects[o].kind != ON_ITEMS)
             continue;
         struct hand_made monitor = recognised_new(HAND_MADE_THREAD_POOL);
         monitor.how = MODELLED_EXACTLY;

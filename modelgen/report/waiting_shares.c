@@ -4,15 +4,13 @@
 
 #include "base/memory.h"
 #include "modelgen/lower/object_names.h"
-#include "modelgen/rewrite/completion_countdowns.h"
-#include "modelgen/rewrite/mailbox_group.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/patterns.h"
 #include "modelgen/sync/statements.h"
 
 static const char *kind_of(const struct sync_object *object) {
-    if ((mailboxes_are_object(object->address) && object->kind == ON_SEMAPHORE) ||
-        completion_countdowns_are_object(object->address))
+    if ((object->origin == ORIGIN_MAILBOX && object->kind == ON_SEMAPHORE) ||
+        object->origin == ORIGIN_COUNTDOWN)
         return "completion";
     switch (object->kind) {
     case ON_MUTEX:

@@ -215,6 +215,7 @@ static bool show_countdown(struct view *view, struct countdown *countdown) {
     countdown->done = memory_alloc(n_rounds, sizeof *countdown->done);
     bool found = find_pieces(countdown, places, &done, &handed);
     if (found) {
+        countdown->object = view_new_object(view, ORIGIN_COUNTDOWN);
         show_waits(view, countdown);
         for (size_t t = 0; t < countdown->trace->n_threads; t++)
             if (countdown->is_worker[t])
@@ -228,9 +229,8 @@ static bool show_countdown(struct view *view, struct countdown *countdown) {
     return found;
 }
 
-/* Shows the first that there is, as the object of this number; false: there is none. Records'
- * numbers are others afterwards. */
-static bool show_next(struct view *view, uint64_t number) {
+/* Shows the first that there is; false: there is none. Records' numbers are others afterwards. */
+static bool show_next(struct view *view) {
     struct private_semaphores semaphores = private_semaphores_find(&view->trace);
     bool found = false;
     for (size_t s = 0; s < semaphores.count && !found; s++) {
@@ -239,7 +239,6 @@ static bool show_next(struct view *view, uint64_t number) {
         struct countdown countdown = {
             .trace = &view->trace,
             .address = semaphores.items[s].address,
-            .object = VIEW_COUNTDOWNS + number,
             .waiter = semaphores.items[s].waiter,
             .is_worker = memory_alloc(view->trace.n_threads, sizeof(bool)),
         };
@@ -253,10 +252,6 @@ static bool show_next(struct view *view, uint64_t number) {
 }
 
 void completion_countdowns_as_semaphores(struct view *view) {
-    for (uint64_t number = 0; show_next(view, number); number++)
+    while (show_next(view))
         continue;
-}
-
-bool completion_countdowns_are_object(uint64_t address) {
-    return view_numbers(VIEW_COUNTDOWNS, address);
 }

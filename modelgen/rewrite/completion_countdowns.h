@@ -7,17 +7,11 @@
 #ifndef PERSIK_MODELGEN_REWRITE_COMPLETION_COUNTDOWNS_H
 #define PERSIK_MODELGEN_REWRITE_COMPLETION_COUNTDOWNS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "modelgen/events/view.h"
 
 /* Shows it so where in each round as many pieces are done before the release as were handed out:
  * releases of a semaphore, with the value -1 for a piece that is handed out, and takes with the
  * value 1 that wait for all of them. */
 void completion_countdowns_as_semaphores(struct view *view);
-
-/* Is it the semaphore of such a countdown? */
-bool completion_countdowns_are_object(uint64_t address);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "modelgen/rewrite/fork_join.h"
-#include "modelgen/rewrite/mailbox_group.h"
 
 /* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
  */
@@ -13,14 +12,15 @@
 /* ---- the creator's pieces ---- */
 
 /* What the threads' commands go through; 0: there is no such thing, or not one for all. */
-static uint64_t find_commands(const struct trace *trace, const size_t *members, size_t n_members,
+static uint64_t find_commands(const struct trace *trace, const struct object_origins *origins,
+                              const size_t *members, size_t n_members,
                               struct creator_commands *found) {
     uint64_t commands = 0;
     for (size_t m = 0; m < n_members; m++) {
         const struct trace_thread *thread = &trace->threads[members[m]];
         for (size_t r = 0; r < thread->n_records; r++) {
             const struct trace_record *record = &thread->records[r];
-            if (!mailboxes_are_object(record->object) ||
+            if (object_origins_get(origins, record->object) != ORIGIN_MAILBOX ||
                 (trace_op(record) != OP_GET && trace_op(record) != OP_RELEASE))
                 continue;
             if (commands && record->object != commands)
@@ -131,10 +131,11 @@ static struct worker_functions find_forked(const struct trace *trace, const stru
 }
 
 struct creator_commands creator_commands_find(const struct trace *trace,
+                                              const struct object_origins *origins,
                                               const struct sample *sample, size_t creator,
                                               const size_t *members, size_t n_members) {
     struct creator_commands found = {0};
-    found.channel = find_commands(trace, members, n_members, &found);
+    found.channel = find_commands(trace, origins, members, n_members, &found);
     if (found.channel) {
         find_intervals(&trace->threads[creator], &found);
         if (!is_worth_it(trace, members, n_members, &found))

@@ -83,13 +83,14 @@ static struct calls find_results(const struct trace *trace, const struct calls *
     return results;
 }
 
-static struct trace_record permit(enum api role, const struct trace_record *at) {
+static struct trace_record permit(enum api role, uint64_t object, const struct trace_record *at) {
     return (struct trace_record){
-        .start_ns = trace_end_ns(at), .object = VIEW_FUTURES, .context = at->context, .api = role};
+        .start_ns = trace_end_ns(at), .object = object, .context = at->context, .api = role};
 }
 
 /* Each wait takes as many permits as results have come since the last one, up to its own. */
-static void show_waits(struct view *view, const struct calls *waits, const struct calls *results) {
+static void show_waits(struct view *view, const struct calls *waits, const struct calls *results,
+                       uint64_t object) {
     struct view_insertion *added = memory_alloc(results->count, sizeof *added);
     struct map number_of = MAP_EMPTY; /* once -> number of its last result, from 1 on */
     size_t come = 0, n_added = 0;
@@ -104,16 +105,17 @@ static void show_waits(struct view *view, const struct calls *waits, const struc
             continue;
         struct trace_record *record = view_record(view, wait->thread, wait->record);
         record->api = ROLE_acquire;
-        record->object = VIEW_FUTURES;
+        record->object = object;
         for (taken++; taken < number; taken++)
-            added[n_added++] = (struct view_insertion){wait->record, permit(ROLE_acquire, record)};
+            added[n_added++] =
+                (struct view_insertion){wait->record, permit(ROLE_acquire, object, record)};
     }
     view_insert(view, waits->items[0].thread, added, n_added);
     map_free(&number_of);
     free(added);
 }
 
-static void show_results(struct view *view, const struct calls *results) {
+static void show_results(struct view *view, const struct calls *results, uint64_t object) {
     const struct trace *trace = &view->trace;
     struct view_insertion *added = memory_alloc(results->count, sizeof *added);
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -122,7 +124,7 @@ static void show_results(struct view *view, const struct calls *results) {
             if (results->items[i].thread == t)
                 added[n++] = (struct view_insertion){
                     results->items[i].record,
-                    permit(ROLE_release, call_record(trace, &results->items[i]))};
+                    permit(ROLE_release, object, call_record(trace, &results->items[i]))};
         view_insert(view, t, added, n);
     }
     free(added);
@@ -132,13 +134,10 @@ void futures_as_permits(struct view *view) {
     struct calls waits = find_waits(&view->trace);
     if (waits.count > 0) {
         struct calls results = find_results(&view->trace, &waits);
-        show_waits(view, &waits, &results);
-        show_results(view, &results);
+        uint64_t object = view_new_object(view, ORIGIN_FUTURE);
+        show_waits(view, &waits, &results, object);
+        show_results(view, &results, object);
         free(results.items);
     }
     free(waits.items);
-}
-
-bool futures_are_object(uint64_t address) {
-    return view_numbers(VIEW_FUTURES, address);
 }

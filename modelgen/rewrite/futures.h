@@ -5,16 +5,10 @@
 #ifndef PERSIK_MODELGEN_REWRITE_FUTURES_H
 #define PERSIK_MODELGEN_REWRITE_FUTURES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "modelgen/events/view.h"
 
 /* Where one thread waits for results of others: shows each result that comes as a permit that is
  * released, and each wait as the taking of those up to its own (ROLE_release, ROLE_acquire). */
 void futures_as_permits(struct view *view);
-
-/* Is it the semaphore of such results? */
-bool futures_are_object(uint64_t address);
 
 #endif

@@ -20,8 +20,7 @@ bool mailbox_group_begins_with(const struct trace *trace, size_t thread) {
 }
 
 struct mailbox_group mailbox_group_of(const struct trace *trace, size_t thread) {
-    struct mailbox_group group = {.creator = (size_t)trace->threads[thread].creator,
-                                  .number = thread};
+    struct mailbox_group group = {.creator = (size_t)trace->threads[thread].creator};
     for (size_t t = 0; t < trace->n_threads; t++) {
         if (!are_alike(&trace->threads[t], &trace->threads[thread]))
             continue;
@@ -168,6 +167,7 @@ static void find_poison_pills(const struct mailbox_group *group) {
 }
 
 void mailbox_group_show(struct view *view, const struct mailbox_group *group, bool **dropped) {
+    uint64_t object = view_new_object(view, ORIGIN_MAILBOX);
     find_poison_pills(group);
     for (size_t i = 0; i < group->n_mailboxes; i++) {
         const struct mailbox *mailbox = &group->mailboxes[i];
@@ -175,7 +175,7 @@ void mailbox_group_show(struct view *view, const struct mailbox_group *group, bo
             const struct mailbox_edit *edit = &mailbox->edits.items[e];
             struct trace_record *record = view_record(view, edit->thread, edit->record);
             record->api = edit->role;
-            record->object = VIEW_MAILBOXES + group->number;
+            record->object = object;
             record->start_ns = edit->start_ns;
             record->duration_ns = edit->end_ns - edit->start_ns;
             record->flags = (uint16_t)edit->flags;
@@ -183,8 +183,4 @@ void mailbox_group_show(struct view *view, const struct mailbox_group *group, bo
             dropped[edit->thread][edit->record] = edit->dropped;
         }
     }
-}
-
-bool mailboxes_are_object(uint64_t address) {
-    return view_numbers(VIEW_MAILBOXES, address);
 }

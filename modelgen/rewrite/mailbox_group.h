@@ -35,7 +35,7 @@ struct mailbox {
 };
 
 struct mailbox_group {
-    size_t creator, number;
+    size_t creator;
     struct mailbox *mailboxes; /* owned, by their workers' numbers */
     size_t n_mailboxes;
 };
@@ -71,7 +71,5 @@ bool mailbox_group_is_believed(const struct mailbox_group *group);
 /* Shows the records as calls on the group's queue of commands and its count of what is outstanding.
  * Sets the flags in `dropped`, per thread and record, of those that have no part in it. */
 void mailbox_group_show(struct view *view, const struct mailbox_group *group, bool **dropped);
-
-bool mailboxes_are_object(uint64_t address);
 
 #endif

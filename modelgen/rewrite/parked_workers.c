@@ -57,6 +57,7 @@ struct group {
     const struct private_semaphores *semaphores;
     const int *group_of; /* per semaphore */
     int number;
+    uint64_t object;          /* of the view, once it is believed */
     bool *is_worker;          /* per thread */
     bool *brings;             /* per thread: it is one of those that bring work */
     struct calls wakes;       /* all releases */
@@ -225,10 +226,6 @@ static struct calls find_kept_by_callers(const struct group *group, size_t n_cal
 
 /* ---- what is shown ---- */
 
-static uint64_t object_of(const struct group *group) {
-    return VIEW_PARKING + (uint64_t)group->number;
-}
-
 static void show_calls(struct view *view, const struct group *group) {
     for (size_t t = 0; t < group->trace->n_threads; t++) {
         size_t n = group->trace->threads[t].n_records;
@@ -239,7 +236,7 @@ static void show_calls(struct view *view, const struct group *group) {
                 !(private_semaphores_is_take(record) || private_semaphores_is_release(record)))
                 continue;
             dropped[r] = private_semaphores_is_release(record) && !group->brings[t];
-            view_record(view, t, r)->object = object_of(group);
+            view_record(view, t, r)->object = group->object;
         }
         view_drop(view, t, dropped);
         free(dropped);
@@ -257,7 +254,7 @@ static void show_kept(struct view *view, const struct group *group, const struct
                 continue;
             release.start_ns = kept->items[k].time_ns;
             release.context = call_record(group->trace, &kept->items[k])->context;
-            release.object = object_of(group);
+            release.object = group->object;
             added[n++] = (struct view_insertion){kept->items[k].record, release};
         }
         view_insert(view, t, added, n);
@@ -306,6 +303,7 @@ static void show_group(struct view *view, struct group *group) {
     struct calls kept = {0};
     if (find_workers(group) && find_wakes(group) && find_dispatcher(group, &kept)) {
         find_like(group);
+        group->object = view_new_object(view, ORIGIN_PARKING);
         show_kept(view, group, &kept);
         show_calls(view, group);
     }
@@ -329,8 +327,4 @@ void parked_workers_as_one(struct view *view) {
     }
     free(group_of);
     private_semaphores_free(&semaphores);
-}
-
-bool parked_workers_are_object(uint64_t address) {
-    return view_numbers(VIEW_PARKING, address);
 }

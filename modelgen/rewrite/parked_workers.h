@@ -9,15 +9,9 @@
 #ifndef PERSIK_MODELGEN_REWRITE_PARKED_WORKERS_H
 #define PERSIK_MODELGEN_REWRITE_PARKED_WORKERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "modelgen/events/view.h"
 
 /* Shows it so where that explains each time a worker was woken. */
 void parked_workers_as_one(struct view *view);
-
-/* Is it the semaphore of such workers? */
-bool parked_workers_are_object(uint64_t address);
 
 #endif

@@ -344,12 +344,12 @@ static void find_last_join(const struct trace *trace, const struct group_list *l
 }
 
 /* Does the creator carry out commands while all of the members are there? */
-static bool find_pieces(const struct trace *trace, const struct sample *sample,
-                        const struct group_list *list, struct group *group,
-                        const struct stay *stay) {
+static bool find_pieces(const struct trace *trace, const struct object_origins *origins,
+                        const struct sample *sample, const struct group_list *list,
+                        struct group *group, const struct stay *stay) {
     struct creator_commands *commands = &group->commands;
-    *commands =
-        creator_commands_find(trace, sample, group->creator, group->members, group->n_members);
+    *commands = creator_commands_find(trace, origins, sample, group->creator, group->members,
+                                      group->n_members);
     if (commands->count > 0 && (commands->items[0].first < stay->from ||
                                 commands->items[commands->count - 1].last > stay->to))
         commands->count = 0;
@@ -415,12 +415,12 @@ static const char *find_deeper(const struct trace *trace, struct group *group,
     return NULL;
 }
 
-static void find_work_in(const struct trace *trace, const struct sample *sample,
-                         const struct group_list *list, struct group *group,
-                         const struct stays *stays) {
+static void find_work_in(const struct trace *trace, const struct object_origins *origins,
+                         const struct sample *sample, const struct group_list *list,
+                         struct group *group, const struct stays *stays) {
     const struct trace_thread *creator = &trace->threads[group->creator];
     const struct stay *last = &stays->items[stays->count - 1];
-    if (find_pieces(trace, sample, list, group, last))
+    if (find_pieces(trace, origins, sample, list, group, last))
         return;
     const char *start = common_function(trace, group, 0);
     const char *function = start && find_parts(trace, group, stays, start) ? start : NULL;
@@ -444,11 +444,12 @@ static void find_work_in(const struct trace *trace, const struct sample *sample,
         group->function = function;
 }
 
-static void find_work(const struct trace *trace, const struct sample *sample,
-                      const struct group_list *list, struct group *group) {
+static void find_work(const struct trace *trace, const struct object_origins *origins,
+                      const struct sample *sample, const struct group_list *list,
+                      struct group *group) {
     struct stays stays = find_stays(trace, list, group);
     if (stays.count > 0)
-        find_work_in(trace, sample, list, group, &stays);
+        find_work_in(trace, origins, sample, list, group, &stays);
     free(stays.items);
 }
 
@@ -943,6 +944,7 @@ static void unfold(struct unfolder *unfolder) {
 }
 
 struct participating_creator participating_creator_unfold(const struct teams *teams,
+                                                          const struct object_origins *origins,
                                                           const struct sample *sample) {
     const struct trace *trace = teams->trace;
     struct participating_creator result = {.trace = trace};
@@ -951,7 +953,7 @@ struct participating_creator participating_creator_unfold(const struct teams *te
     bool any = false;
     for (size_t i = 0; i < unfolder.list.count; i++) {
         struct group *group = &unfolder.list.items[i];
-        find_work(trace, sample, &unfolder.list, group);
+        find_work(trace, origins, sample, &unfolder.list, group);
         bool is_shared = group->function || group->commands.count > 0 || group->barriers.count > 0;
         group->is_next = !is_shared && is_like_members(trace, &unfolder.list, group, places);
         any |= is_shared || group->is_next;

@@ -15,6 +15,7 @@
 
 #include "formats/sample.h"
 #include "formats/trace.h"
+#include "modelgen/events/object_origin.h"
 #include "modelgen/rewrite/openmp_teams.h"
 
 struct participating_creator {
@@ -23,9 +24,10 @@ struct participating_creator {
     bool *is_own;              /* per thread of `made`: its records and slices were made here */
 };
 
-/* Of teams->trace, which must outlive it; `sample` may be NULL. participating_creator_free() ends
- * it. */
+/* Of teams->trace, which must outlive it; `origins` and `sample` may be NULL.
+ * participating_creator_free() ends it. */
 struct participating_creator participating_creator_unfold(const struct teams *teams,
+                                                          const struct object_origins *origins,
                                                           const struct sample *sample);
 void participating_creator_free(struct participating_creator *result);
 

@@ -26,6 +26,7 @@ struct pipe {
     bool is_queue;  /* nothing contradicts it */
     bool waits;     /* who reads, not who polls it first */
     size_t puts, gets;
+    uint64_t queue; /* of the view, once it is believed */
 };
 
 struct pipes {
@@ -120,7 +121,7 @@ static void show_as_queue(struct trace_record *record, const struct use *use,
         record->api = writes ? ROLE_put : ROLE_get;
         record->flags |= TRACE_WAITED | (ended ? TRACE_FAILED : 0);
     }
-    record->object = VIEW_PIPES + (uint64_t)use->end / 2;
+    record->object = pipe->queue;
 }
 
 void pipes_as_queues(struct view *view) {
@@ -129,6 +130,8 @@ void pipes_as_queues(struct view *view) {
     for (size_t p = 0; p < pipes.count; p++) {
         struct pipe *pipe = &pipes.items[p];
         pipe->is_queue &= pipe->puts > 0 && pipe->gets > 0 && pipe->waits;
+        if (pipe->is_queue)
+            pipe->queue = view_new_object(view, ORIGIN_PIPE);
     }
     for (size_t u = 0; u < uses.count; u++) {
         const struct use *use = &uses.items[u];

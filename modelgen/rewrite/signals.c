@@ -113,12 +113,15 @@ static size_t find_send(const struct trace *trace, const struct calls *sends, si
 }
 
 /* Each thread of a pool waits for a signal of its own, but which one is sent to whom a model of
- * them all cannot tell. */
-static uint64_t object_of(const struct trace *trace, size_t thread) {
+ * them all cannot tell. `objects`: per thread, of those created like it; 0: none yet. */
+static uint64_t object_of(struct view *view, size_t thread, uint64_t *objects) {
+    const struct trace_thread *threads = view->recorded->threads;
     size_t first = 0;
-    while (!trace_threads_alike(&trace->threads[first], &trace->threads[thread]))
+    while (!trace_threads_alike(&threads[first], &threads[thread]))
         first++;
-    return VIEW_SIGNALS + first;
+    if (!objects[first])
+        objects[first] = view_new_object(view, ORIGIN_SIGNAL);
+    return objects[first];
 }
 
 static void show_as(struct view *view, const struct call *call, enum api role, uint64_t object) {
@@ -132,6 +135,7 @@ static void show_as(struct view *view, const struct call *call, enum api role, u
 void signals_as_permits(struct view *view) {
     struct calls sends = {0}, waits = {0};
     find_calls(&view->trace, &sends, &waits);
+    uint64_t *objects = memory_alloc(view->recorded->n_threads, sizeof *objects);
     size_t before = 0;
     for (size_t w = 0; w < waits.count && sends.count; w++) {
         const struct call *wait = &waits.items[w];
@@ -141,14 +145,11 @@ void signals_as_permits(struct view *view) {
         if (s == NO_SEND)
             continue;
         sends.items[s].used = true;
-        uint64_t object = object_of(view->recorded, wait->thread);
+        uint64_t object = object_of(view, wait->thread, objects);
         show_as(view, &sends.items[s], ROLE_release, object);
         show_as(view, wait, ROLE_acquire, object);
     }
+    free(objects);
     free(sends.items);
     free(waits.items);
-}
-
-bool signals_are_object(uint64_t address) {
-    return view_numbers(VIEW_SIGNALS, address);
 }

@@ -175,13 +175,14 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
     return awaited >= CONVINCING && against <= DOUBT * (double)meetings ? parties : 0;
 }
 
-static void show(struct view *view, const struct spinning_barrier *spinning_barrier, size_t number,
+static void show(struct view *view, const struct spinning_barrier *spinning_barrier,
                  bool **dropped) {
+    uint64_t object = view_new_object(view, ORIGIN_SPINNING_BARRIER);
     for (size_t v = 0; v < spinning_barrier->n_visits; v++) {
         const struct visit *visit = &spinning_barrier->visits[v];
         struct trace_record *record = view_record(view, visit->thread, visit->first);
         record->api = ROLE_barrier;
-        record->object = VIEW_SPINNING_BARRIERS + number;
+        record->object = object;
         record->duration_ns = visit->end_ns - visit->start_ns;
         record->value = (int32_t)spinning_barrier->parties;
         record->flags = TRACE_WAITED;
@@ -194,7 +195,7 @@ static void show_all(struct view *view, const struct barriers *all) {
     bool **dropped = view_flags(view);
     for (size_t g = 0; g < all->count; g++)
         if (all->items[g].parties > 0)
-            show(view, &all->items[g], g, dropped);
+            show(view, &all->items[g], dropped);
     view_drop_all(view, dropped);
 }
 

@@ -64,7 +64,7 @@ static struct seen count(const struct view *view, size_t thread) {
         const struct trace_record *record = &is->records[r];
         bool releases = trace_op(record) == OP_RELEASE;
         seen.releases += releases && record->object == DONE;
-        if (!completion_countdowns_are_object(record->object))
+        if (object_origins_get(&view->origins, record->object) != ORIGIN_COUNTDOWN)
             continue;
         seen.handed_out += releases && record->value == -1;
         seen.done += releases && record->value == 0;
@@ -106,7 +106,7 @@ static void work_is_done_before_it_counts(void **state) {
     completion_countdowns_as_semaphores(&view);
     const struct trace_record *records = view.trace.threads[FIRST].records;
     assert_int_equal(records[0].object, WORK);
-    assert_true(completion_countdowns_are_object(records[1].object));
+    assert_true(object_origins_get(&view.origins, records[1].object) == ORIGIN_COUNTDOWN);
     assert_int_equal(records[1].start_ns, ROUND_NS + 225); /* where it asks for the next */
     view_free(&view);
     trace_free(trace);

@@ -63,7 +63,8 @@ static void a_wait_is_for_all_results_up_to_its_own(void **unused) {
     assert_int_equal(waiting->n_records, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(waiting->records[i].api, ROLE_acquire);
-        assert_true(futures_are_object(waiting->records[i].object));
+        assert_int_equal(object_origins_get(&view.origins, waiting->records[i].object),
+                         ORIGIN_FUTURE);
         assert_int_equal(trace_end_ns(&waiting->records[i]), ends[i]);
     }
     assert_int_equal(waiting->records[0].duration_ns, 85);

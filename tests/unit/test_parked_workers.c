@@ -65,7 +65,7 @@ static int count(const struct view *view, int thread, enum api_op op) {
     for (size_t r = 0; r < is->n_records; r++) {
         if (api_catalog[is->records[r].api].object != ON_SEMAPHORE)
             continue;
-        assert_true(parked_workers_are_object(is->records[r].object));
+        assert_true(object_origins_get(&view->origins, is->records[r].object) == ORIGIN_PARKING);
         n += trace_op(&is->records[r]) == op;
     }
     return n;

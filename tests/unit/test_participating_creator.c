@@ -62,7 +62,7 @@ static struct trace *helping_main(const char *own, uint64_t own_ns) {
 static struct participating_creator unfold(const struct trace *trace, const struct sample *sample) {
     int no_team[] = {-1, -1, -1};
     struct teams teams = {.trace = trace, .team_of = no_team};
-    return participating_creator_unfold(&teams, sample);
+    return participating_creator_unfold(&teams, NULL, sample);
 }
 
 static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
@@ -256,7 +256,7 @@ static void a_creator_does_its_part_again_and_again(void **state) {
     struct trace *trace = steps_of_main("rows");
     int no_team[] = {-1, -1, -1, -1};
     struct teams teams = {.trace = trace, .team_of = no_team};
-    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL);
+    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL, NULL);
     assert_non_null(unfolded.made);
     assert_int_equal(unfolded.trace->n_threads, 7); /* a part in each step */
     const struct trace_thread *creator = &unfolded.trace->threads[0];
@@ -272,7 +272,7 @@ static void a_creator_does_its_part_again_and_again(void **state) {
 
     trace = steps_of_main("other"); /* whoever does it only sometimes is not one of them */
     teams.trace = trace;
-    unfolded = participating_creator_unfold(&teams, NULL);
+    unfolded = participating_creator_unfold(&teams, NULL, NULL);
     assert_null(unfolded.made);
     participating_creator_free(&unfolded);
     trace_free(trace);
@@ -341,7 +341,7 @@ static void members_of_teams_are_left_alone(void **state) {
     int team_of[] = {-1, 0};
     struct team team = {.function = "start", .size = 2};
     struct teams teams = {.trace = trace, .team_of = team_of, .n_teams = 1, .teams = &team};
-    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL);
+    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL, NULL);
     assert_null(unfolded.made);
     participating_creator_free(&unfolded);
     trace_free(trace);

@@ -118,7 +118,7 @@ static void slots_become_one_queue_and_its_completion(void **state) {
     assert_int_equal(count(&view.trace, 0, ROLE_put), WORKERS * ROUNDS);
     assert_int_equal(count(&view.trace, 0, ROLE_acquire), WORKERS * ROUNDS);
     uint64_t object = nth(&view.trace, 0, ROLE_put, 0)->object;
-    assert_true(mailboxes_are_object(object));
+    assert_int_equal(object_origins_get(&view.origins, object), ORIGIN_MAILBOX);
     for (size_t t = 1; t <= WORKERS; t++) {
         assert_int_equal(count(&view.trace, t, ROLE_get), ROUNDS + 1);
         assert_int_equal(count(&view.trace, t, ROLE_release), ROUNDS);
@@ -236,10 +236,10 @@ static void few_commands_prove_nothing(void **state) {
 
 /* ---- the creator's own commands ---- */
 
-static struct participating_creator unfold(const struct trace *trace, const struct sample *sample) {
+static struct participating_creator unfold(const struct view *view, const struct sample *sample) {
     static int no_team[] = {-1, -1, -1, -1};
-    struct teams teams = {.trace = trace, .team_of = no_team};
-    return participating_creator_unfold(&teams, sample);
+    struct teams teams = {.trace = &view->trace, .team_of = no_team};
+    return participating_creator_unfold(&teams, &view->origins, sample);
 }
 
 /* Main was seen running in `own`, the workers in work(). End it with free(sample.nodes). */
@@ -259,7 +259,7 @@ static void a_creator_that_carries_out_commands_is_one_of_the_workers(void **sta
     struct view view = view_of(trace);
     worker_mailboxes_as_queues(&view, NULL);
     struct sample sample = sample_of("work");
-    struct participating_creator unfolded = unfold(&view.trace, &sample);
+    struct participating_creator unfolded = unfold(&view, &sample);
     assert_non_null(unfolded.made);
     assert_int_equal(unfolded.trace->n_threads, WORKERS + 2);
     const struct trace_thread *part = &unfolded.trace->threads[WORKERS + 1];
@@ -289,7 +289,7 @@ static void a_creator_that_does_something_else_meanwhile_is_none_of_them(void **
     struct view view = view_of(trace);
     worker_mailboxes_as_queues(&view, NULL);
     struct sample sample = sample_of("read_frame");
-    struct participating_creator unfolded = unfold(&view.trace, &sample);
+    struct participating_creator unfolded = unfold(&view, &sample);
     assert_null(unfolded.made);
     participating_creator_free(&unfolded);
     free(sample.nodes);
