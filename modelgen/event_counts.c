@@ -6,28 +6,25 @@
 #include "base/memory.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/events/view.h"
 
-static bool is_made_up(const struct trace_record *record) {
-    return record->object >= VIEW_PIPES;
-}
-
-static void count_record(const struct trace_record *record, struct event_counts *counts) {
+static void count_record(const struct trace_record *record, const struct object_origins *origins,
+                         struct event_counts *counts) {
     counts->n_records++;
     counts->of_api[record->api]++;
     counts->content += map_mix(map_mix(record->start_ns, record->object),
                                (uint64_t)record->value << 16 | record->flags);
-    if (is_made_up(record))
+    if (object_origins_get(origins, record->object) != ORIGIN_RECORDED)
         map_put(&counts->made_up, record->object, 1 + map_get(&counts->made_up, record->object, 0));
 }
 
-struct event_counts event_counts_of(const struct trace *trace) {
+struct event_counts event_counts_of(const struct trace *trace,
+                                    const struct object_origins *origins) {
     struct event_counts counts = {.n_threads = trace->n_threads, .made_up = MAP_EMPTY};
     counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
     for (size_t t = 0; t < trace->n_threads; t++) {
         counts.routines[t] = trace->threads[t].start_routine;
         for (size_t r = 0; r < trace->threads[t].n_records; r++)
-            count_record(&trace->threads[t].records[r], &counts);
+            count_record(&trace->threads[t].records[r], origins, &counts);
     }
     return counts;
 }
@@ -77,8 +74,9 @@ static void log_objects(const char *pass, const struct trace *trace,
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (!is_made_up(record) || map_get(&before->made_up, record->object, 0) ||
-                map_get(&told, record->object, 0) || map_get(&told, record->context, 0))
+            if (!map_get(&after->made_up, record->object, 0) ||
+                map_get(&before->made_up, record->object, 0) || map_get(&told, record->object, 0) ||
+                map_get(&told, record->context, 0))
                 continue;
             map_put(&told, record->object, 1);
             map_put(&told, record->context, 1);
@@ -93,8 +91,9 @@ static void log_objects(const char *pass, const struct trace *trace,
     map_free(&told);
 }
 
-void event_counts_log(const char *pass, const struct trace *trace, struct event_counts *before) {
-    struct event_counts after = event_counts_of(trace);
+void event_counts_log(const char *pass, const struct trace *trace,
+                      const struct object_origins *origins, struct event_counts *before) {
+    struct event_counts after = event_counts_of(trace, origins);
     log_threads(pass, trace, before, &after);
     if (after.content != before->content || after.n_records != before->n_records) {
         char *what = changes(before, &after);

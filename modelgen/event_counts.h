@@ -8,20 +8,23 @@
 
 #include "base/map.h"
 #include "formats/trace.h"
+#include "modelgen/events/object_origin.h"
 
 struct event_counts {
     size_t n_threads, n_records;
     size_t of_api[API_COUNT];
     uint64_t content;      /* a hash of all records: they changed although no count did */
     const char **routines; /* per thread: its start routine */
-    struct map made_up;    /* objects that were never recorded (events/view.h), by address */
+    struct map made_up; /* objects that were never recorded (events/object_origin.h), by address */
 };
 
-struct event_counts event_counts_of(const struct trace *trace);
+struct event_counts event_counts_of(const struct trace *trace,
+                                    const struct object_origins *origins);
 void event_counts_free(struct event_counts *counts);
 
 /* Logs what `pass` changed since `before`, which become those of `trace`. Nothing changed: nothing
  * is logged. */
-void event_counts_log(const char *pass, const struct trace *trace, struct event_counts *before);
+void event_counts_log(const char *pass, const struct trace *trace,
+                      const struct object_origins *origins, struct event_counts *before);
 
 #endif

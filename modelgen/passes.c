@@ -51,7 +51,7 @@ static void run_recording(struct build *build) {
     build->teams.team_of = memory_alloc(build->trace->n_threads, sizeof *build->teams.team_of);
     for (size_t t = 0; t < build->trace->n_threads; t++)
         build->teams.team_of[t] = -1;
-    build->counts = event_counts_of(build->trace);
+    build->counts = event_counts_of(build->trace, &build->view.origins);
 }
 
 static void run_entry_functions(struct build *build) {
@@ -304,7 +304,7 @@ static const struct pass all[] = {
 /* What the filters did. */
 static void log_events(const struct pass *pass, struct build *build) {
     if (pass->writes & EVENTS)
-        event_counts_log(pass->name, build->trace, &build->counts);
+        event_counts_log(pass->name, build->trace, &build->view.origins, &build->counts);
 }
 
 const struct pass_list passes = {.passes = all,

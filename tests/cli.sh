@@ -292,7 +292,7 @@ check_full_disk() {
     name="tracing onto a full disk"
     mkdir -p small
     "$build/samples/bank" --threads 2 --size 20003 >plain
-    for size in 64k 400k 17700k 18200k; do
+    for size in 64k 400k 19500k 20000k; do
         if ! mount -t tmpfs -o "size=$size" tmpfs small 2>/dev/null; then
             skip "$name of $size is refused with a clear line" "cannot mount a tmpfs"
             skip "$name of $size leaves the program unharmed" "cannot mount a tmpfs"
