@@ -15,7 +15,7 @@
 enum { THREAD_CPU = 1000, OUTSIDE = 100, PROBE = 10, RECORDS = 20, DEMAND = 800 };
 
 /* One thread that computed DEMAND and paid for its records; `n` plain runs. */
-static struct trace *new_trace(size_t n, const uint64_t *plain_cpu_ns) {
+static struct trace *measured_trace(size_t n, const uint64_t *plain_cpu_ns) {
     struct trace *trace = builder_new(2);
     int thread = builder_thread(trace, "main", -1);
     builder_slice(trace, thread, 0, THREAD_CPU);
@@ -37,15 +37,15 @@ static double find(struct trace *trace) {
 
 static void the_median_of_all_runs_counts(void **state) {
     (void)state;
-    assert_true(find(new_trace(1, (uint64_t[]){600 + OUTSIDE})) == (0.75 + 1) / 2);
-    assert_true(find(new_trace(2, (uint64_t[]){700 + OUTSIDE, 720 + OUTSIDE})) == 0.9);
-    assert_true(find(new_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
+    assert_true(find(measured_trace(1, (uint64_t[]){600 + OUTSIDE})) == (0.75 + 1) / 2);
+    assert_true(find(measured_trace(2, (uint64_t[]){700 + OUTSIDE, 720 + OUTSIDE})) == 0.9);
+    assert_true(find(measured_trace(2, (uint64_t[]){600 + OUTSIDE, 1200 + OUTSIDE})) == 1);
 }
 
 /* All runs alike, but for the cores: at the median speed a plain one needs 800. */
 static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
+    struct trace *trace = measured_trace(2, (uint64_t[]){640 + OUTSIDE, 960 + OUTSIDE});
     trace->meta.pace = (struct pace_reading){{1.25, 1}, {1, 1}};
     for (int i = 0; i < 2; i++) {
         trace->meta.untraced[i].run_ns = trace->meta.untraced[i].cpu_ns;
@@ -61,20 +61,20 @@ static void all_runs_count_at_the_usual_speed_of_the_cores(void **state) {
 static void probes_that_are_called_all_the_time_cost_more_than_a_call(void **state) {
     (void)state;
     const uint64_t plain_cpu_ns[] = {240 + OUTSIDE, 240 + OUTSIDE};
-    assert_true(find(new_trace(2, plain_cpu_ns)) == 0.3);
-    struct trace *trace = new_trace(2, plain_cpu_ns);
+    assert_true(find(measured_trace(2, plain_cpu_ns)) == 0.3);
+    struct trace *trace = measured_trace(2, plain_cpu_ns);
     trace->meta.probe_ns = 1;
     assert_true(find(trace) == 1); /* it did something else */
 }
 
 static void how_much_the_runs_differ_is_known(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
+    struct trace *trace = measured_trace(2, (uint64_t[]){700 + OUTSIDE, 780 + OUTSIDE});
     double median = 780.0 / DEMAND; /* of that, 700 and DEMAND itself */
     assert_true(fabs(demand_calibration_find(trace, NULL).spread - (1 - 700.0 / DEMAND) / median) <
                 1e-12);
     trace_free(trace);
-    trace = new_trace(0, NULL);
+    trace = measured_trace(0, NULL);
     assert_true(demand_calibration_find(trace, NULL).spread == 0);
     trace_free(trace);
 }
@@ -83,7 +83,7 @@ static void how_much_the_runs_differ_is_known(void **state) {
 static void what_the_host_took_is_no_demand(void **state) {
     (void)state;
     for (size_t n = 0; n <= 2; n += 2) {
-        struct trace *trace = new_trace(n, (uint64_t[]){720, 720});
+        struct trace *trace = measured_trace(n, (uint64_t[]){720, 720});
         trace->meta.cpu_ns = THREAD_CPU - 80;
         assert_true(find(trace) == 0.9);
     }
@@ -91,9 +91,9 @@ static void what_the_host_took_is_no_demand(void **state) {
 
 static void without_comparable_runs_nothing_is_corrected(void **state) {
     (void)state;
-    assert_true(find(new_trace(0, NULL)) == 1);
-    assert_true(find(new_trace(2, (uint64_t[]){90, 100})) == 1); /* did something else */
-    struct trace *killed = new_trace(2, (uint64_t[]){700, 720});
+    assert_true(find(measured_trace(0, NULL)) == 1);
+    assert_true(find(measured_trace(2, (uint64_t[]){90, 100})) == 1); /* did something else */
+    struct trace *killed = measured_trace(2, (uint64_t[]){700, 720});
     killed->meta.complete = false;
     assert_true(find(killed) == 1);
 }
@@ -101,7 +101,7 @@ static void without_comparable_runs_nothing_is_corrected(void **state) {
 /* What the probes do to get ready and to leave is no demand, and the plain runs have none of it. */
 static void getting_ready_is_no_demand(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2, (uint64_t[]){600 + OUTSIDE, 600 + OUTSIDE});
+    struct trace *trace = measured_trace(2, (uint64_t[]){600 + OUTSIDE, 600 + OUTSIDE});
     trace->threads[0].attach = (struct trace_span){0, 150};
     trace->threads[0].detach = (struct trace_span){950, 1200}; /* it left its core at 1000 */
     assert_true(probe_overhead_run_ns(trace) == THREAD_CPU - 150);
@@ -112,7 +112,7 @@ static void getting_ready_is_no_demand(void **state) {
 /* Interrupts of other cores are charged by the simulator: those of the plain runs are as many. */
 static void interrupts_are_no_demand_in_any_run(void **state) {
     (void)state;
-    struct trace *trace = new_trace(2, (uint64_t[]){700 + OUTSIDE, 700 + OUTSIDE});
+    struct trace *trace = measured_trace(2, (uint64_t[]){700 + OUTSIDE, 700 + OUTSIDE});
     trace->meta.has_wakes = true;
     trace->meta.wake_cpu_ns = 100;
     int woken = builder_thread(trace, "worker", 0);

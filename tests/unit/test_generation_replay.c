@@ -41,7 +41,7 @@ static void await_round(struct trace *trace, int thread, uint64_t start, uint64_
 /* Two players wait for each round. The second one goes on so late (`late_ns` after the opening)
  * that the first one, which waits again after 300 ns, may be there before. `taken`: it finds the
  * round open then, once, as if the opening had been for whoever comes. */
-static struct trace *new_trace(uint64_t late_ns, bool taken) {
+static struct trace *rounds_of_two_players(uint64_t late_ns, bool taken) {
     struct trace *trace = builder_new(4);
     for (int i = 0; i < 3; i++) {
         builder_thread(trace, i ? "player" : "main", i ? 0 : -1);
@@ -78,13 +78,13 @@ static size_t count_rounds(struct trace *trace, const struct facts *facts) {
 
 static void who_is_early_does_not_take_the_others_round(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(400, false), NULL), 1);
+    assert_int_equal(count_rounds(rounds_of_two_players(400, false), NULL), 1);
 }
 
 /* Then a counter says the same, and may say more. */
 static void where_nobody_was_early_there_are_no_rounds(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(20, false), NULL), 0);
+    assert_int_equal(count_rounds(rounds_of_two_players(20, false), NULL), 0);
 }
 
 /* while (bar < next), where `next` is the thread's own: the source knows better. */
@@ -99,15 +99,15 @@ static void who_waits_for_a_number_of_its_own_waits_for_rounds(void **state) {
                                   .n_variables = 1,
                                   .variables = &next};
     const struct facts facts = {.n_monitors = 1, .monitors = &event};
-    assert_int_equal(count_rounds(new_trace(20, false), &facts), 1);
-    assert_int_equal(count_rounds(new_trace(20, true), &facts), 0);
+    assert_int_equal(count_rounds(rounds_of_two_players(20, false), &facts), 1);
+    assert_int_equal(count_rounds(rounds_of_two_players(20, true), &facts), 0);
     next.local = false;
-    assert_int_equal(count_rounds(new_trace(20, false), &facts), 0);
+    assert_int_equal(count_rounds(rounds_of_two_players(20, false), &facts), 0);
 }
 
 static void who_goes_on_twice_by_one_opening_contradicts(void **state) {
     (void)state;
-    assert_int_equal(count_rounds(new_trace(400, true), NULL), 0);
+    assert_int_equal(count_rounds(rounds_of_two_players(400, true), NULL), 0);
 }
 
 int main(void) {

@@ -46,7 +46,7 @@ static void tell(struct trace *trace, int thread, uint64_t start, int told) {
 
 /* Thread 1 comes first and leads itself; meanwhile 2 and, in two of three rounds, 3 have come: 2
  * leads both. `in_vain`: who was led does it again by itself. */
-static struct trace *new_trace(bool in_vain) {
+static struct trace *rounds_of_commits(bool in_vain) {
     struct trace *trace = builder_new(4);
     for (int i = 0; i < 4; i++) {
         builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
@@ -72,7 +72,7 @@ static struct trace *new_trace(bool in_vain) {
 
 static void who_leads_does_the_work_of_all_who_have_come(void **state) {
     (void)state;
-    struct trace *trace = new_trace(false);
+    struct trace *trace = rounds_of_commits(false);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     assert_int_equal(monitors.n_patterns, 1);
@@ -107,7 +107,7 @@ static void who_leads_does_the_work_of_all_who_have_come(void **state) {
 
 static void who_does_all_by_himself_is_not_led(void **state) {
     (void)state;
-    struct trace *trace = new_trace(true);
+    struct trace *trace = rounds_of_commits(true);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     for (size_t p = 0; p < monitors.n_patterns; p++)
@@ -119,7 +119,7 @@ static void who_does_all_by_himself_is_not_led(void **state) {
 
 static void who_was_led_goes_another_way_in_the_model(void **state) {
     (void)state;
-    struct trace *trace = new_trace(false);
+    struct trace *trace = rounds_of_commits(false);
     struct error error = {0};
     struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
     assert_non_null(model);

@@ -17,7 +17,7 @@
 enum { WAKER, SLEEPER, OTHER, COST = 10 * US, PREEMPT = 15 * US };
 
 /* The waker computes on core 0 all the time and unlocks something at 100 us. */
-static struct trace *new_trace(void) {
+static struct trace *busy_waker(void) {
     struct trace *trace = builder_new_with_workers(2);
     trace->meta.has_wakes = true;
     trace->meta.wake_cpu_ns = COST;
@@ -47,7 +47,7 @@ static double all_of_it(struct trace *trace) {
 
 static void waking_a_thread_on_an_idle_core_takes_cpu_of_its_waker(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     assert_true(waker_cpu(trace, 101 * US) == 101 * US);
     assert_true(waker_cpu(trace, 105 * US) == 101 * US);
@@ -58,7 +58,7 @@ static void waking_a_thread_on_an_idle_core_takes_cpu_of_its_waker(void **state)
 /* A call that lasts from 90 to 150 us without ever leaving the core. */
 static void what_is_left_out_of_a_call_is_no_wait(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     assert_true(waker_cpu(trace, 150 * US) - waker_cpu(trace, 90 * US) == 60 * US - COST);
     struct excluded_time interrupts = interrupt_costs_find(trace);
@@ -75,7 +75,7 @@ static void what_is_left_out_of_a_call_is_no_wait(void **state) {
 
 static void on_the_wakers_own_core_nothing_is_interrupted(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     trace->threads[WAKER].slices[0].off_ns = 102 * US;
     trace->threads[WAKER].slices[0].preempted = true;
     builder_run(trace, SLEEPER, 0, 101 * US, 102 * US, 200 * US, false);
@@ -84,7 +84,7 @@ static void on_the_wakers_own_core_nothing_is_interrupted(void **state) {
 
 static void who_has_called_nothing_for_long_is_no_waker(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     builder_run(trace, SLEEPER, 1, 500 * US, 520 * US, 600 * US,
                 false); /* a timer, another program */
     assert_true(all_of_it(trace) == 1000 * US);
@@ -94,7 +94,7 @@ static void a_busy_core_is_interrupted_for_who_takes_over_at_once(void **state) 
     (void)state;
     const uint64_t off_us[] = {101 + 15, 101 + 200}; /* 200 us later: the slice was over */
     for (int i = 0; i < 2; i++) {
-        struct trace *trace = new_trace();
+        struct trace *trace = busy_waker();
         uint64_t off_ns = off_us[i] * US;
         builder_run(trace, OTHER, 1, 0, 0, off_ns, true);
         builder_run(trace, SLEEPER, 1, 101 * US, off_ns + US, off_ns + 50 * US, false);
@@ -105,7 +105,7 @@ static void a_busy_core_is_interrupted_for_who_takes_over_at_once(void **state) 
 
 static void who_waits_its_turn_on_a_busy_core_interrupts_nobody(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     builder_run(trace, OTHER, 1, 0, 0, 110 * US, false); /* it blocks */
     builder_run(trace, SLEEPER, 1, 101 * US, 111 * US, 200 * US, false);
     assert_true(all_of_it(trace) == 1000 * US);
@@ -114,7 +114,7 @@ static void who_waits_its_turn_on_a_busy_core_interrupts_nobody(void **state) {
 /* The second one is on its way to a third core when the first interrupt is being sent. */
 static void interrupts_of_one_call_follow_each_other(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     builder_run(trace, OTHER, 2, 104 * US, 140 * US, 200 * US, false);
     assert_true(waker_cpu(trace, 121 * US) == 101 * US);
@@ -123,7 +123,7 @@ static void interrupts_of_one_call_follow_each_other(void **state) {
 
 static void without_a_known_cost_nothing_is_left_out(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = busy_waker();
     trace->meta.wake_cpu_ns = 0;
     builder_run(trace, SLEEPER, 1, 101 * US, 120 * US, 200 * US, false);
     assert_true(all_of_it(trace) == 1000 * US);

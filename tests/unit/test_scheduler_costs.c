@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 40 };
 
-static struct trace *new_trace(void) {
+static struct trace *two_workers(void) {
     struct trace *trace = builder_new_with_workers(2);
     trace->meta.has_wakes = true;
     return trace;
@@ -35,7 +35,7 @@ static struct machine measure(struct trace *trace) {
  * and goes on. */
 static void only_wake_ups_on_idle_cores_show_the_latency(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = two_workers();
     for (uint64_t at = 10 * MS; at <= ROUNDS * 10 * MS; at += 10 * MS) {
         builder_run(trace, 1, 0, at, at + 10 * US, at + 100 * US, false);
         builder_run(trace, 2, 0, at + 5 * US, at + 101 * US, at + 150 * US, true);
@@ -48,7 +48,7 @@ static void only_wake_ups_on_idle_cores_show_the_latency(void **state) {
 /* Thread 1 comes back to core 0 after 5 or after 500 us. */
 static void cores_that_have_just_become_idle_have_a_latency_of_their_own(void **state) {
     (void)state;
-    struct trace *trace = new_trace(), *alike = new_trace();
+    struct trace *trace = two_workers(), *alike = two_workers();
     for (uint64_t i = 0; i < 60; i++) {
         uint64_t at = (i + 1) * 5 * MS;
         for (int differs = 0; differs <= 1; differs++) {
@@ -74,7 +74,7 @@ static void cores_that_have_just_become_idle_have_a_latency_of_their_own(void **
  * takes thread 2. */
 static void what_idle_cores_take_is_counted(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = two_workers();
     double taken = 0;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t at = round * 10 * MS;
@@ -94,8 +94,8 @@ static void what_idle_cores_take_is_counted(void **state) {
 /* The same, but what is ready has just been running. */
 static void threads_with_warm_caches_are_no_chance(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
-    struct trace *few = new_trace();
+    struct trace *trace = two_workers();
+    struct trace *few = two_workers();
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t at = round * 10 * MS;
         builder_run(trace, 0, 1, at, at + 10 * US, at + 300 * US, false);
@@ -106,7 +106,7 @@ static void threads_with_warm_caches_are_no_chance(void **state) {
 }
 
 static bool signals_wait(const char *libc) {
-    struct trace *trace = new_trace();
+    struct trace *trace = two_workers();
     trace->meta.libc = libc ? memory_strdup(libc) : NULL;
     return measure(trace).signals_wait;
 }
@@ -123,9 +123,9 @@ static void the_c_library_tells_whether_signals_wait(void **state) {
 
 static void where_few_slept_it_was_tried_out_before(void **state) {
     (void)state;
-    struct trace *trace = new_trace();
+    struct trace *trace = two_workers();
     double usual_ns = measure(trace).wake_latency_ns.mean;
-    trace = new_trace();
+    trace = two_workers();
     trace->meta.idle_wake_ns = usual_ns + 13 * US;
     trace->meta.sleep_cpu_ns = 4 * US;
     struct machine machine = measure(trace);
@@ -137,7 +137,7 @@ static void where_few_slept_it_was_tried_out_before(void **state) {
 static void interrupts_cost_where_the_trace_shows_wake_ups(void **state) {
     (void)state;
     for (int has_wakes = 0; has_wakes < 2; has_wakes++) {
-        struct trace *trace = new_trace();
+        struct trace *trace = two_workers();
         trace->meta.has_wakes = has_wakes;
         trace->meta.wake_cpu_ns = 11 * US;
         trace->meta.preempt_ns = 17 * US;

@@ -105,6 +105,17 @@ uint32_t builder_context(struct trace *trace, const char *function, int line, co
 
 /* ---- calls ---- */
 
+/* There is room for the next power of two: a test may take the last ones away again, but a thread
+ * with many must not be copied for each. */
+static void *with_room(void *items, size_t count, size_t more, size_t size) {
+    size_t room = 1, wanted = 1;
+    while (room < count)
+        room *= 2;
+    while (wanted < count + more)
+        wanted *= 2;
+    return wanted > room || !items ? memory_resize(items, wanted, size) : items;
+}
+
 struct trace_record *builder_record(struct trace *trace, int thread, const char *api,
                                     uint64_t start_ns, uint64_t duration_ns, uint64_t object,
                                     uint32_t context, int value) {
@@ -113,7 +124,7 @@ struct trace_record *builder_record(struct trace *trace, int thread, const char 
         fail_msg("the catalogue has no %s", api);
     struct trace_thread *to = &trace->threads[thread];
     assert_true(to->n_records == 0 || to->records[to->n_records - 1].start_ns <= start_ns);
-    to->records = memory_resize(to->records, to->n_records + 1, sizeof *to->records);
+    to->records = with_room(to->records, to->n_records, 1, sizeof *to->records);
     to->records[to->n_records] = (struct trace_record){.start_ns = start_ns,
                                                        .duration_ns = duration_ns,
                                                        .api = (uint64_t)found & 0xffff,
@@ -143,7 +154,7 @@ void builder_join(struct trace *trace, int thread, uint64_t start_ns, uint64_t d
 void builder_copy_calls(struct trace *trace, int thread, int from) {
     struct trace_thread *to = &trace->threads[thread];
     const struct trace_thread *as = &trace->threads[from];
-    to->records = memory_resize(to->records, to->n_records + as->n_records, sizeof *to->records);
+    to->records = with_room(to->records, to->n_records, as->n_records, sizeof *to->records);
     memcpy(&to->records[to->n_records], as->records, as->n_records * sizeof *as->records);
     to->n_records += as->n_records;
 }
@@ -194,7 +205,7 @@ void builder_section(struct trace *trace, int thread, struct builder_section sec
 void builder_run(struct trace *trace, int thread, uint32_t cpu, uint64_t wake_ns, uint64_t on_ns,
                  uint64_t off_ns, bool preempted) {
     struct trace_thread *to = &trace->threads[thread];
-    to->slices = memory_resize(to->slices, to->n_slices + 1, sizeof *to->slices);
+    to->slices = with_room(to->slices, to->n_slices, 1, sizeof *to->slices);
     to->slices[to->n_slices++] = (struct trace_slice){wake_ns, on_ns, off_ns, cpu, preempted};
 }
 
