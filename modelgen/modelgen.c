@@ -301,7 +301,8 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
     leave_out(cache_reload_time_find(recorded, reload_costs), trace, timelines);
     note_attaching(recorded, model);
     note_binding(trace, model);
-    struct thread_pools pools = thread_pools_find(trace, &teams, facts, cpu_ns);
+    struct thread_pools pools =
+        thread_pools_find(trace, &teams, participating.origins, facts, cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
     const struct facts *thread_facts = source_shows_threads(facts) || teams.n_teams ? facts : NULL;
     if (!thread_facts && pools.n_pools > 1)
@@ -309,7 +310,7 @@ static struct model *build(const struct trace *recorded, const struct facts *fac
                   "no source shows how threads are created: what follows the thread count is "
                   "guessed from the trace");
     write_pools(trace, &pools, model);
-    cache_reload_time_write(recorded, reload_costs, trace, &pools, cpu_ns, model);
+    cache_reload_time_write(recorded, reload_costs, &pools, cpu_ns, model);
     struct sections sections = sections_find(trace, pools.pool_of);
     sections_set_origins(&sections, &view.origins);
     struct monitors monitors = monitors_find(trace, &sections, facts, doubts->doubted);
