@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static void free_texts(char **texts, size_t n) {
     for (size_t i = 0; i < n; i++)
         free(texts[i]);
@@ -51,6 +53,18 @@ void trace_free(struct trace *trace) {
         free(trace->values[i].name);
     free(trace->values);
     free(trace);
+}
+
+void trace_rename_function(struct trace *trace, struct trace_frame *frame, const char *name) {
+    char *copy = memory_strdup(name);
+    if (trace->texts) {
+        /* Its text may be that of other frames, too, and ends with the trace. */
+        trace->texts = memory_resize(trace->texts, trace->n_texts + 1, sizeof *trace->texts);
+        trace->texts[trace->n_texts++] = copy;
+    } else {
+        free(frame->function);
+    }
+    frame->function = copy;
 }
 
 bool trace_threads_alike(const struct trace_thread *a, const struct trace_thread *b) {

@@ -255,4 +255,8 @@ int trace_save(const struct trace *trace, const char *path, int level, struct er
 
 void trace_free(struct trace *trace);
 
+/* Another name for the function of one of the trace's frames; `name` is copied. Other frames keep
+ * theirs. */
+void trace_rename_function(struct trace *trace, struct trace_frame *frame, const char *name);
+
 #endif

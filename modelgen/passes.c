@@ -165,7 +165,8 @@ static void run_run_notes(struct build *build) {
 }
 
 static void run_thread_pools(struct build *build) {
-    build->pools = thread_pools_find(build->trace, &build->teams, build->facts, build->cpu_ns);
+    build->pools = thread_pools_find(build->trace, &build->teams, build->participating.origins,
+                                     build->facts, build->cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
     bool is_shown = source_shows_threads(build->facts) || build->teams.n_teams;
     build->thread_facts = is_shown ? build->facts : NULL;
@@ -178,8 +179,8 @@ static void run_thread_pools(struct build *build) {
 }
 
 static void run_cache_reload_costs(struct build *build) {
-    cache_reload_time_write(build->recorded, build->reload_costs, build->trace, &build->pools,
-                            build->cpu_ns, build->model);
+    cache_reload_time_write(build->recorded, build->reload_costs, &build->pools, build->cpu_ns,
+                            build->model);
 }
 
 /* ---- objects ---- */

@@ -95,27 +95,25 @@ struct excluded_time cache_reload_time_find(const struct trace *recorded,
 /* ---- the model ---- */
 
 /* Of the pool's thread that computes most. */
-static uint64_t role_of_pool(const struct trace *recorded, const struct trace *trace,
-                             const struct thread_pool *pool, const double *cpu_ns) {
+static uint64_t role_of_pool(const struct trace *recorded, const struct thread_pools *pools,
+                             size_t p, const double *cpu_ns) {
+    const struct thread_pool *pool = &pools->pools[p];
     size_t most = pool->threads[0];
     for (size_t i = 1; i < pool->n_threads; i++)
         if (cpu_ns[pool->threads[i]] > cpu_ns[most])
             most = pool->threads[i];
-    for (size_t t = 0; t < recorded->n_threads; t++)
-        if (recorded->threads[t].tid == trace->threads[most].tid)
-            return fragments_role(recorded, t);
-    return 0;
+    return fragments_role(recorded, (size_t)thread_origin_of(pools->origins, most).recorded);
 }
 
 void cache_reload_time_write(const struct trace *recorded,
                              const struct cache_reload_costs *reload_costs,
-                             const struct trace *trace, const struct thread_pools *pools,
-                             const double *cpu_ns, struct model *model) {
+                             const struct thread_pools *pools, const double *cpu_ns,
+                             struct model *model) {
     if (!costs_something(reload_costs))
         return;
     for (size_t p = 0; p < pools->n_pools; p++) {
         const struct cache_reload_cost *refill =
-            find_reload_cost(reload_costs, role_of_pool(recorded, trace, &pools->pools[p], cpu_ns));
+            find_reload_cost(reload_costs, role_of_pool(recorded, pools, p, cpu_ns));
         struct pool *pool = &model->pools[p];
         if (!refill)
             continue;

@@ -15,11 +15,11 @@
 struct excluded_time cache_reload_time_find(const struct trace *recorded,
                                             const struct cache_reload_costs *reload_costs);
 
-/* Gives the model's pools what is known of their threads, if anything. `trace` is what the pools
- * are of, `cpu_ns` per thread of it; its threads have the ids of the recorded ones. */
+/* Gives the model's pools what is known of their threads, if anything. `cpu_ns` is per
+ * thread of the trace that the pools are of. */
 void cache_reload_time_write(const struct trace *recorded,
                              const struct cache_reload_costs *reload_costs,
-                             const struct trace *trace, const struct thread_pools *pools,
-                             const double *cpu_ns, struct model *model);
+                             const struct thread_pools *pools, const double *cpu_ns,
+                             struct model *model);
 
 #endif

@@ -17,13 +17,12 @@ static const struct facts_lambda *find(const struct facts *facts, const char *fi
     return best;
 }
 
-static void name(const struct facts *facts, char **function, const char *file, int line) {
+/* The analyser's name of the function; NULL: it is none of its lambdas. */
+static const char *name_of(const struct facts *facts, const char *function, const char *file,
+                           int line) {
     const struct facts_lambda *lambda =
-        strcmp(*function, "operator()") == 0 ? find(facts, file, line) : NULL;
-    if (!lambda)
-        return;
-    free(*function);
-    *function = memory_strdup(lambda->name);
+        strcmp(function, "operator()") == 0 ? find(facts, file, line) : NULL;
+    return lambda ? lambda->name : NULL;
 }
 
 void symbol_names_of_lambdas(const struct facts *facts, struct trace *trace,
@@ -33,10 +32,16 @@ void symbol_names_of_lambdas(const struct facts *facts, struct trace *trace,
     for (size_t c = 0; c < trace->n_contexts; c++)
         for (size_t f = 0; f < trace->contexts[c].n_frames; f++) {
             struct trace_frame *frame = &trace->contexts[c].frames[f];
-            name(facts, &frame->function, frame->file, frame->line);
+            const char *name = name_of(facts, frame->function, frame->file, frame->line);
+            if (name)
+                trace_rename_function(trace, frame, name);
         }
     for (size_t n = 0; sample && n < sample->n_nodes; n++) {
         struct sample_node *node = &sample->nodes[n];
-        name(facts, &node->function, node->file, node->line);
+        const char *name = name_of(facts, node->function, node->file, node->line);
+        if (!name)
+            continue;
+        free(node->function);
+        node->function = memory_strdup(name);
     }
 }

@@ -249,10 +249,10 @@ static bool find_busy(const struct peg_builder *builder, const struct peg_edge *
 }
 
 /* Is it always the pool's creator who does it? */
-static bool is_creator(const struct trace *trace, const struct loop_passes *passes,
+static bool is_creator(const struct thread_pools *pools, const struct loop_passes *passes,
                        const bool *taken) {
     for (size_t i = 0; i < passes->count; i++)
-        if (taken[i] && !thread_pools_is_creators(trace, passes->items[i].thread))
+        if (taken[i] && !thread_pools_is_creators(pools, passes->items[i].thread))
             return false;
     return true;
 }
@@ -269,7 +269,7 @@ enum taker single_sections_split_cpu(const struct peg_builder *builder, struct p
     double rest = 0;
     if (find_busy(builder, draft, taken, &rest) &&
         (n >= LEAST_ROUNDS * (size_t)pool->size || rest <= NEARLY_NONE ||
-         is_creator(builder->in->trace, &draft->passes, taken)))
+         is_creator(builder->in->pools, &draft->passes, taken)))
         taker = judge(&draft->passes, taken, pool);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)
         if (taken[i])

@@ -19,7 +19,7 @@ static void write_slot_records(const struct lower_input *input, uint64_t address
     const struct trace *trace = input->trace;
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_thread *thread = &trace->threads[t];
-        bool is_part = thread->creator >= 0 && trace->threads[thread->creator].tid == thread->tid;
+        bool is_part = thread_pools_is_creators(input->pools, t);
         for (size_t r = 0; r < thread->n_records && !is_part; r++) {
             const struct trace_record *record = &thread->records[r];
             enum api_op op = trace_op(record);

@@ -53,16 +53,21 @@ struct unfolder {
     struct thread_states *timelines; /* of the recorded trace */
     int *new_index;                  /* per thread; -1: gone */
     int *team_of;
+    struct thread_origin *origins;
 };
 
 /* ---- new threads ---- */
 
-static struct trace_thread *new_thread(struct unfolder *unfolder, int team) {
+static struct trace_thread *new_thread(struct unfolder *unfolder, int team,
+                                       struct thread_origin origin) {
     struct trace *to = unfolder->to;
     to->threads = memory_resize(to->threads, to->n_threads + 1, sizeof *to->threads);
     unfolder->team_of =
         memory_resize(unfolder->team_of, to->n_threads + 1, sizeof *unfolder->team_of);
     unfolder->team_of[to->n_threads] = team;
+    unfolder->origins =
+        memory_resize(unfolder->origins, to->n_threads + 1, sizeof *unfolder->origins);
+    unfolder->origins[to->n_threads] = origin;
     struct trace_thread *thread = &to->threads[to->n_threads];
     *thread = (struct trace_thread){.index = (int)to->n_threads, .creator = -1};
     to->n_threads++;
@@ -285,10 +290,13 @@ static void copy_part(struct unfolder *unfolder, const struct member_interval *p
 static void make_member(struct unfolder *unfolder, const struct execution *execution,
                         const struct member_interval *part) {
     const struct trace_thread *from = &unfolder->regions.trace->threads[part->thread];
-    struct trace_thread *to = new_thread(unfolder, execution->team);
+    int creator = unfolder->new_index[execution->thread];
+    struct thread_origin origin = {(int)part->thread,
+                                   part->thread == execution->thread ? creator : -1};
+    struct trace_thread *to = new_thread(unfolder, execution->team, origin);
     to->pid = from->pid;
     to->tid = from->tid;
-    to->creator = unfolder->new_index[execution->thread];
+    to->creator = creator;
     to->creation_context =
         regions_record(&unfolder->regions, execution->thread, execution->fork)->context;
     to->start_routine = (char *)unfolder->regions.teams.items[execution->team].function;
@@ -487,7 +495,8 @@ static void unfold(struct unfolder *unfolder) {
     struct trace *to = unfolder->to;
     for (size_t t = 0; t < from->n_threads; t++)
         if (!unfolder->regions.is_worker[t])
-            unfolder->new_index[t] = new_thread(unfolder, -1)->index;
+            unfolder->new_index[t] =
+                new_thread(unfolder, -1, (struct thread_origin){(int)t, -1})->index;
     size_t *members = memory_alloc(unfolder->regions.executions.count, sizeof *members);
     for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
         const struct execution *execution = &unfolder->regions.executions.items[e];
@@ -527,6 +536,7 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
         unfold(&unfolder);
         teams.trace = teams.made = made;
         teams.team_of = unfolder.team_of;
+        teams.origins = unfolder.origins;
         for (size_t t = 0; t < trace->n_threads; t++)
             thread_states_free(&unfolder.timelines[t]);
         free(unfolder.timelines);
@@ -561,5 +571,6 @@ void teams_free(struct teams *teams) {
     }
     free(teams->made);
     free(teams->team_of);
+    free(teams->origins);
     free(teams->teams);
 }

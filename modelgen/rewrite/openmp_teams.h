@@ -15,6 +15,7 @@
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "modelgen/rewrite/openmp_team.h"
+#include "modelgen/rewrite/thread_origin.h"
 
 /* What a thread made of parts of others does. */
 struct record_list {
@@ -27,7 +28,8 @@ struct teams {
     int *team_of;              /* per thread of it: index of the team, -1: a thread of its own */
     size_t n_teams;
     struct team *teams;
-    struct trace *made; /* what `trace` is when it was made here; else NULL */
+    struct trace *made;            /* what `trace` is when it was made here; else NULL */
+    struct thread_origin *origins; /* per thread of `made`; NULL where there is none */
 };
 
 /* `trace` must outlive it. Notes what is not followed exactly. teams_free() ends it. */

@@ -668,8 +668,11 @@ static void move_contexts(const struct trace *made, const struct group *group,
 }
 
 /* A thread for the creator's part, as yet without records and slices. */
-static void start_part(struct trace *made, const struct group *group, const struct part *part,
-                       size_t index) {
+static void start_part(struct participating_creator *result, const struct group *group,
+                       const struct part *part, size_t index) {
+    struct trace *made = result->made;
+    int recorded = result->origins[group->creator].recorded;
+    result->made_origins[index] = (struct thread_origin){recorded, (int)group->creator};
     struct trace_thread *thread = &made->threads[index];
     *thread = made->threads[group->creator];
     thread->index = (int)index;
@@ -723,7 +726,7 @@ static void split_creator(struct unfolder *unfolder, const struct group *group,
     size_t index = made->n_threads++;
     struct trace_thread *creator = own_records(unfolder, group->creator, 2);
     struct trace_thread *thread = &made->threads[index];
-    start_part(made, group, part, index);
+    start_part(unfolder->result, group, part, index);
     thread->n_records = part->last - part->first;
     thread->records = memory_alloc(thread->n_records, sizeof *thread->records);
     memcpy(thread->records, &creator->records[part->first],
@@ -831,7 +834,7 @@ static void split_pieces(struct unfolder *unfolder, const struct group *group) {
     struct record_list part_records = {0}, rest_records = {0};
     write_part(group, creator, &part_records);
     write_rest(group, creator, index, &rest_records);
-    start_part(made, group, &group->parts.items[0], index);
+    start_part(unfolder->result, group, &group->parts.items[0], index);
     part->records = part_records.items;
     part->n_records = part_records.count;
     unfolder->result->is_own[index] = true;
@@ -855,6 +858,14 @@ static void split_pieces(struct unfolder *unfolder, const struct group *group) {
     cut_piecewise(made, part, commands);
     for (size_t m = 0; m < group->n_members; m++)
         cut_piecewise(made, &made->threads[group->members[m]], commands);
+}
+
+static struct thread_origin *copy_origins(const struct participating_creator *result,
+                                          size_t n_threads, size_t more) {
+    struct thread_origin *made = memory_alloc(n_threads + more, sizeof *made);
+    for (size_t t = 0; t < n_threads; t++)
+        made[t] = thread_origin_of(result->origins, t);
+    return made;
 }
 
 static struct trace *copy_for(const struct trace *trace, size_t more) {
@@ -927,6 +938,8 @@ static void unfold(struct unfolder *unfolder) {
     const struct group_list *list = &unfolder->list;
     struct splits splits = find_splits(unfolder);
     result->trace = result->made = copy_for(unfolder->from, splits.count);
+    result->origins = result->made_origins =
+        copy_origins(result, unfolder->from->n_threads, splits.count);
     result->is_own = memory_alloc(unfolder->from->n_threads + splits.count, sizeof *result->is_own);
     for (size_t i = 0; i < splits.count; i++)
         if (splits.items[i].group->commands.count > 0)
@@ -947,7 +960,7 @@ struct participating_creator participating_creator_unfold(const struct teams *te
                                                           const struct object_origins *origins,
                                                           const struct sample *sample) {
     const struct trace *trace = teams->trace;
-    struct participating_creator result = {.trace = trace};
+    struct participating_creator result = {.trace = trace, .origins = teams->origins};
     struct unfolder unfolder = {.from = trace, .result = &result, .list = find_groups(teams)};
     uint32_t *places = source_places(trace);
     bool any = false;
@@ -984,5 +997,6 @@ void participating_creator_free(struct participating_creator *result) {
         free(result->made->contexts);
     }
     free(result->made);
+    free(result->made_origins);
     free(result->is_own);
 }

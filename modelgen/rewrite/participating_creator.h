@@ -17,11 +17,14 @@
 #include "formats/trace.h"
 #include "modelgen/events/object_origin.h"
 #include "modelgen/rewrite/openmp_teams.h"
+#include "modelgen/rewrite/thread_origin.h"
 
 struct participating_creator {
     const struct trace *trace; /* with creators' parts as threads, behind all others */
     struct trace *made;        /* what `trace` is when it was made here; else NULL */
     bool *is_own;              /* per thread of `made`: its records and slices were made here */
+    const struct thread_origin *origins; /* per thread of `trace`; NULL: all are as recorded */
+    struct thread_origin *made_origins;  /* what `origins` is when it was made here; else NULL */
 };
 
 /* Of teams->trace, which must outlive it; `origins` and `sample` may be NULL.

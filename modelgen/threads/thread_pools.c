@@ -310,9 +310,8 @@ static void decide_scaling(const struct trace *trace, const struct facts *facts,
     free(told);
 }
 
-bool thread_pools_is_creators(const struct trace *trace, size_t thread) {
-    const struct trace_thread *own = &trace->threads[thread];
-    return own->creator >= 0 && own->tid == trace->threads[own->creator].tid;
+bool thread_pools_is_creators(const struct thread_pools *pools, size_t thread) {
+    return thread_origin_of(pools->origins, thread).part_of >= 0;
 }
 
 bool thread_pools_follows(const struct thread_pools *pools, size_t p) {
@@ -364,8 +363,9 @@ static int *group_threads(const struct trace *trace, const struct teams *teams,
 }
 
 struct thread_pools thread_pools_find(const struct trace *trace, const struct teams *teams,
+                                      const struct thread_origin *origins,
                                       const struct facts *facts, const double *thread_cpu_ns) {
-    struct thread_pools pools = {0};
+    struct thread_pools pools = {.origins = origins};
     struct pool_list list = {0};
     struct map known = MAP_EMPTY;
     uint32_t *places = source_places(trace);
@@ -394,7 +394,7 @@ struct thread_pools thread_pools_find(const struct trace *trace, const struct te
         pool->threads = memory_resize(pool->threads, pool->n_threads + 1, sizeof(size_t));
         pool->threads[pool->n_threads++] = t;
         pool->cpu_ns += thread_cpu_ns[t];
-        pool->with_creator |= thread_pools_is_creators(trace, t);
+        pool->with_creator |= thread_pools_is_creators(&pools, t);
         pools.pool_of[t] = index;
     }
     map_free(&known);

@@ -34,17 +34,19 @@ struct thread_pool {
 
 struct thread_pools {
     size_t n_pools;
-    struct thread_pool *pools; /* a creator stands before those it creates */
-    int *pool_of;              /* per trace thread */
-    bool guessed;              /* no source said which pool follows the thread count */
+    struct thread_pool *pools;           /* a creator stands before those it creates */
+    int *pool_of;                        /* per trace thread */
+    const struct thread_origin *origins; /* the same; NULL: all threads are as recorded */
+    bool guessed;                        /* no source said which pool follows the thread count */
 };
 
-/* `teams` is of this trace and must outlive the pools. */
+/* `teams` and `origins`, which may be NULL, are of this trace and must outlive the pools. */
 struct thread_pools thread_pools_find(const struct trace *trace, const struct teams *teams,
+                                      const struct thread_origin *origins,
                                       const struct facts *facts, const double *thread_cpu_ns);
 
 /* Is the thread its creator's part of the pool's work (openmp_teams.h, participating_creator.h)? */
-bool thread_pools_is_creators(const struct trace *trace, size_t thread);
+bool thread_pools_is_creators(const struct thread_pools *pools, size_t thread);
 
 /* Does the pool follow --threads as no other does better? One with bounds only where all have some.
  */

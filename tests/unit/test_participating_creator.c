@@ -74,6 +74,10 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     const struct trace_thread *part = &unfolded.trace->threads[2];
     assert_string_equal(part->start_routine, "start");
     assert_int_equal(part->creator, 0);
+    assert_int_equal(unfolded.origins[2].part_of, 0);
+    assert_int_equal(unfolded.origins[2].recorded, 0);
+    assert_int_equal(unfolded.origins[1].part_of, -1);
+    assert_int_equal(unfolded.origins[1].recorded, 1);
     assert_int_equal(part->n_records, 4);
     assert_int_equal(part->start_ns, 110);
     assert_int_equal(part->end_ns, LIFE);

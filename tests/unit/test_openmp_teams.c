@@ -1,0 +1,81 @@
+/* Parallel regions as threads that the forking one creates, of which one is its own part. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/rewrite/openmp_teams.h"
+#include "modelgen/threads/thread_pools.h"
+#include "tests/unit/trace_builder.h"
+
+enum { MAIN, OTHER, GOMP_WORKER, REGION = 0x4000, LIFE = 1000 };
+
+static void add(struct trace *trace, int thread, uint64_t start_ns, unsigned flags) {
+    uint32_t context = builder_context(trace, "main._omp_fn.0", 10, "main", 20);
+    builder_record(trace, thread, "GOMP_parallel", start_ns, 0, REGION, context, 2);
+    struct trace_thread *to = &trace->threads[thread];
+    to->records[to->n_records - 1].flags = (uint16_t)flags;
+}
+
+static void take_part(struct trace *trace, int thread, uint64_t start_ns, uint64_t end_ns) {
+    add(trace, thread, start_ns, TRACE_ENTERS);
+    add(trace, thread, end_ns, TRACE_LEAVES);
+}
+
+/* Main forks a region of two members: itself, and the last thread, which libgomp has made. */
+static struct trace *one_region(void) {
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    builder_thread(trace, "other", MAIN);
+    builder_thread(trace, "gomp_thread_start", MAIN);
+    add(trace, MAIN, 100, 0);
+    take_part(trace, MAIN, 110, 500);
+    take_part(trace, GOMP_WORKER, 120, 490);
+    builder_finish(trace, LIFE);
+    return trace;
+}
+
+static void the_forking_thread_has_a_part_of_its_own_in_the_team(void **state) {
+    (void)state;
+    struct trace *trace = one_region();
+    struct model model = {0};
+    struct teams teams = teams_unfold(trace, &model);
+    assert_non_null(teams.made);
+    assert_int_equal(teams.trace->n_threads, 4); /* libgomp's thread is gone, both members came */
+    const int recorded[] = {MAIN, OTHER, MAIN, GOMP_WORKER}, part_of[] = {-1, -1, MAIN, -1};
+    for (size_t t = 0; t < 4; t++) {
+        assert_int_equal(teams.origins[t].recorded, recorded[t]);
+        assert_int_equal(teams.origins[t].part_of, part_of[t]);
+    }
+    teams_free(&teams);
+    trace_free(trace);
+}
+
+/* The kernel gives a thread's number to another one when the first has ended. */
+static void an_equal_number_makes_no_part(void **state) {
+    (void)state;
+    struct trace *trace = one_region();
+    trace->threads[OTHER].tid = trace->threads[MAIN].tid;
+    struct model model = {0};
+    struct teams teams = teams_unfold(trace, &model);
+    const double cpu_ns[] = {LIFE, LIFE, LIFE, LIFE};
+    struct thread_pools pools = thread_pools_find(teams.trace, &teams, teams.origins, NULL, cpu_ns);
+    assert_false(pools.pools[pools.pool_of[OTHER]].with_creator);
+    assert_true(pools.pools[pools.pool_of[2]].with_creator);
+    assert_true(thread_pools_is_creators(&pools, 2));
+    assert_false(thread_pools_is_creators(&pools, 3));
+    thread_pools_free(&pools);
+    teams_free(&teams);
+    trace_free(trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_forking_thread_has_a_part_of_its_own_in_the_team),
+        cmocka_unit_test(an_equal_number_makes_no_part),
+    };
+    return cmocka_run_group_tests_name("OpenMP teams", tests, NULL, NULL);
+}
