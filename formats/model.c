@@ -188,6 +188,20 @@ void model_mark_reached(const struct model *model, int from, const bool *may_pas
     free(stack);
 }
 
+void model_find_pools(struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        model->nodes[n].pool = MODEL_NONE;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        bool *reached = memory_alloc(model->n_nodes, sizeof *reached);
+        reached[model->pools[p].entry] = true;
+        model_mark_reached(model, model->pools[p].entry, NULL, reached);
+        for (size_t n = 0; n < model->n_nodes; n++)
+            if (reached[n])
+                model->nodes[n].pool = (int)p;
+        free(reached);
+    }
+}
+
 void model_free_edge(struct edge *edge) {
     free(edge->runs.values);
     free(edge->cpu_ns.values);
