@@ -698,12 +698,14 @@ static void test_nodes_belong_to_the_pool_whose_threads_come_to_them(void **stat
     }
     int nobody = build_next(model, build_node(model, NODE_STEP, MODEL_NONE), constant(5), NODE_END,
                             MODEL_NONE);
+    int ahead = build_node(model, NODE_STEP, MODEL_NONE); /* nobody comes to it, but it leads on */
+    build_edge(model, ahead, model->pools[1].entry + 1);
     const char *path = file_in_folder("pools.json");
     struct error error = {0};
     assert_int_equal(model_save(model, path, &error), 0);
     struct model *loaded = model_load(path, &error);
     assert_non_null(loaded);
-    const int pools[] = {0, 0, 0, 1, 1, 1, MODEL_NONE, MODEL_NONE};
+    const int pools[] = {0, 0, 0, 1, 1, 1, MODEL_NONE, MODEL_NONE, 1};
     assert_int_equal(nobody, 7);
     for (size_t n = 0; n < loaded->n_nodes; n++)
         assert_int_equal(loaded->nodes[n].pool, pools[n]);
