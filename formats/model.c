@@ -188,6 +188,35 @@ void model_mark_reached(const struct model *model, int from, const bool *may_pas
     free(stack);
 }
 
+/* True: the node leads to one of a pool that is known, and so is in the same one. */
+static bool find_pool_behind(struct model *model, struct node *node) {
+    for (size_t e = 0; e < node->n_edges && node->pool == MODEL_NONE; e++) {
+        node->pool = model->nodes[node->edges[e].to].pool;
+        if (node->pool != MODEL_NONE)
+            return true;
+    }
+    return false;
+}
+
+void model_find_pools(struct model *model) {
+    for (size_t n = 0; n < model->n_nodes; n++)
+        model->nodes[n].pool = MODEL_NONE;
+    for (size_t p = 0; p < model->n_pools; p++) {
+        bool *reached = memory_alloc(model->n_nodes, sizeof *reached);
+        reached[model->pools[p].entry] = true;
+        model_mark_reached(model, model->pools[p].entry, NULL, reached);
+        for (size_t n = 0; n < model->n_nodes; n++)
+            if (reached[n])
+                model->nodes[n].pool = (int)p;
+        free(reached);
+    }
+    for (bool found = true; found;) {
+        found = false;
+        for (size_t n = 0; n < model->n_nodes; n++)
+            found |= find_pool_behind(model, &model->nodes[n]);
+    }
+}
+
 void model_free_edge(struct edge *edge) {
     free(edge->runs.values);
     free(edge->cpu_ns.values);

@@ -332,6 +332,9 @@ struct edge {
 struct node {
     char *name; /* function and place: "worker (raytracer.c:120) pthread_mutex_lock" */
     enum node_kind kind;
+    int pool;   /* its threads come here; MODEL_NONE: not known. Not in the file: model_load() finds
+                 * it
+                 */
     int object; /* MODEL_NONE where the kind has none */
     int mutex;  /* of kinds that wait for a monitor, ACQUIRE, GET, BARRIER ...: a mutex this thread
                  * holds, given up while  waiting and taken again before going on; else MODEL_NONE */
@@ -467,6 +470,10 @@ double dist_bin_mean(const double *sorted, double from, double to, size_t n);
  * quantile bin so that the total is kept exactly. `values` is sorted in place. All equal
  * values give DIST_CONSTANT, n == 0 gives DIST_NONE. */
 struct dist dist_from_values(double *values, size_t n, size_t limit);
+
+/* Sets each node's pool, by where the edges lead from the pools' entries, which must be nodes. A
+ * node that they do not lead to is in the pool that it leads into. */
+void model_find_pools(struct model *model);
 
 /* Reads and checks a model file: every index in range, weights sane, a start
  * for every pool, quantities finite. NULL and `error` on: no such file, not JSON, newer version,

@@ -346,6 +346,8 @@ struct model *model_load(const char *path, struct error *error) {
             model_check(model, error)) {
             model_free(model);
             model = NULL;
+        } else {
+            model_find_pools(model);
         }
     }
     json_decref(json);

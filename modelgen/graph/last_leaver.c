@@ -2,8 +2,6 @@
 
 #include <stdbool.h>
 
-#include "modelgen/graph/model_builder.h"
-
 /* The queue that is closed behind the edge, where there is one way, under a mutex perhaps;
  * MODEL_NONE: none. */
 static int closed_behind(const struct model *model, const struct edge *edge) {
@@ -18,10 +16,10 @@ static int closed_behind(const struct model *model, const struct edge *edge) {
     return MODEL_NONE;
 }
 
-static bool puts_into(const struct model *model, const struct pool *pool, int queue) {
+static bool puts_into(const struct model *model, int pool, int queue) {
     for (size_t n = 0; n < model->n_nodes; n++)
         if (model->nodes[n].kind == NODE_PUT && model->nodes[n].object == queue &&
-            model_builder_node_in_pool(&model->nodes[n], pool))
+            model->nodes[n].pool == pool)
             return true;
     return false;
 }
@@ -40,17 +38,14 @@ static bool is_one_of_all(const struct node *node, size_t one, int threads) {
 }
 
 void last_leaver_settle(struct model *model) {
-    for (size_t p = 0; p < model->n_pools; p++)
-        for (size_t n = 0; n < model->n_nodes; n++) {
-            struct node *node = &model->nodes[n];
-            if (!model_builder_node_in_pool(node, &model->pools[p]))
-                continue;
-            for (size_t e = 0; e < node->n_edges; e++) {
-                int queue = closed_behind(model, &node->edges[e]);
-                if (queue != MODEL_NONE &&
-                    is_one_of_all(node, e, model->pools[p].profiled_threads) &&
-                    puts_into(model, &model->pools[p], queue))
-                    node->edges[e].taker = TAKER_LAST;
-            }
+    for (size_t n = 0; n < model->n_nodes; n++) {
+        struct node *node = &model->nodes[n];
+        int threads = model->pools[node->pool].profiled_threads;
+        for (size_t e = 0; e < node->n_edges; e++) {
+            int queue = closed_behind(model, &node->edges[e]);
+            if (queue != MODEL_NONE && is_one_of_all(node, e, threads) &&
+                puts_into(model, node->pool, queue))
+                node->edges[e].taker = TAKER_LAST;
         }
+    }
 }

@@ -21,10 +21,11 @@ int model_builder_pool(struct model *model, char *name) {
     return (int)model->n_pools++;
 }
 
-int model_builder_node(struct model *model, enum node_kind kind, char *name) {
+int model_builder_node(struct model *model, int pool, enum node_kind kind, char *name) {
     model->nodes = memory_resize(model->nodes, model->n_nodes + 1, sizeof *model->nodes);
     model->nodes[model->n_nodes] = (struct node){.name = name,
                                                  .kind = kind,
+                                                 .pool = pool,
                                                  .object = MODEL_NONE,
                                                  .mutex = MODEL_NONE,
                                                  .target_pool = MODEL_NONE,
@@ -102,18 +103,6 @@ void model_builder_remove_unreachable(struct model *model) {
         model->pools[p].entry = number[model->pools[p].entry];
     free(reachable);
     free(number);
-}
-
-bool model_builder_node_in_pool(const struct node *node, const struct pool *pool) {
-    size_t length = strlen(pool->name);
-    return strncmp(node->name, pool->name, length) == 0 && node->name[length] == ':';
-}
-
-size_t model_builder_pool_of(const struct model *model, size_t node) {
-    size_t p = 0;
-    while (p < model->n_pools && !model_builder_node_in_pool(&model->nodes[node], &model->pools[p]))
-        p++;
-    return p;
 }
 
 struct linear model_builder_constant(double value) {

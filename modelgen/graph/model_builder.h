@@ -11,7 +11,7 @@
 /* Appends and gives the index. `name` is taken over (freed with the model). */
 int model_builder_object(struct model *model, enum object_kind kind, char *name);
 int model_builder_pool(struct model *model, char *name);
-int model_builder_node(struct model *model, enum node_kind kind, char *name);
+int model_builder_node(struct model *model, int pool, enum node_kind kind, char *name);
 
 /* Appends an edge that is always taken, without computation. */
 struct edge *model_builder_edge(struct node *node, int to);
@@ -24,12 +24,6 @@ bool model_builder_is_closed(const struct model *model, int object);
 
 /* Takes away the nodes that no pool's threads can come to; the others are numbered anew. */
 void model_builder_remove_unreachable(struct model *model);
-
-/* Does the node belong to the pool's graph? Its name begins with the pool's, then a colon. */
-bool model_builder_node_in_pool(const struct node *node, const struct pool *pool);
-
-/* Index of the pool in whose graph the node is; their number: of none. */
-size_t model_builder_pool_of(const struct model *model, size_t node);
 
 /* A number that does not depend on the configuration. */
 struct linear model_builder_constant(double value);

@@ -42,7 +42,8 @@ int peg_builder_busiest_pool(const struct thread_pools *pools) {
 }
 
 int peg_builder_new_node(struct peg_builder *builder, const struct step *step, int pool) {
-    int index = model_builder_node(builder->model, step->kind, node_name(builder, step, pool));
+    int index =
+        model_builder_node(builder->model, pool, step->kind, node_name(builder, step, pool));
     struct node *node = &builder->model->nodes[index];
     node->object = step->object;
     node->mutex = step->mutex;

@@ -63,7 +63,7 @@ static void share_out(const struct peg_builder *builder, const struct peg_edge *
     pieces = round(pieces);
     const char *where = model->nodes[draft->from].name;
     int object = draft_supply(model, pool, threads, where, pieces);
-    int taker = model_builder_node(model, NODE_ACQUIRE,
+    int taker = model_builder_node(model, pool, NODE_ACQUIRE,
                                    memory_format("%s: takes more", model->pools[pool].name));
     struct edge *edge = &model->nodes[draft->from].edges[e];
     struct node *node = &model->nodes[taker];

@@ -1,7 +1,5 @@
 #include "modelgen/graph/statement_nodes.h"
 
-#include "modelgen/graph/model_builder.h"
-
 static const struct statement_section *section_at(const struct model *model, size_t node) {
     const struct node *at = &model->nodes[node];
     return &model->objects[at->object].sections[at->section];
@@ -27,7 +25,7 @@ static bool tells(const struct statement_section *giver, enum statement_kind how
 
 bool statement_nodes_are_handed(const struct model *model, size_t node) {
     const struct statement_section *taker = section_at(model, node);
-    size_t pool = model_builder_pool_of(model, node);
+    int pool = model->nodes[node].pool;
     bool handed = false;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *other = &model->nodes[n];
@@ -35,7 +33,7 @@ bool statement_nodes_are_handed(const struct model *model, size_t node) {
             continue;
         bool signals = tells(section_at(model, n), STATEMENT_SIGNAL, taker);
         bool broadcasts = tells(section_at(model, n), STATEMENT_BROADCAST, taker);
-        if (broadcasts || (signals && model_builder_pool_of(model, n) == pool))
+        if (broadcasts || (signals && other->pool == pool))
             return false;
         handed |= signals;
     }

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
-#include "modelgen/graph/model_builder.h"
 
 /* Quotes for DOT and, made of it, SVG, which knows no control characters: the only special
  * characters inside "..." are the quote and the backslash. */
@@ -117,7 +116,7 @@ int dot_write(const struct model *model, FILE *out) {
         write_quoted(out, model->pools[p].name);
         fprintf(out, ";\n");
         for (size_t n = 0; n < model->n_nodes; n++)
-            if (model_builder_node_in_pool(&model->nodes[n], &model->pools[p]))
+            if (model->nodes[n].pool == (int)p)
                 write_node(model, n, out);
         fprintf(out, "  }\n");
     }

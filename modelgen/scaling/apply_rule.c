@@ -95,9 +95,9 @@ static double count_rounds(const struct node *decider, int threads) {
 }
 
 /* A node that takes a token for one more round, or tells that there is none. */
-static int draft_taker(struct model *model, const struct pool *pool, int object) {
-    int taker =
-        model_builder_node(model, NODE_ACQUIRE, memory_format("%s: next round", pool->name));
+static int draft_taker(struct model *model, int pool, int object) {
+    int taker = model_builder_node(model, pool, NODE_ACQUIRE,
+                                   memory_format("%s: next round", model->pools[pool].name));
     model->nodes[taker].object = object;
     model->nodes[taker].timeout_ns = 0;
     return taker;
@@ -128,7 +128,7 @@ static int supply_rounds(struct pool_graph *graph, size_t n) {
         model_builder_object(model, OBJECT_TOKENS, memory_format("rounds at %s", decider->name));
     model->objects[object].amount = model_builder_per_thread(rounds, graph->pool, -1);
     model->objects[object].evidence = memory_strdup("rounds of the pool, which its threads share");
-    int taker = draft_taker(model, pool, object);
+    int taker = draft_taker(model, graph->pool, object);
     struct node *node = &model->nodes[n], *take = &model->nodes[taker];
     enum outcome answer = outcome_of_rounds(node);
     move_edges(node, answer, take);
@@ -165,8 +165,7 @@ static void join_rounds(struct pool_graph *graph, const int *taker_at) {
             if (m == n || taker_at[m] == MODEL_NONE ||
                 !pool_graph_same_loop(graph->loops, graph->n, n, m))
                 continue;
-            int next =
-                draft_taker(model, &model->pools[graph->pool], model->nodes[taker_at[m]].object);
+            int next = draft_taker(model, graph->pool, model->nodes[taker_at[m]].object);
             model_builder_copy_edges(&model->nodes[taker_at[m]], OUTCOME_YES, &model->nodes[next]);
             move_edges(&model->nodes[last], OUTCOME_NO, &model->nodes[next]);
             model_builder_edge(&model->nodes[last], next)->when = OUTCOME_NO;

@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/work_shares.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/apply_rule.h"
@@ -37,8 +36,7 @@ static bool is_scaled(const struct scaling *scaling) {
 static bool takes_so_many(const struct pool_graph *graph, int pool, int object) {
     const struct model *model = graph->model;
     for (size_t n = 0; n < graph->n; n++) {
-        if (!pool_graph_takes(&model->nodes[n], object) ||
-            !model_builder_node_in_pool(&model->nodes[n], &model->pools[pool]))
+        if (!pool_graph_takes(&model->nodes[n], object) || model->nodes[n].pool != pool)
             continue;
         bool counted = false; /* but not where it takes one from each thread */
         for (size_t m = 0; m < graph->n && !is_scaled(&model->nodes[n].count_scaling); m++)
@@ -62,14 +60,13 @@ static int who_takes_so_many(struct model *model, int pool) {
             !pool_graph_in_loop(&graph, n) || graph.supplied[n])
             continue;
         bool fits = true;
-        for (size_t m = 0; m < model->n_nodes; m++)
-            for (size_t p = 0; p < model->n_pools; p++) {
-                if (!pool_graph_takes(&model->nodes[m], node->object) ||
-                    !model_builder_node_in_pool(&model->nodes[m], &model->pools[p]))
-                    continue;
-                fits &= !model->pools[p].scales && takes_so_many(&graph, (int)p, node->object);
-                who = (int)p;
-            }
+        for (size_t m = 0; m < model->n_nodes; m++) {
+            if (!pool_graph_takes(&model->nodes[m], node->object) ||
+                model->nodes[m].pool == MODEL_NONE)
+                continue;
+            who = model->nodes[m].pool;
+            fits &= !model->pools[who].scales && takes_so_many(&graph, who, node->object);
+        }
         who = fits ? who : MODEL_NONE;
     }
     pool_graph_free(&graph);

@@ -47,8 +47,8 @@ bool pool_graph_may_follow_threads(const struct pool_graph *graph, int object) {
         bool acts = node->kind == NODE_STATEMENTS && node->object == object && !graph->is_own[n];
         if (!acts && !pool_graph_gives(node, object))
             continue;
-        size_t pool = model_builder_pool_of(model, n);
-        if ((pool < model->n_pools && model->pools[pool].scales) || goes_by_threads(graph, n))
+        if ((node->pool != MODEL_NONE && model->pools[node->pool].scales) ||
+            goes_by_threads(graph, n))
             return true;
     }
     return false;
@@ -164,7 +164,7 @@ struct pool_graph pool_graph_make(struct model *model, int pool) {
     bool *all = memory_alloc(n, sizeof *all), *apart = memory_alloc(n, sizeof *apart);
     for (size_t i = 0; i < n; i++) {
         all[i] = true;
-        graph.is_own[i] = model_builder_node_in_pool(&model->nodes[i], &model->pools[pool]);
+        graph.is_own[i] = model->nodes[i].pool == pool;
     }
     find_paths(model, all, graph.reaches);
     for (size_t i = 0; i < n; i++)

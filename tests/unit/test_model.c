@@ -675,6 +675,44 @@ static int remove_folder(void **state) {
     return scratch_folder_remove_empty(state);
 }
 
+/* "ns" and "ns::run" begin alike, and so do their nodes' names. */
+static void test_nodes_belong_to_the_pool_whose_threads_come_to_them(void **state) {
+    (void)state;
+    struct model *model = build_model(2);
+    const char *names[] = {"ns", "ns::run"};
+    for (int p = 0; p < 2; p++) {
+        int pool = build_pool(model, 1, true);
+        free(model->pools[pool].name);
+        model->pools[pool].name = memory_strdup(names[p]);
+        int step = build_next(model, model->pools[pool].entry, constant(5), NODE_STEP, MODEL_NONE);
+        free(model->nodes[step].name);
+        model->nodes[step].name = memory_format("%s: main", names[p]);
+        build_next(model, step, constant(5), NODE_END, MODEL_NONE);
+    }
+    int nobody = build_next(model, build_node(model, NODE_STEP, MODEL_NONE), constant(5), NODE_END,
+                            MODEL_NONE);
+    int ahead = build_node(model, NODE_STEP, MODEL_NONE); /* nobody comes to it, but it leads on */
+    build_edge(model, ahead, model->pools[1].entry + 1);
+    const char *path = file_in_folder("pools.json");
+    struct error error = {0};
+    assert_int_equal(model_save(model, path, &error), 0);
+    struct model *loaded = model_load(path, &error);
+    assert_non_null(loaded);
+    const int pools[] = {0, 0, 0, 1, 1, 1, MODEL_NONE, MODEL_NONE, 1};
+    assert_int_equal(nobody, 7);
+    for (size_t n = 0; n < loaded->n_nodes; n++)
+        assert_int_equal(loaded->nodes[n].pool, pools[n]);
+    char *text = read_file(path);
+    assert_int_equal(model_save(loaded, path, &error), 0);
+    char *again = read_file(path);
+    assert_string_equal(again, text); /* it is not written */
+    unlink(path);
+    free(again);
+    free(text);
+    model_free(loaded);
+    model_free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_saved_model_comes_back_as_it_was),
@@ -701,6 +739,7 @@ int main(void) {
         cmocka_unit_test(test_a_quantity_follows_the_threads_of_its_pools),
         cmocka_unit_test(test_a_search_marks_what_the_edges_lead_to),
         cmocka_unit_test(test_names_are_those_of_the_file),
+        cmocka_unit_test(test_nodes_belong_to_the_pool_whose_threads_come_to_them),
     };
     return cmocka_run_group_tests(tests, scratch_folder_make, remove_folder);
 }

@@ -819,8 +819,8 @@ static void rounds_of_a_called_functions_loop_are_a_total(void **state) {
 
 /* ---- a loop with several ends ---- */
 
-static int worker_node(struct model *model, enum node_kind kind, const char *name) {
-    return model_builder_node(model, kind, memory_strdup(name));
+static int pool_node(struct model *model, int pool, enum node_kind kind, const char *name) {
+    return model_builder_node(model, pool, kind, memory_strdup(name));
 }
 
 /* An edge that was taken `starts` times, `runs` times in a row each. */
@@ -845,14 +845,14 @@ static struct model *pool_of_two(int *begin) {
         model->pools[pool].scales = p;
         model->pools[pool].at_start = !p;
     }
-    int start = model->pools[0].entry = worker_node(model, NODE_START, "main: start");
-    int create = worker_node(model, NODE_CREATE, "main: create");
-    int join = worker_node(model, NODE_JOIN, "main: join");
+    int start = model->pools[0].entry = pool_node(model, 0, NODE_START, "main: start");
+    int create = pool_node(model, 0, NODE_CREATE, "main: create");
+    int join = pool_node(model, 0, NODE_JOIN, "main: join");
     model->nodes[create].target_pool = model->nodes[join].target_pool = 1;
     model_builder_edge(&model->nodes[start], create);
     model_builder_edge(&model->nodes[create], join);
-    model_builder_edge(&model->nodes[join], worker_node(model, NODE_END, "main: end"));
-    *begin = model->pools[1].entry = worker_node(model, NODE_START, "worker: start");
+    model_builder_edge(&model->nodes[join], pool_node(model, 0, NODE_END, "main: end"));
+    *begin = model->pools[1].entry = pool_node(model, 1, NODE_START, "worker: start");
     return model;
 }
 
@@ -861,9 +861,9 @@ static struct model *pool_of_two(int *begin) {
 static struct model *two_ended_model(void) {
     int begin;
     struct model *model = pool_of_two(&begin);
-    int places[] = {worker_node(model, NODE_STEP, "worker: one"),
-                    worker_node(model, NODE_STEP, "worker: other")};
-    int end = worker_node(model, NODE_END, "worker: end");
+    int places[] = {pool_node(model, 1, NODE_STEP, "worker: one"),
+                    pool_node(model, 1, NODE_STEP, "worker: other")};
+    int end = pool_node(model, 1, NODE_END, "worker: end");
     model_builder_edge(&model->nodes[begin], places[0]);
     for (int i = 0; i < 2; i++) {
         counted_edge(model, places[i], places[i], 4, 3);
@@ -896,8 +896,8 @@ static void a_loop_with_two_ends_is_done_when_the_rounds_of_both_are(void **stat
 static struct model *unanswered_model(void) {
     int begin;
     struct model *model = pool_of_two(&begin);
-    int place = worker_node(model, NODE_PUT, "worker: row");
-    int end = worker_node(model, NODE_END, "worker: end");
+    int place = pool_node(model, 1, NODE_PUT, "worker: row");
+    int end = pool_node(model, 1, NODE_END, "worker: end");
     struct node *row = &model->nodes[place];
     row->object = model_builder_object(model, OBJECT_QUEUE, memory_strdup("rows"));
     row->stays = (struct dist){.kind = DIST_CONSTANT, .mean = 15};
