@@ -101,4 +101,13 @@ does_without_all() {
 }
 check "and all of them" does_without_all
 
+# The recording that a decision log lies in makes room for the next one.
+records_again() {
+    for _ in 1 2; do
+        "$persik" trace -q --no-block-io --no-evictions --plain-runs 0 -o again -- "$build/samples/bank" --size 503 >out 2>err &&
+            build_model -i again >out 2>err && [ -s again/decisions.json ] || { cat err && return 1; }
+    done
+}
+check "the decision log goes with its recording" records_again
+
 finish
