@@ -40,9 +40,10 @@ step "Building the model"
 show "$persik" build-model -i "$data"
 
 step "Predicting 1 to 16 threads on 1 and 2 cores"
-show "$persik" predict -i "$data" --threads 1:16 --cores 1,2
+# A row without a figure says why; the demonstration goes on.
+show "$persik" predict -i "$data" --threads 1:16 --cores 1,2 || [ $? -eq 4 ]
 
 step "Running the real program, without probes, in each configuration, and comparing"
-show "$persik" validate -i "$data" --threads 1,2,3,4,8 --cores "$cores" --runs 3 -- "${command[@]}"
+show "$persik" validate -i "$data" --threads 1,2,3,4,8 --cores "$cores" --runs 3 -- "${command[@]}" || [ $? -eq 4 ]
 
 step "Done. The model is bench/scratch/demo.data/model.json"
