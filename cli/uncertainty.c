@@ -145,19 +145,19 @@ static double unknown_share(const struct model *model) {
     return model->measured_run_ns > 0 ? unknown_ns / model->measured_run_ns : 0;
 }
 
-char *uncertainty_refuse(const struct model *model, const struct uncertainty *parts) {
-    struct uncertainty sure = *parts, *uncertainty = &sure;
-    sure.self_check = fmax(parts->self_check - unknown_share(model), 0);
+char *uncertainty_refuse(const struct model *model, const struct uncertainty *uncertainty) {
+    struct uncertainty sure = *uncertainty;
+    sure.self_check = fmax(uncertainty->self_check - unknown_share(model), 0);
     if (uncertainty_share(&sure) < WIDEST)
         return NULL;
     const struct {
         double share;
         const char *what;
     } causes[] = {
-        {uncertainty->self_check, "the model misses its own recorded run by %.0f %%"},
-        {uncertainty->not_modelled, "waits and times worth %.0f %% are not modelled"},
-        {uncertainty->spread, "runs of the recorded configuration differ by %.0f %%"},
-        {uncertainty->rules, "how the work follows the threads is a guess worth %.0f %%"},
+        {sure.self_check, "the model misses its own recorded run by %.0f %%"},
+        {sure.not_modelled, "waits and times worth %.0f %% are not modelled"},
+        {sure.spread, "runs of the recorded configuration differ by %.0f %%"},
+        {sure.rules, "how the work follows the threads is a guess worth %.0f %%"},
     };
     size_t most = 0;
     for (size_t i = 1; i < sizeof causes / sizeof *causes; i++)
