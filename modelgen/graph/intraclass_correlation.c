@@ -20,7 +20,7 @@ static double mean_of(const struct values *values) {
  * rounds. The caller frees. */
 static size_t *find_places(const struct peg_builder *builder, const struct peg_edge *draft) {
     const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
-    return pool->size > 1 ? iteration_partition_pass_numbers(&draft->passes, pool) : NULL;
+    return pool->size > 1 ? loop_passes_numbers(&draft->passes, pool) : NULL;
 }
 
 void intraclass_correlation_even_out(const struct peg_builder *builder, struct peg_edge *draft) {

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-size_t *iteration_partition_positions(const struct thread_pool *pool, size_t *n) {
+size_t *loop_passes_positions(const struct thread_pool *pool, size_t *n) {
     *n = 0;
     for (size_t at = 0; at < pool->n_threads; at++)
         *n = pool->threads[at] >= *n ? pool->threads[at] + 1 : *n;
@@ -43,13 +43,11 @@ static bool number_rounds(const size_t *made, size_t n_threads, size_t size, siz
     return true;
 }
 
-size_t *iteration_partition_pass_numbers(const struct loop_passes *passes,
-                                         const struct thread_pool *pool) {
+size_t *loop_passes_numbers(const struct loop_passes *passes, const struct thread_pool *pool) {
     size_t size = (size_t)pool->size;
     if (passes->count == 0 || pool->n_threads % size != 0)
         return NULL;
-    size_t n_positions, *position = iteration_partition_positions(pool, &n_positions),
-                        *places = NULL;
+    size_t n_positions, *position = loop_passes_positions(pool, &n_positions), *places = NULL;
     size_t *made = count_passes(passes, pool, position, n_positions);
     size_t *next = memory_alloc(pool->n_threads, sizeof *next);
     if (made && number_rounds(made, pool->n_threads, size, next)) {

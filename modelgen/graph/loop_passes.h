@@ -21,12 +21,11 @@ struct loop_passes {
 
 /* Per thread of the trace, up to the pool's last one, `n` in all: where it stands in the pool + 1;
  * 0: nowhere. The caller frees. */
-size_t *iteration_partition_positions(const struct thread_pool *pool, size_t *n);
+size_t *loop_passes_positions(const struct thread_pool *pool, size_t *n);
 
 /* Per pass, its round * pool->size + the number of its thread among those that lived at one time.
  * Threads that are created anew each time go on counting rounds where those before them stopped.
  * The caller frees; NULL unless all that lived at one time made equally many passes. */
-size_t *iteration_partition_pass_numbers(const struct loop_passes *passes,
-                                         const struct thread_pool *pool);
+size_t *loop_passes_numbers(const struct loop_passes *passes, const struct thread_pool *pool);
 
 #endif

@@ -20,7 +20,7 @@
 void self_scheduled_work_note(const struct peg_builder *builder, struct peg_edge *draft,
                               double share) {
     const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
-    size_t *places = iteration_partition_pass_numbers(&draft->passes, pool);
+    size_t *places = loop_passes_numbers(&draft->passes, pool);
     size_t n_rounds = draft->passes.count / (size_t)pool->size;
     double sum = 0;
     for (size_t i = 0; i < draft->cpu_ns.count; i++)

@@ -34,7 +34,7 @@ static struct round *find_rounds(const struct loop_passes *passes, const bool *t
                                  const struct thread_pool *pool, size_t *n_rounds) {
     size_t size = (size_t)pool->size;
     *n_rounds = size > 1 ? passes->count / size : 0;
-    size_t *places = *n_rounds > 0 ? iteration_partition_pass_numbers(passes, pool) : NULL;
+    size_t *places = *n_rounds > 0 ? loop_passes_numbers(passes, pool) : NULL;
     if (!places)
         return NULL;
     struct round *rounds = memory_alloc(*n_rounds, sizeof *rounds);
@@ -223,7 +223,7 @@ static bool find_busy(const struct peg_builder *builder, const struct peg_edge *
     const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
     const double *cpu = draft->cpu_ns.items;
     size_t n = draft->passes.count, size = (size_t)pool->size, n_rounds = n / size;
-    size_t *places = iteration_partition_pass_numbers(&draft->passes, pool), few = 0;
+    size_t *places = loop_passes_numbers(&draft->passes, pool), few = 0;
     if (!places)
         return false;
     size_t *busiest = memory_alloc(n_rounds, sizeof *busiest); /* pass + 1 */

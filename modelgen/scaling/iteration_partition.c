@@ -61,7 +61,7 @@ struct iteration_partition_cpu iteration_partition_cpu(const struct trace *trace
 /* Rounds by pass and number of the thread, passes[pass * size + index]; NULL unless all threads
  * made equally many passes with known rounds. */
 static double *by_thread(const struct loop_passes *passes, const struct thread_pool *pool) {
-    size_t *places = iteration_partition_pass_numbers(passes, pool);
+    size_t *places = loop_passes_numbers(passes, pool);
     double *rounds = places ? memory_alloc(passes->count, sizeof *rounds) : NULL;
     bool known = places;
     for (size_t i = 0; places && i < passes->count; i++) {

@@ -25,7 +25,7 @@ struct part {
 /* Per pass the number of its thread among those that live at one time; NULL: not all have one. The
  * caller frees. */
 static size_t *numbers_of(const struct loop_passes *passes, const struct thread_pool *pool) {
-    size_t n_positions, *position = iteration_partition_positions(pool, &n_positions);
+    size_t n_positions, *position = loop_passes_positions(pool, &n_positions);
     size_t *numbers = memory_alloc(passes->count + 1, sizeof *numbers);
     bool known = pool->n_threads % (size_t)pool->size == 0;
     for (size_t i = 0; i < passes->count && known; i++) {

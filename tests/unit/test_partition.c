@@ -1003,21 +1003,21 @@ static void rounds_are_counted_for_those_that_lived_at_one_time(void **state) {
                                 {5, 20, 0}, {8, 50, 0}, {7, 60, 0}};
     const size_t round_and_number[] = {0, 1, 3, 2, 5, 4};
     struct loop_passes passes = {items, 6, 6};
-    size_t *places = iteration_partition_pass_numbers(&passes, &pool);
+    size_t *places = loop_passes_numbers(&passes, &pool);
     assert_non_null(places);
     for (size_t i = 0; i < passes.count; i++)
         assert_int_equal(places[i], round_and_number[i]);
     free(places);
     passes.count = 4; /* the later ones made none */
-    places = iteration_partition_pass_numbers(&passes, &pool);
+    places = loop_passes_numbers(&passes, &pool);
     assert_non_null(places);
     assert_int_equal(places[2], 3);
     free(places);
     passes.count = 5; /* one of them made one */
-    assert_null(iteration_partition_pass_numbers(&passes, &pool));
+    assert_null(loop_passes_numbers(&passes, &pool));
     passes.count = 6;
     items[4].thread = 9; /* of another pool */
-    assert_null(iteration_partition_pass_numbers(&passes, &pool));
+    assert_null(loop_passes_numbers(&passes, &pool));
 }
 
 int main(void) {
