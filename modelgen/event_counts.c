@@ -17,14 +17,16 @@ static void count_record(const struct trace_record *record, const struct object_
         map_put(&counts->made_up, record->object, 1 + map_get(&counts->made_up, record->object, 0));
 }
 
-struct event_counts event_counts_of(const struct trace *trace,
-                                    const struct object_origins *origins) {
-    struct event_counts counts = {.n_threads = trace->n_threads, .made_up = MAP_EMPTY};
+struct event_counts event_counts_of(const struct trace *trace, const struct view *view) {
+    struct event_counts counts = {.n_threads = trace->n_threads,
+                                  .made_up = MAP_EMPTY,
+                                  .threads = trace->threads,
+                                  .n_edits = view->n_edits};
     counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
     for (size_t t = 0; t < trace->n_threads; t++) {
         counts.routines[t] = trace->threads[t].start_routine;
         for (size_t r = 0; r < trace->threads[t].n_records; r++)
-            count_record(&trace->threads[t].records[r], origins, &counts);
+            count_record(&trace->threads[t].records[r], &view->origins, &counts);
     }
     return counts;
 }
@@ -91,9 +93,11 @@ static void log_objects(const char *pass, const struct trace *trace,
     map_free(&told);
 }
 
-void event_counts_log(const char *pass, const struct trace *trace,
-                      const struct object_origins *origins, struct event_counts *before) {
-    struct event_counts after = event_counts_of(trace, origins);
+void event_counts_log(const char *pass, const struct trace *trace, const struct view *view,
+                      struct event_counts *before) {
+    if (before->threads == trace->threads && before->n_edits == view->n_edits)
+        return;
+    struct event_counts after = event_counts_of(trace, view);
     log_threads(pass, trace, before, &after);
     if (after.content != before->content || after.n_records != before->n_records) {
         char *what = changes(before, &after);

@@ -47,11 +47,8 @@ static void run_recording(struct build *build) {
     build->model->cpu_correction = 1;
     build->view = view_of(build->recorded);
     build->trace = &build->view.trace;
-    build->teams.trace = build->trace;
-    build->teams.team_of = memory_alloc(build->trace->n_threads, sizeof *build->teams.team_of);
-    for (size_t t = 0; t < build->trace->n_threads; t++)
-        build->teams.team_of[t] = -1;
-    build->counts = event_counts_of(build->trace, &build->view.origins);
+    build->teams = teams_none(build->trace);
+    build->counts = event_counts_of(build->trace, &build->view);
 }
 
 static void run_entry_functions(struct build *build) {
@@ -305,7 +302,7 @@ static const struct pass all[] = {
 /* What the filters did. */
 static void log_events(const struct pass *pass, struct build *build) {
     if (pass->writes & EVENTS)
-        event_counts_log(pass->name, build->trace, &build->view.origins, &build->counts);
+        event_counts_log(pass->name, build->trace, &build->view, &build->counts);
 }
 
 const struct pass_list passes = {.passes = all,

@@ -12,6 +12,7 @@ struct view view_of(const struct trace *recorded) {
 struct trace_thread *view_thread(struct view *view, size_t thread) {
     const struct trace *recorded = view->recorded;
     struct trace *shown = &view->trace;
+    view->n_edits++;
     if (shown->threads == recorded->threads) {
         shown->threads = memory_alloc(recorded->n_threads, sizeof *shown->threads);
         memcpy(shown->threads, recorded->threads, recorded->n_threads * sizeof *shown->threads);

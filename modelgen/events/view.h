@@ -14,6 +14,7 @@ struct view {
     struct trace trace; /* what is shown */
     const struct trace *recorded;
     struct object_origins origins; /* of the objects that only the view has */
+    size_t n_edits; /* how often something was given out to be changed: none more, nothing has */
 };
 
 /* Shows `recorded`, which must outlive it, as it is. End it with view_free(). */

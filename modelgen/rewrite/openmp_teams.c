@@ -513,6 +513,14 @@ static void unfold(struct unfolder *unfolder) {
     note_spinning(unfolder);
 }
 
+struct teams teams_none(const struct trace *trace) {
+    struct teams teams = {.trace = trace};
+    teams.team_of = memory_alloc(trace->n_threads, sizeof *teams.team_of);
+    for (size_t t = 0; t < trace->n_threads; t++)
+        teams.team_of[t] = -1;
+    return teams;
+}
+
 struct teams teams_unfold(const struct trace *trace, struct model *model) {
     struct unfolder unfolder = {.model = model,
                                 .supply_of = MAP_EMPTY,
@@ -541,9 +549,7 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
             thread_states_free(&unfolder.timelines[t]);
         free(unfolder.timelines);
     } else {
-        teams.team_of = memory_alloc(trace->n_threads, sizeof(int));
-        for (size_t t = 0; t < trace->n_threads; t++)
-            teams.team_of[t] = -1;
+        teams = teams_none(trace);
     }
     teams.teams = unfolder.regions.teams.items;
     teams.n_teams = unfolder.regions.teams.count;

@@ -32,6 +32,9 @@ struct teams {
     struct thread_origin *origins; /* per thread of `made`; NULL where there is none */
 };
 
+/* All threads are of their own. `trace` must outlive it. teams_free() ends it. */
+struct teams teams_none(const struct trace *trace);
+
 /* `trace` must outlive it. Notes what is not followed exactly. teams_free() ends it. */
 struct teams teams_unfold(const struct trace *trace, struct model *model);
 
