@@ -312,13 +312,12 @@ static void add_sweep_row(struct table *table, const struct model *model,
     const struct sim_result *result = &prediction->result;
     add_threads_cell(table, model, prediction);
     table_add_integer(table, prediction->cores);
-    const struct uncertainty parts =
-        uncertainty_find(model, prediction->pool_threads, prediction->cores);
+    const struct uncertainty parts = prediction_uncertainty(model, prediction);
     double uncertainty = uncertainty_share(&parts);
     add_predicted(table, result->run_ns, uncertainty, UNIT_TIME);
     table_add_number(table, compared_ns / result->run_ns.mean, UNIT_NONE);
     add_task_cells(table, result, uncertainty);
-    add_utilisation(table, result->cpu_utilisation, uncertainty);
+    add_utilisation(table, result->cpu_utilisation, uncertainty_share_of_cpu(&parts));
     add_utilisation(table, result->disk_utilisation, uncertainty);
     table_add_integer(table, result->replications);
     table_add_text(table, prediction->no_figures);
@@ -451,8 +450,7 @@ static void print_rule(const struct pool *pool) {
 
 /* What the intervals are made of, and what of them is the simulation's. */
 static void print_uncertainty(const struct model *model, const struct prediction *prediction) {
-    const struct uncertainty parts =
-        uncertainty_find(model, prediction->pool_threads, prediction->cores);
+    const struct uncertainty parts = prediction_uncertainty(model, prediction);
     const struct estimate *run_ns = &prediction->result.run_ns;
     log_debug(
         "threads %s, cores %d: the interval is ±%.1f %%, from self-check %.1f %%, spread of "
@@ -492,8 +490,7 @@ static json_t *prediction_json(const struct model *model, const struct predictio
         return json_pack("{s:n, s:n}", "pools", "objects");
     struct table *pools = pool_table(model, &prediction->result);
     struct table *objects = object_table(model, &prediction->result, SIZE_MAX);
-    const struct uncertainty parts =
-        uncertainty_find(model, prediction->pool_threads, prediction->cores);
+    const struct uncertainty parts = prediction_uncertainty(model, prediction);
     json_t *json = json_pack("{s:o, s:o, s:o}", "uncertainty", uncertainty_json(&parts), "pools",
                              table_json(pools), "objects", table_json(objects));
     table_free(pools);

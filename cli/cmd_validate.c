@@ -536,8 +536,7 @@ static int print_comparisons(struct validation *validation, const struct model *
         const struct measurement *measurement =
             measurements_get(measurements, configuration->threads->label, configuration->cores);
         comparison->measurement = measurement;
-        const struct uncertainty parts = uncertainty_find(
-            model, comparison->prediction.pool_threads, comparison->prediction.cores);
+        const struct uncertainty parts = prediction_uncertainty(model, &comparison->prediction);
         comparison->uncertainty = uncertainty_share(&parts);
         comparison->equal_speed_ns = drift_equal_speed_ns(measurements, measurement, &reference);
         comparison->equal_speed_squares = drift_squares(measurements, measurement, &reference);

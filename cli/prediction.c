@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/refusal.h"
-#include "cli/uncertainty.h"
 #include "cli/workspace.h"
 
 struct model *prediction_load_model(const char *directory, const char *path, struct error *error) {
@@ -84,14 +83,19 @@ static int simulate(const struct model *model, const struct sim_config *base,
         if (refusal_is_due(&prediction->result) &&
             judge(model, base, own_threads, prediction, error) < 0)
             return -1;
-        const struct uncertainty uncertainty =
-            uncertainty_find(model, prediction->pool_threads, prediction->cores);
+        const struct uncertainty uncertainty = prediction_uncertainty(model, prediction);
         if (!prediction->no_figures)
             prediction->no_figures = uncertainty_refuse(model, &uncertainty);
     }
     if (prediction->no_figures)
         blank(&prediction->result);
     return 0;
+}
+
+struct uncertainty prediction_uncertainty(const struct model *model,
+                                          const struct prediction *prediction) {
+    double busy_cores = prediction->result.cpu_utilisation.mean * prediction->cores;
+    return uncertainty_find(model, prediction->pool_threads, prediction->cores, busy_cores);
 }
 
 int prediction_make(const struct model *model, const struct thread_choice *threads, int cores,

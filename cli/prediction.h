@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/sweep.h"
+#include "cli/uncertainty.h"
 #include "formats/model.h"
 #include "simulator/simulator.h"
 
@@ -30,6 +31,10 @@ int prediction_make(const struct model *model, const struct thread_choice *threa
                     const struct sim_config *base, struct prediction *prediction,
                     struct error *error);
 void prediction_free(struct prediction *prediction);
+
+/* How far the real run may be from it. */
+struct uncertainty prediction_uncertainty(const struct model *model,
+                                          const struct prediction *prediction);
 
 /* In which of both more of what the simulated threads did went wrong; `a` may be NULL: b. */
 const struct prediction *prediction_more_stalled(const struct prediction *a,

@@ -113,19 +113,29 @@ static double doubt_of_rules(const struct model *model, const int *pool_threads)
     return RULES * worst / M_LN2;
 }
 
-struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores) {
+struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
+                                    double busy_cores) {
+    double cpu_spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD);
     double threads = 0;
     for (size_t p = 0; p < model->n_pools; p++)
         threads = fmax(threads, distance(pool_threads[p], model->pools[p].profiled_threads));
     return (struct uncertainty){
         .machine = MACHINE,
         .self_check = self_check(model),
-        .spread = SPREAD * (model->cpu_spread > 0 ? model->cpu_spread : UNKNOWN_SPREAD),
+        /* Computing is at most this share of any path through the run. */
+        .spread = cpu_spread * fmin(busy_cores, 1),
+        .cpu_spread = cpu_spread,
         .rules = doubt_of_rules(model, pool_threads),
         .not_modelled = not_modelled(model),
         .threads = THREADS * threads,
         .cores = CORES * distance(cores, model->machine.cores),
     };
+}
+
+double uncertainty_share_of_cpu(const struct uncertainty *uncertainty) {
+    struct uncertainty of_cpu = *uncertainty;
+    of_cpu.spread = uncertainty->cpu_spread;
+    return uncertainty_share(&of_cpu);
 }
 
 double uncertainty_share(const struct uncertainty *uncertainty) {
@@ -179,8 +189,9 @@ struct estimate uncertainty_widen_utilisation(struct estimate estimate, double s
 }
 
 json_t *uncertainty_json(const struct uncertainty *uncertainty) {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine", uncertainty->machine,
-                     "self_check", uncertainty->self_check, "spread", uncertainty->spread, "rules",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "machine",
+                     uncertainty->machine, "self_check", uncertainty->self_check, "spread",
+                     uncertainty->spread, "cpu_spread", uncertainty->cpu_spread, "rules",
                      uncertainty->rules, "not_modelled", uncertainty->not_modelled, "threads",
                      uncertainty->threads, "cores", uncertainty->cores, "scale", SCALE);
 }

@@ -15,21 +15,28 @@
 
 /* All are shares: 0.02 is 2 %. */
 struct uncertainty {
-    double machine;      /* any run on any day */
-    double self_check;   /* by what the model misses its own run */
-    double spread;       /* of the recorded program's runs, all alike */
-    double rules;        /* that the work follows the threads otherwise than supposed */
+    double machine;    /* any run on any day */
+    double self_check; /* by what the model misses its own run */
+    double spread;     /* of the recorded program's runs, all alike, in their running time ... */
+    double
+        cpu_spread; /* ... and in their CPU time: the same where the program computes all along */
+    double rules;   /* that the work follows the threads otherwise than supposed */
     double not_modelled; /* waits modelled alike or not, and time that is not explained */
     double threads;      /* other numbers of threads than recorded ... */
     double cores;        /* ... and of cores */
 };
 
 /* Of a prediction for so many threads in each pool of the model, which may have been told another
- * rule since it was built, and so many cores. */
-struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores);
+ * rule since it was built, and so many cores, of which it keeps `busy_cores` busy on average, NAN
+ * where that is not known. */
+struct uncertainty uncertainty_find(const struct model *model, const int *pool_threads, int cores,
+                                    double busy_cores);
 
-/* The half-width, in parts of a predicted time or rate. */
+/* The half-width, in parts of a predicted time or rate ... */
 double uncertainty_share(const struct uncertainty *uncertainty);
+
+/* ... and of predicted CPU time. */
+double uncertainty_share_of_cpu(const struct uncertainty *uncertainty);
 
 /* NULL where a figure with that half-width says something; else, allocated, why it does not. Only
  * what the model surely misses counts: a short run may have been disturbed unnoticed. */

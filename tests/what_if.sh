@@ -63,10 +63,11 @@ change() {
 # line_of COMMENT: where it stands in the program
 line_of() { grep -n "/\* $1 \*/" tests/programs/what_if.c | cut -d : -f 1; }
 
+# Nothing, with the reason in the log, where there is no figure
 predicted_ns() {
-    "$persik" predict -q -i "$scratch/data" --model "$scratch/model.json" --format csv |
+    "$persik" predict -q -i "$scratch/data" --model "$scratch/model.json" --format csv 2>>"$scratch/log" |
         awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "run_ns") at = i }
-                  NR == 2 { printf "%.0f", $at }'
+                  NR == 2 && $at != "" { printf "%.0f", $at }'
 }
 
 # What all cores of the machine did so far, and what the programs run by this shell did, in ms.

@@ -38,7 +38,7 @@ static struct model good_model(void) {
 
 static double share_of(const struct model *model, int n_threads, int cores) {
     threads = n_threads;
-    const struct uncertainty parts = uncertainty_find(model, &threads, cores);
+    const struct uncertainty parts = uncertainty_find(model, &threads, cores, cores);
     return uncertainty_share(&parts);
 }
 
@@ -89,11 +89,11 @@ static void a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause(void **
     (void)state;
     struct model model = good_model();
     threads = 4;
-    struct uncertainty parts = uncertainty_find(&model, &threads, 2);
+    struct uncertainty parts = uncertainty_find(&model, &threads, 2, 2);
     assert_null(uncertainty_refuse(&model, &parts));
     checks[0].simulated = 5;
     checks[2].simulated = 4.5;
-    parts = uncertainty_find(&model, &threads, 2);
+    parts = uncertainty_find(&model, &threads, 2, 2);
     char *reason = uncertainty_refuse(&model, &parts);
     assert_non_null(reason);
     assert_non_null(strstr(reason, "misses its own recorded run by 46 %"));
@@ -108,6 +108,23 @@ static void runs_that_differ_widen_it(void **state) {
     double before = share_of(&model, 4, 2);
     model.cpu_spread = 0.2;
     assert_true(share_of(&model, 4, 2) > before + 0.1);
+}
+
+static void runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute(void **state) {
+    (void)state;
+    struct model model = good_model();
+    model.cpu_spread = 0.7;
+    threads = 4;
+    struct uncertainty computes = uncertainty_find(&model, &threads, 2, 1.5);
+    struct uncertainty sleeps = uncertainty_find(&model, &threads, 2, 0.004);
+    struct uncertainty unknown = uncertainty_find(&model, &threads, 2, NAN);
+    char *reason = uncertainty_refuse(&model, &computes);
+    assert_non_null(reason);
+    free(reason);
+    assert_null(uncertainty_refuse(&model, &sleeps));
+    assert_true(uncertainty_share(&sleeps) < 0.1);
+    assert_true(uncertainty_share(&unknown) == uncertainty_share(&computes));
+    assert_true(uncertainty_share_of_cpu(&sleeps) == uncertainty_share_of_cpu(&computes));
 }
 
 static void unsure_rules_count_only_for_other_numbers_of_threads(void **state) {
@@ -168,6 +185,7 @@ int main(void) {
         cmocka_unit_test(others_explain_a_longer_run_only_as_far_as_they_had_cores),
         cmocka_unit_test(a_figure_as_uncertain_as_it_is_large_is_refused_by_its_cause),
         cmocka_unit_test(runs_that_differ_widen_it),
+        cmocka_unit_test(runs_that_differ_in_their_cpu_time_matter_as_far_as_they_compute),
         cmocka_unit_test(unsure_rules_count_only_for_other_numbers_of_threads),
         cmocka_unit_test(what_is_not_modelled_widens_it),
         cmocka_unit_test(it_grows_with_the_distance_from_what_was_recorded),
