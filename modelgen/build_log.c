@@ -57,9 +57,37 @@ void build_log_patterns(const char *pass, const struct build *build) {
         char *name = build_log_object_name(build, pattern->mutex);
         decision(pass, name, hand_made_kind_name(pattern->kind),
                  "a pattern explains %.0f of %.0f decisions, %.0f of them waits%s",
-                 pattern->tally.replayed - pattern->tally.violations, pattern->tally.replayed,
+                 pattern->tally.decisions - pattern->tally.violations, pattern->tally.decisions,
                  pattern->tally.waited,
                  pattern->is_proposed ? "; nobody waited, the source proposes it" : "");
+        free(name);
+    }
+}
+
+static char *contradiction_text(const struct build *build, const struct contradiction *at) {
+    const struct section *section = &build->sections.sections[at->section];
+    const struct section_class *class =
+        &build->monitors.classes[build->monitors.class_of[at->section]];
+    return memory_format("at %.6f s thread %d %s in %s (line %d)", (double)at->time_ns / 1e9,
+                         build->trace->threads[section->thread].index,
+                         at->waited ? "waited though it need not have"
+                                    : "went on, or did not wake others, though it should have",
+                         class->function, class->line);
+}
+
+void build_log_rejected(const char *pass, const struct build *build) {
+    for (size_t i = 0; i < build->monitors.rejected.count; i++) {
+        const struct rejected *rejected = &build->monitors.rejected.items[i];
+        const struct tally *tally = &rejected->tally;
+        char *name = build_log_object_name(build, rejected->mutex);
+        char *first = tally_is_acceptable(tally)
+                          ? memory_strdup("nothing tells it from something simpler")
+                          : contradiction_text(build, &tally->contradictions[0]);
+        char *verdict = memory_format("no %s", rejected->name);
+        decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
+                 tally->violations, tally->decisions, first);
+        free(verdict);
+        free(first);
         free(name);
     }
 }

@@ -13,6 +13,8 @@ const char *build_log_guard_kind(enum guard_kind kind);
 /* The guards from number `first` on: what each waits for, and how many decisions agree. */
 void build_log_guards(const char *pass, const struct build *build, size_t first);
 void build_log_patterns(const char *pass, const struct build *build);
+/* Templates that were tried on mutexes and do not explain them, and what refutes each first. */
+void build_log_rejected(const char *pass, const struct build *build);
 /* Mutexes about which so few waits tell that they are the first to be doubted. */
 void build_log_suspects(const char *pass, const struct build *build);
 void build_log_statements(const char *pass, const struct build *build);

@@ -172,7 +172,7 @@ void form_dump_monitors(const struct build *build, FILE *out) {
         const struct pattern *pattern = &monitors->patterns[p];
         fprintf(out, "pattern: %s of mutex ", hand_made_kind_name(pattern->kind));
         dump_object(build, pattern->mutex, out);
-        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", pattern->tally.replayed,
+        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", pattern->tally.decisions,
                 pattern->tally.waited, pattern->tally.violations);
         dump_contradictions(pattern->tally.contradictions, pattern->tally.n_contradictions, out);
     }

@@ -35,7 +35,7 @@
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
 #include "modelgen/run_notes.h"
-#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
 #include "modelgen/sync/queue_capacities.h"
 #include "modelgen/sync/statement_search.h"
@@ -192,6 +192,7 @@ static void run_monitor_search(struct build *build) {
         monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
     build_log_guards("monitor_search", build, 0);
     build_log_patterns("monitor_search", build);
+    build_log_rejected("monitor_search", build);
 }
 
 static void run_queue_capacities(struct build *build) {
@@ -206,8 +207,7 @@ static void run_suspects(struct build *build) {
 }
 
 static void run_group_commit(struct build *build) {
-    leave_out(build,
-              group_commit_replay_excluded(build->trace, &build->sections, &build->monitors));
+    leave_out(build, group_commit_cost_excluded(build->trace, &build->sections, &build->monitors));
 }
 
 static void run_statements(struct build *build) {

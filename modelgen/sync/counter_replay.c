@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "modelgen/sync/evidence.h"
+
 #define SLIPS 0.005 /* of the passes may be at a counter that nobody passes at when empty */
 
 void replay_begin(const struct object_history *history, struct replay_table *table) {

@@ -231,6 +231,7 @@ void monitors_free(struct monitors *monitors) {
     free(monitors->guards);
     patterns_free(monitors);
     statements_free(monitors);
+    free(monitors->rejected.items);
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);

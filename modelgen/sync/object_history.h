@@ -31,6 +31,9 @@ struct object_history {
 struct object_history object_history_of(const struct sections *sections,
                                         const struct monitors *monitors, int mutex);
 
+/* Of this mutex alone, by whatever class. */
+struct object_history object_history_of_one(const struct sections *sections, int mutex);
+
 /* Is this where a class adds its weight? `early`: if it does so before it waits itself. */
 static inline bool event_changes(const struct history_event *event, bool early) {
     return event->kind == (early ? EVENT_EARLY_EFFECT : EVENT_EFFECT);

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/sync/command_program.h"
 
 #define ATTEMPTS 4 /* that end alike, to be taken for one of several ways */
 
@@ -17,7 +17,7 @@ static const struct facts_section *commands_of_class(const struct trace *trace,
                                                      const struct facts_monitor *proposal) {
     const struct facts_monitor *known = monitors->proposal_of[class->mutex];
     return known && facts_same_mutex(known, proposal)
-               ? guarded_commands_section(trace, class->context, proposal)
+               ? command_program_section_at(trace, class->context, proposal)
                : NULL;
 }
 

@@ -7,9 +7,10 @@
 #include "base/memory.h"
 #include "model/postfix.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/sync/command_program.h"
 #include "modelgen/sync/counter_search.h"
+#include "modelgen/sync/evidence.h"
 #include "modelgen/sync/explanations.h"
-#include "modelgen/sync/guarded_commands.h"
 #include "modelgen/sync/operation_classes.h"
 
 /* Of the numbers may seem out of order where their drawing is not seen. From some on another place
@@ -105,7 +106,7 @@ static bool is_drawn_where_awaited(const struct finder *finder,
                                    const struct section_class *awaits) {
     const struct facts_monitor *proposal = finder->monitors->proposal_of[finder->mutex];
     const struct facts_section *section =
-        proposal ? guarded_commands_section(finder->trace, awaits->context, proposal) : NULL;
+        proposal ? command_program_section_at(finder->trace, awaits->context, proposal) : NULL;
     for (size_t s = 0; section && s < section->n_steps; s++) {
         const struct facts_step *step = &section->steps[s];
         if (step->kind == STEP_UPDATE && !step->guard.text &&
@@ -230,7 +231,7 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
         return false;
     const struct trace_context *calls = &finder->trace->contexts[class->context];
     for (size_t i = 0; i < proposal->n_operations; i++)
-        for (size_t f = 0; f < calls->n_frames && f < GUARDED_COMMANDS_FRAMES; f++)
+        for (size_t f = 0; f < calls->n_frames && f < COMMAND_PROGRAM_FRAMES; f++)
             if (proposal->operations[i].role == FACTS_WAIT &&
                 source_frame_is_at(&calls->frames[f], &proposal->operations[i].place))
                 return true;

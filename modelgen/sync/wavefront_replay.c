@@ -291,7 +291,7 @@ static struct pattern judge(const struct family *family, size_t distance) {
     if (are_several(family, looks))
         write_acts(family, looks, &pattern);
     else
-        pattern.tally = (struct tally_of_replay){0};
+        pattern.tally = (struct tally){0};
     free(looks);
     free(before);
     return pattern;
@@ -341,8 +341,8 @@ static struct pattern find_together(struct family *family) {
         best = better_of(best, other);
     }
     double least = fmax(LOOKED_OFTEN, LOOKED_SHARE * (double)family->steps.count);
-    if (best_period == 1 || best.tally.replayed < least)
-        best.tally = (struct tally_of_replay){0};
+    if (best_period == 1 || best.tally.decisions < least)
+        best.tally = (struct tally){0};
     return best;
 }
 

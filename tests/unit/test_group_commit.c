@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/modelgen.h"
-#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
 #include "modelgen/sync/patterns.h"
 #include "tests/unit/trace_builder.h"
@@ -92,7 +92,7 @@ static void who_leads_does_the_work_of_all_who_have_come(void **state) {
     assert_int_equal(led, ROUNDS * 2 / 3);
     assert_int_equal(leading, led);
     assert_true(pattern->led_cpu_ns > EACH - 2 && pattern->led_cpu_ns < EACH + 2);
-    struct excluded_time losses = group_commit_replay_excluded(trace, &sections, &monitors);
+    struct excluded_time losses = group_commit_cost_excluded(trace, &sections, &monitors);
     double lost_ns = 0;
     for (size_t i = 0; i < losses.count; i++)
         lost_ns +=
