@@ -70,6 +70,7 @@ static struct value initial_value(const struct facts_amount *initial, double thr
 struct command_program command_program_of(const struct facts_monitor *proposal, double threads) {
     struct command_program program = {
         .n_variables = proposal->n_variables,
+        .number = -1,
         .initial = memory_alloc(proposal->n_variables, sizeof *program.initial),
         .n_operations = proposal->n_sections,
         .operations = memory_alloc(proposal->n_sections, sizeof *program.operations)};

@@ -20,6 +20,7 @@ struct operation {
 struct command_program {
     size_t n_variables;
     struct value *initial; /* of each variable, shared or every thread's own */
+    int number;            /* the own variable that has the number of the visit; -1: none */
     size_t n_operations;
     struct operation *operations;
 };

@@ -40,17 +40,23 @@ static void find_variables(struct variables *variables) {
     }
 }
 
-static size_t variable_named(const struct variables *variables, const char *name, size_t length) {
+/* -1: none has that name. */
+static int find_variable(const struct variables *variables, const char *name, size_t length) {
     const char *at = variables->text;
     for (size_t v = 0; v < variables->count; v++) {
         const char *own_name = variables->is_own[v] ? at + strlen(OWN) : at;
         if ((size_t)(at + word_length(at) - own_name) == length &&
             strncmp(own_name, name, length) == 0)
-            return v;
+            return (int)v;
         at += word_length(at);
         at += strspn(at, " ");
     }
-    fail(name);
+    return -1;
+}
+
+static int find_number(const struct variables *variables) {
+    int number = find_variable(variables, "number", strlen("number"));
+    return number >= 0 && variables->is_own[number] ? number : -1;
 }
 
 /* Skips the word, and blanks before it, where it is the next one. */
@@ -63,12 +69,14 @@ static bool accept(struct parser *parser, const char *word) {
     return true;
 }
 
-static size_t name(struct parser *parser) {
+static int name(struct parser *parser) {
     parser->at += strspn(parser->at, " ");
     size_t length = 0;
     while (isalnum(parser->at[length]) || parser->at[length] == '_')
         length++;
-    size_t variable = variable_named(parser->variables, parser->at, length);
+    int variable = find_variable(parser->variables, parser->at, length);
+    if (variable < 0)
+        fail(parser->at);
     parser->at += length;
     return variable;
 }
@@ -89,7 +97,7 @@ static void operand(struct parser *parser) {
     if (digits > 0)
         fprintf(parser->postfix, "%.*s ", (int)digits, parser->at);
     else
-        fprintf(parser->postfix, "$%zu ", name(parser));
+        fprintf(parser->postfix, "$%d ", name(parser));
     parser->at += digits;
 }
 
@@ -142,7 +150,7 @@ static void read_action(struct parser *parser, struct command *command) {
     }
     command->kind = accept(parser, "wait") ? COMMAND_WAIT : COMMAND_UPDATE;
     if (command->kind == COMMAND_UPDATE) {
-        command->variable = (int)name(parser);
+        command->variable = name(parser);
         command->is_own = parser->variables->is_own[command->variable];
     }
     if (!accept(parser, command->kind == COMMAND_WAIT ? "while" : "="))
@@ -199,6 +207,7 @@ struct command_program command_program_of_text(const char *variables_text,
     struct variables variables = {.text = variables_text};
     find_variables(&variables);
     struct command_program program = {.n_variables = variables.count,
+                                      .number = find_number(&variables),
                                       .initial =
                                           memory_alloc(variables.count, sizeof *program.initial),
                                       .n_operations = n,

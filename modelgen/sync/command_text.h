@@ -1,6 +1,7 @@
 /* Programs of guarded commands written as text, as templates.c has them:
  *
- *   variables   "parties arrived generation own:mine", all 0 at the start; own: every thread's
+ *   variables   "parties arrived generation own:mine", all 0 at the start; own: every thread's;
+ *               own:number is that of the visit
  *   operations  "mine = generation; arrived == parties -> broadcast; wait while generation == mine"
  *
  * A command is an assignment, "signal", "broadcast" or "wait while PREDICATE", with a guard and

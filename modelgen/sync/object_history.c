@@ -15,7 +15,7 @@ static int compare_events(const void *a, const void *b) {
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-static void add_section(struct object_history *history, const struct sections *sections,
+void object_history_add(struct object_history *history, const struct sections *sections,
                         struct history_event event) {
     const struct section *section = &sections->sections[event.section];
     event.time_ns = section->acquire_ns;
@@ -32,6 +32,31 @@ static void add_section(struct object_history *history, const struct sections *s
     *VECTOR_ADD(history) = event;
     event.kind = EVENT_EFFECT;
     *VECTOR_ADD(history) = event;
+}
+
+void object_history_bind(struct object_history *history, const int *roles) {
+    for (size_t i = 0; i < history->count; i++)
+        history->items[i].role = (short)roles[history->items[i].section];
+}
+
+/* At one moment in the order of the roles. */
+static int compare_roles(const void *a, const void *b) {
+    const struct history_event *x = a, *y = b;
+    if (x->time_ns == y->time_ns && x->role != y->role)
+        return x->role < y->role ? -1 : 1;
+    return compare_events(a, b);
+}
+
+void object_history_add_effect(struct object_history *history, struct history_event event) {
+    event.kind = EVENT_EARLY_EFFECT;
+    *VECTOR_ADD(history) = event;
+    event.kind = EVENT_PASSES;
+    *VECTOR_ADD(history) = event;
+}
+
+void object_history_sort(struct object_history *history) {
+    if (history->count)
+        qsort(history->items, history->count, sizeof *history->items, compare_roles);
 }
 
 static struct object_history in_order(struct object_history history) {
@@ -53,10 +78,10 @@ struct object_history object_history_of(const struct sections *sections,
             instance = (int)history.n_instances++;
             map_put(&instance_of, own_mutex, instance);
         }
-        add_section(&history, sections,
-                    (struct history_event){.class_index = monitors->class_of[of_mutex[i]],
-                                           .section = of_mutex[i],
-                                           .instance = (size_t)instance});
+        object_history_add(&history, sections,
+                           (struct history_event){.class_index = monitors->class_of[of_mutex[i]],
+                                                  .section = (unsigned)of_mutex[i],
+                                                  .instance = (unsigned)instance});
     }
     map_free(&instance_of);
     return in_order(history);
@@ -68,6 +93,7 @@ struct object_history object_history_of_one(const struct sections *sections, int
     const size_t *of_class = sections_of(sections, sections_first_like(sections, mutex), &n);
     for (size_t i = 0; i < n; i++)
         if (sections->sections[of_class[i]].mutex == mutex)
-            add_section(&history, sections, (struct history_event){.section = of_class[i]});
+            object_history_add(&history, sections,
+                               (struct history_event){.section = (unsigned)of_class[i]});
     return in_order(history);
 }

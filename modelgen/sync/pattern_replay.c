@@ -5,19 +5,6 @@
 #include "base/memory.h"
 #include "modelgen/sync/counter_search.h"
 
-void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
-                   bool is_right) {
-    const struct contradiction wrong = {time_ns, section, waited, 0};
-    tally_add(&pattern->tally, waited, is_right ? NULL : &wrong);
-}
-
-void pattern_judge_wait(const struct finder *finder, struct pattern *pattern, size_t section,
-                        uint64_t asked_ns, uint64_t free_ns) {
-    bool waited = section_at(finder, section)->n_waits > 0;
-    bool went_on = section_passed_ns(finder->sections, section_at(finder, section)) >= free_ns;
-    pattern_judge(pattern, section, asked_ns, waited, went_on && waited == (asked_ns < free_ns));
-}
-
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
            tally_is_acceptable(&pattern->tally);

@@ -13,6 +13,7 @@ struct visit {
     bool waited;                /* and the commands say whether it had to */
     struct contradiction wrong; /* the first decision that was */
     size_t section;
+    int role;
 };
 
 struct run {
@@ -84,7 +85,7 @@ static void run_segment(struct run *run, const struct operation *operation,
 static void close_visit(struct run *run, int thread) {
     struct visit *visit = &run->visits[thread];
     const struct replay *replay = run->replay;
-    const struct operation *operation = &replay->program->operations[replay->roles[visit->section]];
+    const struct operation *operation = &replay->program->operations[visit->role];
     bool counts = operation->waits || !replay->only_waits || visit->is_wrong;
     if (visit->is_known && counts)
         tally_add(&run->tally, visit->waited, visit->is_wrong ? &visit->wrong : NULL);
@@ -105,18 +106,20 @@ static void judge_signals(struct run *run, const struct history_event *event, in
 
 static void run_event(struct run *run, const struct history_event *event) {
     const struct section *section = &run->replay->sections->sections[event->section];
-    int role = run->replay->roles[event->section];
     bool begins = event->kind == EVENT_EARLY_EFFECT;
-    if (role == REPLAY_NO_ROLE) { /* it does not touch the variables */
+    if (event->role == HISTORY_NO_ROLE) { /* it does not touch the variables */
         run->tally.strange += begins && section->n_waits + section->n_signals > 0;
         return;
     }
-    const struct operation *operation = &run->replay->program->operations[role];
+    const struct operation *operation = &run->replay->program->operations[event->role];
+    if (begins && run->replay->program->number >= 0)
+        own_values(run, section->thread)[run->replay->program->number] = value_of(event->number);
     if (begins)
         run->visits[section->thread] = (struct visit){.progress = commands_begin(),
                                                       .signals = value_of(0),
                                                       .is_open = true,
-                                                      .section = event->section};
+                                                      .section = event->section,
+                                                      .role = event->role};
     else if (run->visits[section->thread].is_open && event->kind != EVENT_EFFECT)
         run_segment(run, operation, event, section->thread);
     if (event->kind == EVENT_PASSES && run->visits[section->thread].is_open) {

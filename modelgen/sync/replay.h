@@ -8,16 +8,13 @@
 #include "modelgen/sync/object_history.h"
 #include "modelgen/sync/tally.h"
 
-#define REPLAY_NO_ROLE (-1)
-
 /* Which of the commands' guards held in a section: bit number = command. */
 typedef uint64_t replay_trail;
 
 struct replay {
     const struct sections *sections;
-    const struct object_history *history;
+    const struct object_history *history; /* whose sections have their roles */
     const struct command_program *program;
-    const int *roles;       /* per section of the trace: its operation; REPLAY_NO_ROLE */
     double most_violations; /* the replay ends when there are more; INFINITY: never */
     bool only_waits;        /* sections that never wait count only where they are wrong */
     replay_trail *trails;   /* per section of the trace, zeroed; NULL: not wanted */

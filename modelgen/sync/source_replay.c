@@ -38,7 +38,7 @@ int *source_replay_roles(const struct trace *trace, const struct sections *secti
         const struct facts_section *found =
             section->mutex == mutex ? command_program_section_at(trace, lock->context, proposal)
                                     : NULL;
-        roles[s] = found ? (int)(found - proposal->sections) : REPLAY_NO_ROLE;
+        roles[s] = found ? (int)(found - proposal->sections) : HISTORY_NO_ROLE;
     }
     return roles;
 }
@@ -49,10 +49,10 @@ struct tally source_replay(const struct sections *sections, const struct facts_m
         return (struct tally){0};
     struct command_program program = command_program_of(proposal, threads);
     struct object_history history = object_history_of_one(sections, mutex);
+    object_history_bind(&history, roles);
     const struct replay replay = {.sections = sections,
                                   .history = &history,
                                   .program = &program,
-                                  .roles = roles,
                                   .most_violations = INFINITY,
                                   .trails = trails};
     struct tally tally = replay_run(&replay, NULL);

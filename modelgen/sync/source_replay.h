@@ -6,7 +6,7 @@
 #include "modelgen/sync/replay.h"
 
 /* Of each section of the trace the section of the proposal that it is, where it is one of `mutex`
- * (index into the objects); else REPLAY_NO_ROLE. The caller frees. */
+ * (index into the objects); else HISTORY_NO_ROLE. The caller frees. */
 int *source_replay_roles(const struct trace *trace, const struct sections *sections,
                          const struct facts_monitor *proposal, int mutex);
 

@@ -27,7 +27,7 @@ static struct pattern pattern_of(const struct search *search, const struct candi
     pattern.tally = candidate->tally;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
-        if (candidate->roles[section] != REPLAY_NO_ROLE)
+        if (candidate->roles[section] != HISTORY_NO_ROLE)
             pattern.acts[section] = search->row->acts[candidate->roles[section]];
     }
     if (search->row->finish)
@@ -39,7 +39,7 @@ static double count_waiting(const struct search *search) {
     double count = 0;
     for (size_t i = 0; i < search->finder->history.count; i++) {
         int role = search->roles[search->finder->history.items[i]];
-        count += role != REPLAY_NO_ROLE && search->program.operations[role].waits;
+        count += role != HISTORY_NO_ROLE && search->program.operations[role].waits;
     }
     return count;
 }
@@ -50,10 +50,10 @@ static void replay_candidate(struct search *search, struct candidate *candidate)
         search->history = object_history_of(finder->sections, finder->monitors, finder->mutex);
     if (search->row->fit)
         search->program.initial[0] = value_of(candidate->parameter);
+    object_history_bind(&search->history, candidate->roles);
     const struct replay replay = {.sections = finder->sections,
                                   .history = &search->history,
                                   .program = &search->program,
-                                  .roles = candidate->roles,
                                   .only_waits = true,
                                   .most_violations = VIOLATION_SHARE * count_waiting(search) + 0.5};
     candidate->tally = replay_run(&replay, search->shared);
@@ -91,7 +91,7 @@ static bool bind(struct search *search, const struct section_class *site, unsign
     size_t n;
     const size_t *of_mutex = sections_of(search->finder->sections, search->finder->mutex, &n);
     for (size_t i = 0; i < n; i++)
-        search->roles[of_mutex[i]] = REPLAY_NO_ROLE;
+        search->roles[of_mutex[i]] = HISTORY_NO_ROLE;
     return search->row->bind(search->finder, site, variant, search->roles);
 }
 

@@ -33,7 +33,7 @@ static int fit_parties(const struct finder *finder, const int *roles,
     size_t *sizes = memory_alloc(n_threads + 1, sizeof *sizes);
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
-        if (roles[section] == REPLAY_NO_ROLE)
+        if (roles[section] == HISTORY_NO_ROLE)
             continue;
         arrived++;
         if (section_at(finder, section)->n_waits > 0 && arrived < n_threads)
@@ -69,7 +69,7 @@ static bool is_a_meeting(const struct finder *finder, struct candidate *candidat
     const struct section_class *first = NULL;
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t section = finder->history.items[i];
-        if (candidate->roles[section] == REPLAY_NO_ROLE)
+        if (candidate->roles[section] == HISTORY_NO_ROLE)
             continue;
         first = arrived == 0 ? class_at(finder, section) : first;
         arrived = (arrived + 1) % parties;

@@ -18,7 +18,7 @@
 /* A way to bind a template to a mutex, and how it went. */
 struct candidate {
     const struct section_class *site; /* where threads wait; NULL: wherever they do */
-    const int *roles;                 /* per section of the trace; REPLAY_NO_ROLE */
+    const int *roles;                 /* per section of the trace; HISTORY_NO_ROLE */
     double parameter;
     struct tally tally;
     const struct value *shared; /* the program's variables at the end of the run */

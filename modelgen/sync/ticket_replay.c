@@ -149,22 +149,11 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
     return unseen <= UNSEEN_SHARE * (double)passages->count ? -1 : -2;
 }
 
-void passages_judge(const struct finder *finder, const struct passages *passages, bool of_own,
-                    struct pattern *pattern) {
-    for (size_t i = 0; i < passages->count; i++) {
-        const struct passage *passage = &passages->items[i];
-        if (!of_own && i == 0)
-            continue;
-        uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
-        pattern_judge_wait(finder, pattern, passage->wait_section, passage->asked_ns, free_ns);
-    }
-}
-
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
                   struct pattern *pattern) {
     int entry = passages->count >= 3 ? find_drawing_entry(finder, passages, of_own) : -2;
     if (entry > -2)
-        passages_judge(finder, passages, of_own, pattern);
+        pattern->tally = passages_replay(finder, passages, of_own);
     if (entry == -2 || !pattern_holds(pattern)) {
         free(pattern->acts);
         return false;
@@ -210,9 +199,8 @@ static struct passages turns_of(const struct finder *finder, const struct sectio
         }
         if (pass == finder->sections->n_sections)
             continue;
-        *VECTOR_ADD(&passages) = (struct passage){
-            index, pass, section->thread, section->acquire_ns, section_at(finder, pass)->release_ns,
-            0};
+        *VECTOR_ADD(&passages) =
+            (struct passage){index, pass, section->thread, section_at(finder, pass)->release_ns, 0};
     }
     return passages;
 }

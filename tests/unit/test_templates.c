@@ -43,8 +43,8 @@ struct run {
 };
 
 static void note(struct run *run, enum event_kind kind, size_t section) {
-    *VECTOR_ADD(&run->history) =
-        (struct history_event){.time_ns = ++run->now_ns, .kind = kind, .section = section};
+    *VECTOR_ADD(&run->history) = (struct history_event){
+        .time_ns = ++run->now_ns, .kind = kind, .section = (unsigned)section};
 }
 
 static void wake_all(struct run *run) {
@@ -84,7 +84,7 @@ static void step(struct run *run, int i) {
         return;
     if (!worker->inside) {
         int role = run->next_role(run, i);
-        if (role == REPLAY_NO_ROLE)
+        if (role == HISTORY_NO_ROLE)
             return;
         worker->inside = true;
         worker->role = role;
@@ -121,10 +121,10 @@ static void end_run(struct run *run) {
 static struct tally replay(struct run *run, double parameter) {
     const struct sections sections = {.n_sections = run->n_visits, .sections = run->sections};
     run->program.initial[0] = value_of(parameter);
+    object_history_bind(&run->history, run->roles);
     return replay_run(&(struct replay){.sections = &sections,
                                        .history = &run->history,
                                        .program = &run->program,
-                                       .roles = run->roles,
                                        .only_waits = true,
                                        .most_violations = VISITS},
                       NULL);
@@ -269,8 +269,8 @@ static void a_lock_that_prefers_others_is_another_one(void **state) {
 
 /* Worker 0 opens rounds, the others wait for the next one each. */
 static int turn_or_open(struct run *run, int worker) {
-    bool is_idle = random_next(&run->random) % 4 > 0;
-    return is_idle ? REPLAY_NO_ROLE : worker == 0;
+    bool is_idle = random_next(&run->random) % (worker == 0 ? 6 : 4) > 0;
+    return is_idle ? HISTORY_NO_ROLE : worker == 0;
 }
 
 static void generations_are_explained(void **state) {
