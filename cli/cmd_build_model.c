@@ -32,6 +32,8 @@ enum {
     KEY_EXPLAIN,
     KEY_BLKTRACE,
     KEY_LIST_PASSES,
+    KEY_EVIDENCE,
+    KEY_LIST_EVIDENCE,
     KEY_DUMP_AFTER,
     KEY_STOP_AFTER,
     KEY_WITHOUT
@@ -43,6 +45,7 @@ struct build_options {
     const char *explain;   /* NULL: the usual summary */
     const char *block_log; /* NULL: the recording's own requests to disks */
     bool list_passes;      /* and build nothing */
+    bool list_evidence;    /* the same */
     struct {
         const char **items;
         size_t count, capacity;
@@ -67,6 +70,12 @@ static const struct argp_option options_list[] = {
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
     {"without", KEY_WITHOUT, "PASS", 0,
      "leave an optional pass out, to see what it is good for; may be given several times", 2},
+    {"evidence", KEY_EVIDENCE, "NAME=VALUE", 0,
+     "ask for more or less evidence, to see what a threshold is good for; may be given several "
+     "times",
+     2},
+    {"list-evidence", KEY_LIST_EVIDENCE, NULL, 0,
+     "list the thresholds of evidence with their values, and build no model", 2},
     {0},
 };
 
@@ -99,6 +108,15 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
         return 0;
     case KEY_STOP_AFTER:
         options->modelgen.passes.stop_after = argument;
+        return 0;
+    case KEY_EVIDENCE: {
+        struct error error = {0};
+        if (modelgen_set_evidence(argument, &error) < 0)
+            usage_error("%s", error.text);
+        return 0;
+    }
+    case KEY_LIST_EVIDENCE:
+        options->list_evidence = true;
         return 0;
     case KEY_WITHOUT:
         *VECTOR_ADD(&options->without) = argument;
@@ -481,10 +499,12 @@ static void check_passes(struct build_options *options) {
 int command_build_model(int argc, char **argv) {
     struct build_options options;
     argp_parse(&build_argp, argc, argv, 0, NULL, &options);
-    if (options.list_passes) {
+    if (options.list_passes)
         modelgen_list_passes(stdout);
+    if (options.list_evidence)
+        modelgen_list_evidence(stdout);
+    if (options.list_passes || options.list_evidence)
         return 0;
-    }
     check_passes(&options);
     umask(077); /* the drawing says as much about the program as the trace does */
     struct recording recording = {0};

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/patterns.h"
 #include "modelgen/sync/statements.h"
 
@@ -95,7 +96,7 @@ void build_log_rejected(const char *pass, const struct build *build) {
 void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
-        decision(pass, name, "suspect", "%d waits, or fewer, tell what it is", LITTLE);
+        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is", evidence.little);
         free(name);
     }
 }

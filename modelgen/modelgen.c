@@ -9,6 +9,7 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
@@ -227,6 +228,14 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 
 void modelgen_list_passes(FILE *out) {
     pass_list_print(&passes, out);
+}
+
+int modelgen_set_evidence(const char *assignment, struct error *error) {
+    return evidence_set(assignment, error);
+}
+
+void modelgen_list_evidence(FILE *out) {
+    evidence_list(out);
 }
 
 int modelgen_write_dot(const struct model *model, FILE *out) {

@@ -65,6 +65,13 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 /* Each pass in the order in which they run: its name, what it reads and writes, and why there. */
 void modelgen_list_passes(FILE *out);
 
+/* Asks for more or less evidence in all models from now on: NAME=VALUE. -1 and `error`: there is no
+ * such threshold, or no number above 0. */
+int modelgen_set_evidence(const char *assignment, struct error *error);
+
+/* Each threshold of evidence: its name, value and meaning. */
+void modelgen_list_evidence(FILE *out);
+
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
  * run itself comes before. Where threads spin for locks, their CPU time tells nothing.
  * `reload_costs` as the model was built with. */

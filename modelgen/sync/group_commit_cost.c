@@ -6,8 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/thread_states.h"
-
-#define SURE 4 /* standard errors from nothing */
+#include "modelgen/evidence.h"
 
 /* A turn of a thread that leads. */
 struct lead {
@@ -76,7 +75,7 @@ static double cpu_of_each(const struct finder *finder, const struct leads *leads
     free(led);
     free(cpu_ns);
     /* where all lead as many it is NaN */
-    return each_ns > SURE * sqrt(variances[2]) && alone_ns > 0 ? each_ns : 0;
+    return each_ns > evidence.led_cost_errors * sqrt(variances[2]) && alone_ns > 0 ? each_ns : 0;
 }
 
 void group_commit_finish(const struct finder *finder, const struct candidate *candidate,

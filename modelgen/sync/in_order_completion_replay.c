@@ -6,11 +6,11 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/operation_classes.h"
 #include "modelgen/sync/ticket_replay.h"
 
-#define DRAWING_LIMIT 8    /* places that may decide the order */
-#define UNDRAWN_SHARE 0.05 /* of the results may have no number */
+#define DRAWING_LIMIT 8 /* places that may decide the order */
 
 static uint64_t site_key(const struct section_class *class) {
     return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
@@ -152,7 +152,7 @@ static bool draw_at(const struct finder *finder, struct result_list *results,
         }
         undrawn += result->drawn_ns == UINT64_MAX;
     }
-    return undrawn <= UNDRAWN_SHARE * (double)results->count;
+    return undrawn <= evidence.undrawn_share * (double)results->count;
 }
 
 static int compare_results(const void *a, const void *b) {

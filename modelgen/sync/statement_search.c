@@ -5,17 +5,11 @@
 
 #include "base/memory.h"
 #include "model/postfix.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/sync/counter_search.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/patterns.h"
-
-#define WAIT_SHARE  0.005 /* of all threads' time, from which on unexplained waits matter ... */
-#define UNEXPLAINED 0.05  /* ... and of the mutex' own waits */
-/* A guard tells which way threads go on when what they do next differs by this much (total
- * variation distance) ... */
-#define TELLING_DISTANCE 0.5
-#define TELLING_SECTIONS 4 /* ... in so many sections at least */
 
 /* ---- what matters ---- */
 
@@ -247,7 +241,7 @@ static double distance_in_pool(const struct search_of_statements *search,
         after[held][next_of(search, s)]++;
         total[held]++;
     }
-    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= TELLING_SECTIONS)
+    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.telling_sections)
         for (size_t i = 0; i < n; i++) {
             double more = after[1][i] / total[1] - after[0][i] / total[0];
             distance += more > 0 ? more : 0;
@@ -270,7 +264,7 @@ static int find_answer(const struct search_of_statements *search,
                        int section) {
     const struct facts_section *commands = &statements->proposal->sections[section];
     bool *is_own = command_program_own_variables(statements->proposal);
-    double best_distance = TELLING_DISTANCE;
+    double best_distance = evidence.telling_distance;
     int best = MODEL_NONE;
     for (size_t i = 0; i < commands->n_steps && i < COMMANDS_REMEMBERED; i++)
         for (size_t p = 0; p < search->pools->n_pools; p++) {
@@ -345,7 +339,8 @@ static bool is_wanted(const struct facts_monitor *proposal) {
 /* Is so much of the mutex' waiting worth an explanation? */
 static bool is_much(const struct search_of_statements *search, const struct waits *waits,
                     double wait_ns) {
-    return wait_ns > WAIT_SHARE * search->life_ns && wait_ns > UNEXPLAINED * waits->wait_ns;
+    return wait_ns > evidence.statement_wait_share * search->life_ns &&
+           wait_ns > evidence.statement_unexplained * waits->wait_ns;
 }
 
 static bool has_guards(const struct monitors *monitors, int mutex) {

@@ -1,6 +1,5 @@
 #include "modelgen/sync/tally.h"
-
-#include "modelgen/sync/evidence.h"
+#include "modelgen/evidence.h"
 
 static void note(struct tally *tally, const struct contradiction *wrong) {
     tally->violations++;
@@ -23,10 +22,10 @@ void tally_add_violation(struct tally *tally, const struct contradiction *wrong)
 }
 
 bool violations_are_few(double violations, double decisions) {
-    return violations <= VIOLATION_SHARE * decisions + 0.5;
+    return violations <= evidence.violation_share * decisions + 0.5;
 }
 
 bool tally_is_acceptable(const struct tally *tally) {
     return violations_are_few(tally->violations, tally->decisions) &&
-           tally->wrong_waits <= (1 - RECALL) * tally->waited;
+           tally->wrong_waits <= (1 - evidence.recall) * tally->waited;
 }

@@ -1,12 +1,11 @@
 #include "modelgen/sync/template_search.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/command_text.h"
-#include "modelgen/sync/evidence.h"
 #include "modelgen/sync/replay.h"
 
 struct search {
@@ -55,13 +54,14 @@ static void replay_candidate(struct search *search, struct candidate *candidate)
                                   .history = &search->history,
                                   .program = &search->program,
                                   .only_waits = true,
-                                  .most_violations = VIOLATION_SHARE * count_waiting(search) + 0.5};
+                                  .most_violations =
+                                      evidence.violation_share * count_waiting(search) + 0.5};
     candidate->tally = replay_run(&replay, search->shared);
     candidate->shared = search->shared;
 }
 
 static bool holds(const struct search *search, struct candidate *candidate) {
-    double fewest = fmax(search->row->fewest_waits, 1);
+    double fewest = search->row->fewest_waits ? *search->row->fewest_waits : 1;
     return candidate->tally.waited >= fewest && tally_is_acceptable(&candidate->tally) &&
            (!search->row->is_told_apart || (search->row->is_told_apart(search->finder, candidate) &&
                                             tally_is_acceptable(&candidate->tally)));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/operation_classes.h"
 #include "modelgen/sync/replay.h"
@@ -220,8 +221,6 @@ const struct template_row template_rwlock = {
 
 enum { COMMIT_LEAD, COMMIT_LED, COMMIT_TELL };
 
-#define FEWEST_LEADERS 8 /* and threads that are led */
-
 /* The thread's next section that does what those do that tell, before it comes again;
  * PATTERN_NO_SECTION: none. */
 static size_t next_telling(const struct finder *finder, size_t section,
@@ -267,7 +266,7 @@ static bool bind_commits(const struct finder *finder, const struct section_class
             roles[telling] = COMMIT_TELL;
     }
     free(is_telling);
-    return n[COMMIT_LEAD] >= FEWEST_LEADERS && n[COMMIT_LED] >= FEWEST_LEADERS;
+    return n[COMMIT_LEAD] >= evidence.fewest_leaders && n[COMMIT_LED] >= evidence.fewest_leaders;
 }
 
 const struct template_row template_group_commit = {
@@ -293,8 +292,6 @@ const struct template_row template_group_commit = {
 /* ---- generations: a thread's n-th turn comes with the n-th opening ---- */
 
 enum { GENERATION_TURN, GENERATION_OPEN };
-
-#define FEWEST_ROUNDS 8 /* and waits for them */
 
 /* Does nobody else wait on the site's condition? */
 static bool is_condition_own(const struct finder *finder, const struct section_class *site) {
@@ -323,7 +320,7 @@ static bool bind_rounds(const struct finder *finder, const struct section_class 
             openings++;
         }
     }
-    return openings >= FEWEST_ROUNDS;
+    return openings >= evidence.fewest_rounds;
 }
 
 static int compare_passes(const void *a, const void *b, void *finder) {
@@ -391,7 +388,7 @@ const struct template_row template_generation = {
                    [GENERATION_OPEN] = "opened = opened + 1"},
     .acts = {[GENERATION_TURN] = ACT_TURN, [GENERATION_OPEN] = ACT_PASS},
     .at_one_site = true,
-    .fewest_waits = FEWEST_ROUNDS,
+    .fewest_waits = &evidence.fewest_rounds,
     .bind = bind_rounds,
     .is_told_apart = are_rounds,
     .finish = finish_rounds,

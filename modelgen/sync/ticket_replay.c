@@ -7,16 +7,11 @@
 #include "base/memory.h"
 #include "model/postfix.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/command_program.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/evidence.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/operation_classes.h"
-
-/* Of the numbers may seem out of order where their drawing is not seen. From some on another place
- * is looked for that explains them better. */
-#define UNSEEN_SHARE  0.15
-#define DOUBTED_SHARE 0.01
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
  * of a thread stand together, in the order of their unlocks. */
@@ -128,13 +123,13 @@ static double count_sections(const struct monitors *monitors, int entry) {
  * that explains all of the order goes before. */
 static int find_drawing_entry(const struct finder *finder, const struct passages *passages,
                               bool of_own) {
-    double limit = VIOLATION_SHARE * (double)passages->count;
+    double limit = evidence.violation_share * (double)passages->count;
     const struct section_class *awaits = class_at(finder, passages->items[0].wait_section);
     if (!of_own && is_drawn_where_awaited(finder, awaits) &&
         count_inversions(finder, passages, awaits->entry, limit) <= limit)
         return awaits->entry;
     double unseen = count_inversions(finder, passages, -1, INFINITY);
-    if (unseen <= DOUBTED_SHARE * (double)passages->count)
+    if (unseen <= evidence.doubted_share * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -146,7 +141,7 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
             count_inversions(finder, passages, entry, limit) <= limit)
             return entry;
     }
-    return unseen <= UNSEEN_SHARE * (double)passages->count ? -1 : -2;
+    return unseen <= evidence.unseen_share * (double)passages->count ? -1 : -2;
 }
 
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,

@@ -5,9 +5,9 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/conjunctions.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/evidence.h"
 
 void wait_loops_set_explained(struct monitors *monitors, const struct sections *sections,
                               int condition, bool explained) {
@@ -57,7 +57,7 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
         found = search.as_one || are_mailboxes(sections, &search);
     }
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
-    if (contradictions >= DOUBTS &&
+    if (contradictions >= evidence.doubts &&
         conjunctions_find(monitors, sections, class, contradictions, history, list))
         return true;
     if (found)

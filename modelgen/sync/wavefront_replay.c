@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/command_text.h"
 #include "modelgen/sync/operation_classes.h"
 #include "modelgen/sync/replay.h"
@@ -13,9 +14,7 @@
 #define LEAD_LIMIT     16 /* steps */
 #define SITE_LIMIT     8  /* call sites that make steps */
 #define DISTANCE_LIMIT 8
-#define PERIOD_LIMIT   8   /* steps of one piece of work */
-#define LOOKED_SHARE   0.5 /* of the steps of such pieces, at least, were looked before, ... */
-#define LOOKED_OFTEN   4   /* ... and so often */
+#define PERIOD_LIMIT   8 /* steps of one piece of work */
 
 /* One thread's work on one frame, row ... */
 struct run {
@@ -396,7 +395,7 @@ static struct pattern find_together(struct family *family) {
         best_period = is_better(&other, &best) ? period : best_period;
         best = better_of(best, other);
     }
-    double least = fmax(LOOKED_OFTEN, LOOKED_SHARE * (double)family->steps.count);
+    double least = fmax(evidence.looked_often, evidence.looked_share * (double)family->steps.count);
     if (best_period == 1 || best.tally.decisions < least)
         best.tally = (struct tally){0};
     return best;
