@@ -69,7 +69,7 @@ static char *contradiction_text(const struct build *build, const struct contradi
     const struct section *section = &build->sections.sections[at->section];
     const struct section_class *class =
         &build->monitors.classes[build->monitors.class_of[at->section]];
-    return memory_format("at %.6f s thread %d %s in %s (line %d)", (double)at->time_ns / 1e9,
+    return memory_format(": at %.6f s thread %d %s in %s (line %d)", (double)at->time_ns / 1e9,
                          build->trace->threads[section->thread].index,
                          at->waited ? "waited though it need not have"
                                     : "went on, or did not wake others, though it should have",
@@ -81,11 +81,12 @@ void build_log_rejected(const char *pass, const struct build *build) {
         const struct rejected *rejected = &build->monitors.rejected.items[i];
         const struct tally *tally = &rejected->tally;
         char *name = build_log_object_name(build, rejected->mutex);
-        char *first = tally_is_acceptable(tally)
-                          ? memory_strdup("nothing tells it from something simpler")
-                          : contradiction_text(build, &tally->contradictions[0]);
+        char *first =
+            tally_is_acceptable(tally) ? memory_strdup(": nothing tells it from something simpler")
+            : tally->n_contradictions > 0 ? contradiction_text(build, &tally->contradictions[0])
+                                          : memory_strdup("");
         char *verdict = memory_format("no %s", rejected->name);
-        decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
+        decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it%s",
                  tally->violations, tally->decisions, first);
         free(verdict);
         free(first);

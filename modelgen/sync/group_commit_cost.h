@@ -5,7 +5,7 @@
 #define PERSIK_MODELGEN_SYNC_GROUP_COMMIT_COST_H
 
 #include "modelgen/events/excluded_time.h"
-#include "modelgen/sync/templates.h"
+#include "modelgen/sync/template.h"
 
 /* Of the template's candidate: in_groups, led and led_cpu_ns. */
 void group_commit_finish(const struct finder *finder, const struct candidate *candidate,

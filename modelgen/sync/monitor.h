@@ -16,7 +16,7 @@
  * - source_guards, queue_capacities, observed_amounts, weighted_units: what no thread met, as the
  *   source or the program's variables say;
  * - command_program, command_text, replay, tally: guarded commands held against the run;
- * - templates, template_search: well-known objects as such programs;
+ * - template, templates, template_search: well-known objects as such programs;
  * - patterns, pattern_search, pattern_replay, ticket_replay, in_order_completion_replay,
  *   wavefront_replay: what no counter tells;
  * - source_replay, statements, statement_search: the source's own words, where nothing else
@@ -92,7 +92,7 @@ struct guard {
 /* What was tried on a mutex, and is not what it is. */
 struct rejected {
     int mutex;
-    const char *name;   /* of the template; not owned */
+    const char *name;   /* of the template, or "counter"; not owned */
     struct tally tally; /* up to where it was given up */
 };
 
@@ -117,7 +117,7 @@ struct monitors {
     size_t n_statements;
     struct statements *statements; /* one for each mutex modelled by its statements */
     struct {
-        struct rejected *items; /* one for each template that was tried on a mutex */
+        struct rejected *items; /* for each template and counter that was tried the best try */
         size_t count, capacity;
     } rejected;
     size_t *first_of_thread; /* per thread and one more: its first section */

@@ -6,6 +6,7 @@
 #include "modelgen/sync/in_order_completion_replay.h"
 #include "modelgen/sync/pattern_replay.h"
 #include "modelgen/sync/template_search.h"
+#include "modelgen/sync/templates.h"
 #include "modelgen/sync/ticket_replay.h"
 #include "modelgen/sync/wavefront_replay.h"
 

@@ -2,7 +2,7 @@
 #ifndef PERSIK_MODELGEN_SYNC_TEMPLATE_SEARCH_H
 #define PERSIK_MODELGEN_SYNC_TEMPLATE_SEARCH_H
 
-#include "modelgen/sync/templates.h"
+#include "modelgen/sync/template.h"
 
 /* True: the template explains the sections of the finder's mutex, and is among its monitors'
  * patterns. */

@@ -43,6 +43,17 @@ static bool are_mailboxes(const struct sections *sections, const struct counter_
     return good;
 }
 
+/* The counter that explains most of what the class waits for does not explain enough. */
+static void reject(struct monitors *monitors, int mutex, const struct verdict *verdict) {
+    const struct tally tally = {.decisions = verdict->waits + verdict->passes,
+                                .waited = verdict->waits,
+                                .violations = verdict_wrong(verdict),
+                                .wrong_waits = verdict->wrong_waits};
+    if (verdict->waits > 0)
+        *VECTOR_ADD(&monitors->rejected) =
+            (struct rejected){.mutex = mutex, .name = "counter", .tally = tally};
+}
+
 /* What the sections of this class' entry wait for. True: found. */
 static bool find_waited_for(struct monitors *monitors, const struct sections *sections,
                             const struct section_class *class, const struct object_history *history,
@@ -63,6 +74,8 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
     if (found)
         guards_add_found(monitors, sections, list, &search, class->mutex, class->waits_on,
                          close_class);
+    else
+        reject(monitors, class->mutex, &search.best_verdict);
     return found;
 }
 
