@@ -161,10 +161,17 @@ static void print_decisions(const struct decision_log *decisions, const char *co
     free(on);
 }
 
-static void print_notes(const struct model *model, const char *name) {
+/* Names of pools are short, and words of notes on others: those notes begin with them. */
+static bool is_note_on(const char *note, const char *name, bool is_pool) {
+    size_t length = strlen(name);
+    return is_pool ? strncmp(note, name, length) == 0 && strchr(": ", note[length])
+                   : strstr(note, name) != NULL;
+}
+
+static void print_notes(const struct model *model, const char *name, bool is_pool) {
     bool any = false;
     for (size_t i = 0; i < model->n_notes; i++) {
-        if (!strstr(model->notes[i], name))
+        if (!is_note_on(model->notes[i], name, is_pool))
             continue;
         if (!any)
             printf("not modelled exactly\n");
@@ -184,7 +191,7 @@ static void explain_monitor(const struct model *model, const struct decision_log
         names[i + 1] = model->objects[monitor->made_of[i].object].name;
     print_monitor(model, monitor);
     print_decisions(decisions, names, monitor->n_made_of + 1);
-    print_notes(model, monitor->name);
+    print_notes(model, monitor->name, false);
     free(names);
 }
 
@@ -237,7 +244,7 @@ static void explain_object(const struct model *model, const struct decision_log 
         printf("statements\n");
     print_statements(object);
     print_decisions(decisions, (const char *const *)&object->name, 1);
-    print_notes(model, object->name);
+    print_notes(model, object->name, false);
     free(parameters);
 }
 
@@ -248,7 +255,7 @@ static void explain_pool(const struct model *model, const struct decision_log *d
     printf("%s\nis a        thread pool of %s%s\n", pool->name, threads,
            pool->scales ? ", which follows --threads" : "");
     if (pool->origin && *pool->origin)
-        printf("created     %s\n", pool->origin);
+        printf("origin      %s\n", pool->origin);
     printf("rule        %s", partition_names[pool->partition]);
     if (pool->confidence > 0)
         printf(", confidence %.0f %%", 100 * pool->confidence);
@@ -256,7 +263,7 @@ static void explain_pool(const struct model *model, const struct decision_log *d
     if (pool->one_thread && *pool->one_thread)
         printf("one thread  goes another way: %s\n", pool->one_thread);
     print_decisions(decisions, (const char *const *)&pool->name, 1);
-    print_notes(model, pool->name);
+    print_notes(model, pool->name, true);
     free(threads);
 }
 

@@ -58,6 +58,8 @@ static char *percent(double factor) {
 }
 
 static char *known_of_rule(const struct pool *pool) {
+    if (pool->partition == PARTITION_NONE)
+        return memory_strdup("as recorded");
     if (pool->partition == PARTITION_UNKNOWN)
         return memory_strdup("rule unknown");
     if (pool->confidence > 0)
@@ -84,8 +86,7 @@ static bool is_alike(const struct model *model, int object) {
 
 static char *known_of_object(const struct model *model, int object) {
     const struct hand_made *monitor = monitor_of(model, object);
-    const char *how =
-        modelled_name(is_alike(model, object) ? MODELLED_BY_FALLBACK : MODELLED_EXACTLY);
+    const char *how = is_alike(model, object) ? "alike" : "exact";
     return monitor ? memory_format("%s, %.0f %%", how, 100 * monitor->confidence)
                    : memory_strdup(how);
 }
@@ -219,7 +220,7 @@ static void list_waiting(struct lister *lister, int index) {
         add(lister, VARY_WAITS_ADDED, index, waiting->what,
             memory_format("%.3g s of waiting added", waiting->wait_ns / 1e9));
     variation->place = variation_place(waiting->what);
-    variation->known = memory_strdup(modelled_name(MODELLED_NOT));
+    variation->known = memory_strdup("not");
 }
 
 static void add_of_machine(struct lister *lister, enum variation_kind kind, const char *what) {

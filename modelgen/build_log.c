@@ -186,16 +186,13 @@ static void name_made_up(struct build *build) {
             continue;
         struct lower_input input = build_lower_input(build);
         char *address = event_counts_object_name(object->address);
-        char *subject = build_log_object_name(build, (int)o);
         char *end = name_of_object(&input, (int)o, "", NULL);
         for (size_t m = 0; m < build->model->n_objects; m++) {
             const char *found = strstr(build->model->objects[m].name, end);
             if (found && begins_with(found, end))
                 decision_alias(address, build->model->objects[m].name);
         }
-        decision_alias(address, subject);
         free(end);
-        free(subject);
         free(address);
     }
 }
@@ -217,25 +214,40 @@ void build_log_name_objects(struct build *build) {
     name_made_up(build);
 }
 
+/* Of all that is in the model for it there is only the name: its parts do not lead to it. */
+static bool is_left_out(const struct hand_made *made) {
+    return made->n_made_of == 0;
+}
+
+/* `end` is how the mutex is called, but for the kind of thing that it is. */
+static void name_left_out(const struct build *build, int mutex, const char *end) {
+    for (size_t m = 0; m < build->model->n_monitors; m++) {
+        const struct hand_made *made = &build->model->monitors[m];
+        char *name = memory_format("%s%s", hand_made_kind_name(made->kind), end);
+        if (is_left_out(made) && strcmp(made->name, name) == 0)
+            name_as(build, mutex, made->name);
+        free(name);
+    }
+}
+
 void build_log_name_recognised(struct build *build) {
     struct lower_input input = build_lower_input(build);
-    bool *decided = mutexes_decided_on(build);
-    for (size_t o = 0; o < build->sections.n_objects; o++) {
+    bool any = false;
+    for (size_t m = 0; m < build->model->n_monitors; m++)
+        any |= is_left_out(&build->model->monitors[m]);
+    for (size_t o = 0; o < build->sections.n_objects && any; o++) {
         const struct facts_monitor *proposal = build->monitors.proposal_of[o];
-        if (!decided[o] && !proposal)
+        const struct sync_object *object = &build->sections.objects[o];
+        if (object->kind != ON_MUTEX || object->class_id != (int)o)
             continue;
-        for (size_t m = 0; m < build->model->n_monitors; m++) {
-            const struct hand_made *made = &build->model->monitors[m];
-            const char *kind = hand_made_kind_name(made->kind);
-            char *plain = name_of_object(&input, (int)o, kind, NULL);
-            char *proposed = name_of_object(&input, (int)o, kind, proposal ? proposal->name : NULL);
-            if (strcmp(made->name, plain) == 0 || strcmp(made->name, proposed) == 0)
-                name_as(build, (int)o, made->name);
-            free(plain);
-            free(proposed);
-        }
+        char *plain = name_of_object(&input, (int)o, "", NULL);
+        char *proposed = name_of_object(&input, (int)o, "", proposal ? proposal->name : NULL);
+        name_left_out(build, (int)o, plain);
+        if (strcmp(plain, proposed) != 0)
+            name_left_out(build, (int)o, proposed);
+        free(plain);
+        free(proposed);
     }
-    free(decided);
 }
 
 /* ---- the graph ---- */

@@ -210,11 +210,11 @@ static void a_lock_that_is_no_bottleneck_counts_by_its_part_of_the_demand(void *
     end(&analysis);
 }
 
-/* Four threads sleep 60 times 1 ms each, no more than two at once. */
+/* Six threads sleep 60 times 1 ms each, no more than two at once. */
 static struct model *make_permits(void) {
-    struct model *model = build_model(4);
+    struct model *model = build_model(6);
     int permits = build_object(model, OBJECT_TOKENS, 2);
-    int pool = build_pool(model, 4, true);
+    int pool = build_pool(model, 6, true);
     int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
     int leave;
     int body = build_loop(model, head, constant(60), &leave);
@@ -364,9 +364,10 @@ static void costs_of_waiting_are_doubled(void **state) {
 
 /* ---- noise ---- */
 
-/* Tasks of random length, so that two runs differ by far more than the effect. */
+/* Tasks of random length: two runs differ by about as much as the effect. Each thread has a core,
+ * so that all times are in proportion to the demands. */
 static struct model *make_noisy(void) {
-    struct model *model = build_model(2);
+    struct model *model = build_model(3);
     int mutex = build_object(model, OBJECT_MUTEX, 0);
     int pool = build_pool(model, 3, true);
     int head = build_next(model, model->pools[pool].entry, constant(0), NODE_STEP, MODEL_NONE);
@@ -385,6 +386,9 @@ static void common_random_numbers_show_effects_below_the_noise(void **state) {
     struct analysis analysis;
     begin(&analysis, make_noisy, 0);
     struct effect effect = effect_of(&analysis, "pool-0", "CPU +10 %");
+    double first = analysis.sensitivity.base[0].run_ns.mean;
+    double second = analysis.sensitivity.base[1].run_ns.mean;
+    assert_true(fabs(second / first - 1) > 0.02);
     assert_close(effect.change[EFFECT_RUN].mean, 0.1, 0.01);
     assert_true(effect.change[EFFECT_RUN].half_width < 0.001);
     assert_close(effect.change[EFFECT_THROUGHPUT].mean, 1 / 1.1 - 1, 0.01);
