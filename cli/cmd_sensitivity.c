@@ -18,7 +18,7 @@
 enum { KEY_THREADS = 0xa000, KEY_CORES, KEY_BY, KEY_PRECISION };
 
 #define DEFAULT_BY        0.1
-#define DEFAULT_PRECISION 0.005
+#define DEFAULT_PRECISION 0.002
 
 struct sensitivity_options {
     struct common_options common;
@@ -33,7 +33,7 @@ static const struct argp_option options_list[] = {
     {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
     {"by", KEY_BY, "SHARE", 0, "by how much times and amounts are changed (10%)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
-     "simulate until a change of the running time is known to 0.5% of it (0.5%)", 2},
+     "simulate until a change of the running time is known to 0.2% of it (0.2%)", 2},
     {0},
 };
 
@@ -57,7 +57,7 @@ static error_t parse_sensitivity(int key, char *argument, struct argp_state *sta
         return 0;
     case KEY_PRECISION:
         options->precision =
-            simulation_option_positive("--precision", argument, UNIT_SHARE, "0.5%");
+            simulation_option_positive("--precision", argument, UNIT_SHARE, "0.2%");
         return 0;
     case ARGP_KEY_ARG:
         usage_error("sensitivity takes no argument '%s': the model knows its program", argument);
