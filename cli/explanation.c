@@ -140,23 +140,32 @@ static void print_monitor(const struct model *model, const struct hand_made *mon
 
 /* ---- decisions and notes ---- */
 
-/* What was decided on any of these names, in the order of the passes. */
+/* Under another subject than the one that is explained, that is told first. */
+static void print_decision(const struct decision *decision, const char *name,
+                           const char **subject) {
+    bool is_own = strcmp(decision->subject, name) == 0;
+    if (!is_own && strcmp(decision->subject, *subject) != 0)
+        printf("  on %s\n", decision->subject);
+    *subject = decision->subject;
+    printf("  %s%s: %s: %s\n", is_own ? "" : "  ", decision->pass, decision->verdict,
+           decision->evidence);
+}
+
+/* What was decided on any of these names, in the order of the passes; the first is explained. */
 static void print_decisions(const struct decision_log *decisions, const char *const *names,
                             size_t n) {
     bool *on = memory_alloc(decisions->count + 1, sizeof *on);
     for (size_t i = 0; i < n; i++)
         decision_log_mark(decisions, names[i], on);
-    bool any = false;
+    const char *subject = NULL;
     for (size_t i = 0; i < decisions->count; i++) {
-        const struct decision *decision = &decisions->items[i];
         if (!on[i])
             continue;
-        if (!any)
+        if (!subject)
             printf("decided\n");
-        any = true;
-        bool is_told = strcmp(decision->subject, names[0]) == 0;
-        printf("  %s: %s: %s%s%s%s\n", decision->pass, decision->verdict, decision->evidence,
-               is_told ? "" : " (", is_told ? "" : decision->subject, is_told ? "" : ")");
+        if (!subject)
+            subject = names[0];
+        print_decision(&decisions->items[i], names[0], &subject);
     }
     free(on);
 }

@@ -40,20 +40,23 @@ size_t nearest_distance(const char *wanted, const char *name) {
 
 struct candidate {
     const char *name;
-    size_t distance, index;
+    size_t distance, length, index;
 };
 
 static int compare_candidates(const void *left, const void *right) {
     const struct candidate *a = left, *b = right;
     if (a->distance != b->distance)
         return a->distance < b->distance ? -1 : 1;
+    if (a->length != b->length) /* of two that have it as a part, the one that has less besides */
+        return a->length < b->length ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
 char *nearest_list(const char *wanted, const char *const *names, size_t n) {
     struct candidate *candidates = memory_alloc(n + 1, sizeof *candidates);
     for (size_t i = 0; i < n; i++)
-        candidates[i] = (struct candidate){names[i], nearest_distance(wanted, names[i]), i};
+        candidates[i] =
+            (struct candidate){names[i], nearest_distance(wanted, names[i]), strlen(names[i]), i};
     qsort(candidates, n, sizeof *candidates, compare_candidates);
     char *list = memory_strdup("");
     size_t shown = 0;

@@ -40,8 +40,8 @@ done
 explains_hand_made() {
     explain tokens_free_list "token pool struct buffer_pool, buffers_init (tokens_free_list.c:25)" &&
         has "is a        token pool of 4" "operations  acquire buffer_get; release buffer_put" "decided" \
-            "  monitor_search: tokens: a counter from 4 explains 330 of 330 decisions" \
-            "(mutex 0x" "  lower: tokens: replayed: 330 evaluations" "  recognised_objects: token pool: modelled exact"
+            "  on mutex 0x" \
+            "    monitor_search: tokens: a counter from 4 explains 330 of 330 decisions" "    lower: tokens: replayed: 330 evaluations" "  recognised_objects: token pool: modelled exact"
 }
 check "a hand-made object is explained with what each pass decided on its mutex and its parts" explains_hand_made
 explains_part() {

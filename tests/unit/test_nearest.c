@@ -32,7 +32,9 @@ static void the_nearest_come_first_and_the_rest_is_counted(void **state) {
     const char *const names[] = {"main", "reader", "writer", "worker", "a", "b", "c"};
     assert_list("workr", names, 4, "'worker', 'writer', 'reader', 'main'");
     assert_list("main", names, 1, "'main'");
-    assert_list("workr", names, 7, "'worker', 'writer', 'reader', 'main', 'a' and 2 others");
+    const char *const alike[] = {"queue of writer", "writer", "writer#2"};
+    assert_list("wrtier", alike, 3, "'writer', 'writer#2', 'queue of writer'");
+    assert_list("workr", names, 7, "'worker', 'writer', 'reader', 'a', 'b' and 2 others");
 }
 
 int main(void) {
