@@ -33,7 +33,7 @@ refuses() {
 
 # ---- build-model --explain ----
 
-for name in event_gate countdown galaxy-few tokens_free_list; do
+for name in event_gate countdown tokens_free_list rwlock_writer_first; do
     recording "$name"
 done
 
@@ -50,6 +50,13 @@ explains_part() {
             "  monitor_search: tokens: a counter from 4" && ! has "operations  " >/dev/null
 }
 check "an object by its own name, with what was decided on the mutex that it came of" explains_part
+explains_contradictions() {
+    explain rwlock_writer_first StartRead && has "is a        rwlock" \
+        "    monitor_search: queue: a counter from 0 explains 531 of 532 decisions, 37 of them waits" \
+        "    monitor_search: contradicted: at 1.810368 s thread 2 (Session) waited, and need not have in StartRead (rwlock_writer_first.c:24)" \
+        "    statements: statements: the source's statements explain 1732 of 1732 decisions"
+}
+check "candidates are told with how much they explain, and what contradicts them with its time, thread and place" explains_contradictions
 explains_by_function() { explain tokens_free_list buffer_get && has "token pool struct buffer_pool"; }
 check "a function of a hand-made object will do" explains_by_function
 explains_pool() {

@@ -38,20 +38,26 @@ struct analysis {
 };
 
 /* With so many threads in the first pool, 0: its own. */
-static void begin(struct analysis *analysis, model_maker maker, int threads) {
+static void begin_with(struct analysis *analysis, model_maker maker, int threads,
+                       struct sim_config config) {
     *analysis = (struct analysis){.maker = maker};
     analysis->model = make(&analysis->maker, NULL);
     for (size_t p = 0; p < analysis->model->n_pools; p++)
         analysis->pool_threads[p] = analysis->model->pools[p].profiled_threads;
     if (threads)
         analysis->pool_threads[0] = threads;
-    struct sim_config config = {.pool_threads = analysis->pool_threads, .seed = 1};
+    config.pool_threads = analysis->pool_threads;
+    config.seed = 1;
     struct sim_result base = simulate(analysis->model, config);
     analysis->variations = variations_of(analysis->model, analysis->pool_threads, &base, 0.1);
     analysis->sensitivity =
         (struct sensitivity){.load = make, .context = &analysis->maker, .config = config};
     analysis->sensitivity.config.precision = 0.002;
     sim_result_free(&base);
+}
+
+static void begin(struct analysis *analysis, model_maker maker, int threads) {
+    begin_with(analysis, maker, threads, (struct sim_config){0});
 }
 
 static void end(struct analysis *analysis) {
@@ -72,7 +78,7 @@ static const struct variation *find(const struct analysis *analysis, const char 
 
 static struct effect effect_of(struct analysis *analysis, const char *subject, const char *change) {
     const struct variation *variation = find(analysis, subject, change);
-    struct effect effect;
+    struct effect effect = {0};
     struct error error = {0};
     if (!variation)
         fail_msg("no variation '%s' of '%s'", change, subject);
@@ -254,6 +260,39 @@ static void a_standstill_is_no_effect_but_a_reason(void **state) {
     assert_non_null(strstr(effect.no_figures, "waits for nothing"));
     assert_true(isnan(effect.change[EFFECT_RUN].mean));
     effect_free(&effect);
+    end(&analysis);
+}
+
+/* Tasks arrive every 2 ms on average, and take 1 ms of one thread. */
+static struct model *make_open(void) {
+    struct model *model = build_model(1);
+    int queue = build_object(model, OBJECT_QUEUE, 0);
+    model->objects[queue].interarrival_ns = exponential(2 * MS);
+    int pool = build_pool(model, 1, true);
+    int get = build_next(model, model->pools[pool].entry, constant(0), NODE_GET, queue);
+    int done = build_next(model, get, exponential(1 * MS), NODE_TASK_END, MODEL_NONE);
+    build_edge(model, done, get);
+    return model;
+}
+
+/* M/M/1: a response takes s / (1 - s / a) on average. 40 s are some 20,000 tasks. */
+static void arrivals_change_throughput_and_response(void **state) {
+    (void)state;
+    struct analysis analysis;
+    struct sim_config open = {.horizon_ns = 20000 * MS, .warmup_ns = 1000 * MS};
+    begin_with(&analysis, make_open, 0, open);
+    const double response = 2 * MS, faster = 1 / (1 - 1.1 / 2) * MS, longer = 1.1 / (1 - 0.55) * MS;
+    for (int given = 0; given < 2; given++) {
+        analysis.sensitivity.config.arrival_rate_hz = given ? 500 : 0;
+        sensitivity_free(&analysis.sensitivity);
+        struct effect arrivals = effect_of(&analysis, "queue-0", "arrivals +10 %");
+        assert_true(fabs(arrivals.change[EFFECT_THROUGHPUT].mean - 0.1) < 0.01);
+        assert_true(fabs(arrivals.change[EFFECT_RESPONSE].mean - (faster / response - 1)) < 0.03);
+        assert_false(effect_is_seen(arrivals.change[EFFECT_RUN]));
+    }
+    struct effect demand = effect_of(&analysis, "pool-0", "CPU +10 %");
+    assert_true(fabs(demand.change[EFFECT_THROUGHPUT].mean) < 0.01);
+    assert_true(fabs(demand.change[EFFECT_RESPONSE].mean - (longer / response - 1)) < 0.03);
     end(&analysis);
 }
 
@@ -458,6 +497,7 @@ int main(void) {
         cmocka_unit_test(a_lock_that_is_no_bottleneck_counts_by_its_part_of_the_demand),
         cmocka_unit_test(permits_change_it_by_how_many_can_have_one),
         cmocka_unit_test(a_standstill_is_no_effect_but_a_reason),
+        cmocka_unit_test(arrivals_change_throughput_and_response),
         cmocka_unit_test(other_rules_show_where_the_threads_are_not_the_recorded_ones),
         cmocka_unit_test(a_rule_that_is_certain_is_left_alone),
         cmocka_unit_test(what_is_only_alike_is_left_out),
