@@ -110,6 +110,24 @@ static struct model *make_walker(void) {
     return model;
 }
 
+/* Values out of a recording: 1, 2 and 6 ms. */
+static struct model *make_recorded(void) {
+    struct model *model = build_model(3);
+    int pool = build_pool(model, 3, true);
+    double values[] = {1 * MS, 2 * MS, 6 * MS};
+    build_next(model, model->pools[pool].entry, dist_from_values(values, 3, 3), NODE_END,
+               MODEL_NONE);
+    return model;
+}
+
+static void all_recorded_values_are_changed(void **state) {
+    (void)state;
+    struct analysis analysis;
+    begin(&analysis, make_recorded, 0);
+    assert_effect(&analysis, "pool-0", "CPU +10 %", 0.1);
+    end(&analysis);
+}
+
 /* 3 ms of computing and 1 ms of sleep. */
 static void computing_and_sleeping_count_by_their_parts_of_the_run(void **state) {
     (void)state;
@@ -491,6 +509,7 @@ static void places_are_read_off_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(computing_and_sleeping_count_by_their_parts_of_the_run),
+        cmocka_unit_test(all_recorded_values_are_changed),
         cmocka_unit_test(a_disk_counts_apart_from_other_devices),
         cmocka_unit_test(what_is_not_on_the_longest_way_has_no_effect),
         cmocka_unit_test(the_time_that_the_bottleneck_is_held_is_all_of_the_effect),
