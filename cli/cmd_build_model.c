@@ -57,8 +57,10 @@ static const struct argp_option options_list[] = {
      "tell nodes apart by what came before them only up to so many (100)", 1},
     {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
      "drop code fragments below this share of the run (0.05%)", 1},
-    {"explain", KEY_EXPLAIN, "OBJECT", 0,
-     "say what the hand-made object is and how persik knows; a part of its name will do", 1},
+    {"explain", KEY_EXPLAIN, "NAME", 0,
+     "say what the object or the pool is, how persik knows, and which pass decided what on it; a "
+     "part of its name, or a function of a hand-made object, will do",
+     1},
     {"blktrace", KEY_BLKTRACE, "NAME", 0,
      "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
      "recording",
@@ -141,6 +143,7 @@ static const struct argp build_argp = {
         "  persik build-model\n"
         "  persik build-model -i run1 --max-nodes 50\n"
         "  persik build-model --explain queue\n"
+        "  persik build-model --explain worker_run\n"
         "  persik build-model --blktrace sda\n"
         "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
         "  persik build-model --without worker_mailboxes\n",
@@ -441,7 +444,8 @@ static void tell(const struct build_options *options, const struct model *model)
 
 /* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int check_and_save(const struct build_options *options, const struct recording *recording,
-                          struct model *model, struct error *error) {
+                          const struct decision_log *decisions, struct model *model,
+                          struct error *error) {
     int status = check_itself(model, recording->trace, error);
     bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->reload_costs);
@@ -452,7 +456,7 @@ static int check_and_save(const struct build_options *options, const struct reco
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
         status = -1;
     if (status >= 0 && options->explain) {
-        status = explanation_print(model, options->explain, error);
+        status = explanation_print(model, decisions, options->explain, error);
     } else if (status >= 0) {
         status = 0;
         tell(options, model);
@@ -477,7 +481,7 @@ static int build(const struct build_options *options, const struct recording *re
     }
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
-    int status = model ? check_and_save(options, recording, model, error) : -1;
+    int status = model ? check_and_save(options, recording, &decisions, model, error) : -1;
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);

@@ -22,6 +22,12 @@ void build_log_statements(const char *pass, const struct build *build);
 /* The model's objects, with the evidence for each. */
 void build_log_objects(const char *pass, const struct build *build);
 
+/* From here on what was decided on mutexes, and on objects that filters made, is known to be on the
+ * objects of the model that came of them; ... */
+void build_log_name_objects(struct build *build);
+/* ... and on what people call them. */
+void build_log_name_recognised(struct build *build);
+
 /* How large the graph is, to tell what a pass that works on all of it changed. */
 struct graph_counts {
     size_t nodes, edges, left_to_last; /* edges that only the last thread of a round takes */

@@ -36,6 +36,10 @@ void event_counts_free(struct event_counts *counts) {
     map_free(&counts->made_up);
 }
 
+char *event_counts_object_name(uint64_t address) {
+    return memory_format("object %#llx", (unsigned long long)address);
+}
+
 /* "-20 pthread_cond_wait, +20 sem_wait"; of no API: "in place". The caller frees. */
 static char *changes(const struct event_counts *before, const struct event_counts *after) {
     char *text = memory_strdup("");
@@ -69,26 +73,36 @@ static void log_threads(const char *pass, const struct trace *trace,
         }
 }
 
-/* One decision for each place that objects of the pass are first used at. */
+/* Of objects that the pass brought in, one decision for each place that they are first used at,
+ * which is known by their addresses, too. */
+static void log_object(const char *pass, const struct trace *trace,
+                       const struct trace_record *record, int calls, bool is_told) {
+    bool has_place = record->context != TRACE_NO_CONTEXT;
+    char *place = has_place ? source_place(trace, record->context)
+                            : memory_strdup("a place that is not known");
+    char *address = event_counts_object_name(record->object);
+    if (!is_told)
+        decision(pass, place, "shown as", "%s, %d calls on %s", api_catalog[record->api].name,
+                 calls, address);
+    if (has_place)
+        decision_alias(place, address);
+    free(address);
+    free(place);
+}
+
 static void log_objects(const char *pass, const struct trace *trace,
                         const struct event_counts *before, const struct event_counts *after) {
     struct map told = MAP_EMPTY;
     for (size_t t = 0; t < trace->n_threads; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
             const struct trace_record *record = &trace->threads[t].records[r];
-            if (!map_get(&after->made_up, record->object, 0) ||
-                map_get(&before->made_up, record->object, 0) || map_get(&told, record->object, 0) ||
-                map_get(&told, record->context, 0))
+            int calls = map_get(&after->made_up, record->object, 0);
+            if (!calls || map_get(&before->made_up, record->object, 0) ||
+                map_get(&told, record->object, 0))
                 continue;
+            log_object(pass, trace, record, calls, map_get(&told, record->context, 0));
             map_put(&told, record->object, 1);
             map_put(&told, record->context, 1);
-            char *place = record->context == TRACE_NO_CONTEXT
-                              ? memory_strdup("a place that is not known")
-                              : source_place(trace, record->context);
-            decision(pass, place, "shown as", "%s, %d calls on object %#llx",
-                     api_catalog[record->api].name, map_get(&after->made_up, record->object, 0),
-                     (unsigned long long)record->object);
-            free(place);
         }
     map_free(&told);
 }

@@ -20,6 +20,9 @@ struct event_counts {
     size_t n_edits;                     /* ... after so many edits of the view */
 };
 
+/* By which the decision log knows an object of the trace. The caller frees. */
+char *event_counts_object_name(uint64_t address);
+
 /* Of a trace that `view` shows, or that was made of what it shows. */
 struct event_counts event_counts_of(const struct trace *trace, const struct view *view);
 void event_counts_free(struct event_counts *counts);

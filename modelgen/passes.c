@@ -231,6 +231,7 @@ static void run_lower(struct build *build) {
     struct lower_input input = build_lower_input(build);
     build->streams = lower_make(&input, build->model);
     build_log_objects("lower", build);
+    build_log_name_objects(build);
 }
 
 static void run_graph(struct build *build) {
@@ -263,6 +264,7 @@ static void run_recognised_objects(struct build *build) {
     struct lower_input input = build_lower_input(build);
     recognised_objects_write(&input, build->model);
     build_log_recognised("recognised_objects", build);
+    build_log_name_recognised(build);
 }
 
 static void run_spinning(struct build *build) {

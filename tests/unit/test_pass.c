@@ -171,6 +171,8 @@ static void decisions_are_kept_in_their_order_as_json(void **state) {
     struct decision_log kept = {0};
     struct decision_log *before = decision_log_use(&kept);
     decision("pipes", "pipe 3", "queue", "%d items", 7);
+    decision_alias("pipe 3", "queue of lines");
+    decision_alias("pipe 3", "queue of lines");
     decision("pipes", "pipe \"\xff\n", "rejected", "half a line");
     assert_ptr_equal(decision_log_use(before), &kept);
     decision("pipes", "pipe 5", "queue", "nobody asks");
@@ -190,9 +192,35 @@ static void decisions_are_kept_in_their_order_as_json(void **state) {
     assert_string_equal(text_of(decisions, 0, "verdict"), "queue");
     assert_string_equal(text_of(decisions, 0, "evidence"), "7 items");
     assert_string_equal(text_of(decisions, 1, "subject"), "pipe \"??");
+    const json_t *aliases = json_object_get(json_array_get(decisions, 0), "aliases");
+    assert_int_equal(json_array_size(aliases), 1);
+    assert_string_equal(json_string_value(json_array_get(aliases, 0)), "queue of lines");
+    assert_null(json_object_get(json_array_get(decisions, 1), "aliases"));
     json_decref(json);
     unlink(path);
     rmdir(folder);
+}
+
+static void what_is_decided_on_a_subject_is_found_by_its_other_names(void **state) {
+    (void)state;
+    struct decision_log kept = {0};
+    struct decision_log *before = decision_log_use(&kept);
+    decision("pipes", "main (m.c:3)", "shown as", "put");
+    decision_alias("main (m.c:3)", "object 0xf0");
+    decision("monitor_search", "mutex 0x1", "queue", "a counter");
+    decision("monitor_search", "mutex 0x2", "queue", "a counter");
+    decision_alias("mutex 0x1", "queue of jobs");
+    decision_alias("object 0xf0", "queue of jobs");
+    decision_alias("queue of jobs", "mutex 0x1"); /* a circle */
+    decision("lower", "queue of jobs", "queue", "replayed");
+    decision_log_use(before);
+    decision_alias("mutex 0x2", "queue of jobs"); /* without a log */
+    bool on[4] = {false};
+    decision_log_mark(&kept, "queue of jobs", on);
+    assert_true(on[0] && on[1] && !on[2] && on[3]);
+    decision_log_mark(&kept, "mutex 0x2", on);
+    assert_true(on[2]);
+    decision_log_free(&kept);
 }
 
 static void a_log_that_cannot_be_written_says_where(void **state) {
@@ -214,6 +242,7 @@ int main(void) {
         cmocka_unit_test(an_optional_pass_is_never_the_first_to_write_a_form),
         cmocka_unit_test(the_passes_of_modelgen_are_in_order),
         cmocka_unit_test(decisions_are_kept_in_their_order_as_json),
+        cmocka_unit_test(what_is_decided_on_a_subject_is_found_by_its_other_names),
         cmocka_unit_test(a_log_that_cannot_be_written_says_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
