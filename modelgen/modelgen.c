@@ -9,6 +9,8 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/symbol_names.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
@@ -159,6 +161,10 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
 
 static const struct modelgen_options usual = {0};
 
+void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample) {
+    symbol_names_of_lambdas(facts, trace, sample);
+}
+
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
@@ -209,6 +215,12 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
     notes_add(model, "the recorded run cannot be simulated: %s", reason);
+}
+
+struct modelgen_measured modelgen_measured(const struct trace *trace) {
+    return (struct modelgen_measured){
+        .run_ns = probe_overhead_run_ns(trace),
+        .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

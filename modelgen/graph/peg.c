@@ -4,16 +4,16 @@
 
 #include "base/memory.h"
 #include "modelgen/graph/branch_sequences.h"
+#include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/intraclass_correlation.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/natural_loops.h"
 #include "modelgen/graph/peg_builder.h"
+#include "modelgen/graph/positional_cost.h"
 #include "modelgen/graph/self_scheduled_work.h"
 #include "modelgen/graph/single_sections.h"
 #include "modelgen/graph/state_splitting.h"
 #include "modelgen/graph/work_shares.h"
-#include "modelgen/scaling/edge_scaling.h"
-#include "modelgen/scaling/positional_cost.h"
 #include "modelgen/sync/statements.h"
 
 /* Values kept of a measured distribution. */

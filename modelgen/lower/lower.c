@@ -14,7 +14,6 @@
 #include "modelgen/lower/lower_timed_calls.h"
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/self_scheduled_loops.h"
-#include "modelgen/report/waiting_shares.h"
 
 /* A call that puts or takes what ends a thread: true. The first such put closes, and who takes one
  * finds that there is no more. */
@@ -198,7 +197,8 @@ static void note_answers(const struct lower_input *input, const struct stream *s
     free(last);
 }
 
-struct stream_result lower_make(const struct lower_input *input, struct model *model) {
+struct stream_result lower_make(const struct lower_input *input, struct model *model,
+                                struct lowered_objects *objects) {
     size_t n_loops = input->facts ? input->facts->n_loops : 0;
     size_t n_pools = input->pools->n_pools;
     struct stream_result result = {
@@ -217,7 +217,12 @@ struct stream_result lower_make(const struct lower_input *input, struct model *m
         note_answers(input, &result.streams[t], result.loop_has_answer);
     }
     job_classes_find(input, model, result.streams);
-    waiting_shares_write(input, writer.object_of, writer.is_flag, model);
+    *objects = (struct lowered_objects){writer.object_of, writer.is_flag};
     lower_setup_free(&writer);
     return result;
+}
+
+void lowered_objects_free(struct lowered_objects *objects) {
+    free(objects->object_of);
+    free(objects->is_flag);
 }

@@ -83,10 +83,8 @@ void lower_setup_free(struct writer *writer) {
     for (size_t t = 0; t < writer->in->trace->n_threads; t++)
         free(writer->section_of_unlock[t]);
     free(writer->section_of_unlock);
-    free(writer->object_of);
     free(writer->is_shared);
     free(writer->is_multiplied);
-    free(writer->is_flag);
     free(writer->is_instance);
     free(writer->is_met_at);
     free(writer->works.items);

@@ -129,17 +129,6 @@ static void repartition(struct model *model, int pool, enum partition rule) {
     partition_rule_change(model, pool, rule, &ignored);
 }
 
-void partition_rule_note(struct partition_rule_evidence *evidence,
-                         const struct iteration_partition_fit *fit) {
-    if (fit->total <= 0)
-        return;
-    evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
-    evidence->equal |= fit->rest != REST_NONE && !fit->uneven;
-    evidence->uneven |= fit->rest == REST_NONE;
-    if (fit->total > evidence->total)
-        evidence->total = fit->total;
-}
-
 struct contents {
     bool supply, share, part; /* part: only a part of some computation is a share */
 };
@@ -386,7 +375,7 @@ static void decide_batches(const struct facts_loop *loop, struct model *model, i
 /* `without`: what of the source is missing. */
 static void decide_from_trace(const struct trace *trace, const struct thread_states *timelines,
                               const struct thread_pool *from,
-                              const struct partition_rule_evidence *evidence, const char *without,
+                              const struct partition_evidence *evidence, const char *without,
                               struct model *model, int p) {
     struct pool *pool = &model->pools[p];
     repartition(model, p, PARTITION_FIXED);
@@ -419,7 +408,7 @@ static void decide_from_trace(const struct trace *trace, const struct thread_sta
 
 static void decide(const struct trace *trace, const struct facts *facts,
                    const struct thread_states *timelines, const struct thread_pool *from,
-                   const struct partition_rule_evidence *evidence, struct model *model, int p) {
+                   const struct partition_evidence *evidence, struct model *model, int p) {
     struct pool *pool = &model->pools[p];
     if (!pool->scales) {
         const char *none = rule_texts[PARTITION_NONE];
@@ -490,7 +479,7 @@ static void decide(const struct trace *trace, const struct facts *facts,
 
 void partition_rule_decide(const struct trace *trace, const struct facts *facts,
                            const struct thread_pools *pools, const struct thread_states *timelines,
-                           const struct partition_rule_evidence *evidence, struct model *model) {
+                           const struct partition_evidence *evidence, struct model *model) {
     for (size_t p = 0; p < model->n_pools; p++)
         decide(trace, facts, timelines, &pools->pools[p], &evidence[p], model, (int)p);
 }

@@ -1,4 +1,4 @@
-#include "modelgen/scaling/iteration_partition.h"
+#include "modelgen/graph/iteration_partition.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,4 +117,15 @@ struct iteration_partition_fit iteration_partition_fit(const struct loop_passes 
     }
     free(rounds);
     return result;
+}
+
+void iteration_partition_note(struct partition_evidence *evidence,
+                              const struct iteration_partition_fit *fit) {
+    if (fit->total <= 0)
+        return;
+    evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
+    evidence->equal |= fit->rest != REST_NONE && !fit->uneven;
+    evidence->uneven |= fit->rest == REST_NONE;
+    if (fit->total > evidence->total)
+        evidence->total = fit->total;
 }
