@@ -29,7 +29,7 @@ static bool write_poison_pill(struct writer *writer, size_t index,
     struct step *step =
         writer_add_step(writer, poison_pill == POISON_PILL_TAKEN ? taking : NODE_CLOSE, index,
                         record->start_ns, end);
-    step->object =
+    step->use.object =
         tokens ? objects_semaphore(writer, sync_object) : objects_items(writer, sync_object);
     if (poison_pill == POISON_PILL_TAKEN) {
         step->outcome = OUTCOME_NO;
@@ -64,7 +64,7 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         break;
     case OP_BARRIER: {
         int barrier = objects_barrier(writer, object);
-        writer_add_step(writer, NODE_BARRIER, index, record->start_ns, end)->object = barrier;
+        writer_add_step(writer, NODE_BARRIER, index, record->start_ns, end)->use.object = barrier;
         break;
     }
     case OP_ACQUIRE:
@@ -81,8 +81,8 @@ static void write_record(struct writer *writer, size_t index, const struct trace
         if (record->value > 0) {
             int share = objects_share(writer, record);
             struct step *step = writer_add_step(writer, NODE_RELEASE, index, record->start_ns, end);
-            step->object = share;
-            step->count = record->value;
+            step->use.object = share;
+            step->use.amount.count = record->value;
         }
         break;
     case OP_FIRST_TAKE:

@@ -16,8 +16,8 @@ static void write_command(struct writer *writer, size_t index, const struct trac
     int object = sections_object(writer->in->sections, &completion);
     struct step *step =
         writer_add_step(writer, NODE_RELEASE, index, record->start_ns, record->start_ns);
-    step->object = objects_semaphore(writer, object);
-    step->count = done;
+    step->use.object = objects_semaphore(writer, object);
+    step->use.amount.count = done;
 }
 
 /* Who has waited until all is done leaves it as it was. */
@@ -27,8 +27,8 @@ static void write_completion(struct writer *writer, size_t index, const struct t
         return;
     uint64_t end = trace_end_ns(record);
     int object = objects_semaphore(writer, completion);
-    writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = object;
-    writer_add_step(writer, NODE_RELEASE, index, end, end)->object = object;
+    writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->use.object = object;
+    writer_add_step(writer, NODE_RELEASE, index, end, end)->use.object = object;
 }
 
 /* True: the record was one of a creator that waits for what it gave, or of a worker that has done
@@ -68,10 +68,10 @@ static void write_items(struct writer *writer, size_t index, const struct trace_
     bool waits = op == OP_PUT || op == OP_GET || poll != NULL;
     struct step *step = writer_add_step(writer, takes ? NODE_GET : NODE_PUT, index,
                                         poll ? poll->start_ns : record->start_ns, end);
-    step->object = object;
-    step->timeout_ns = waits ? -1 : 0;
+    step->use.object = object;
+    step->use.timeout_ns = waits ? -1 : 0;
     if (op == OP_GET && api_catalog[record->api].timeout_argument >= 0)
-        step->timeout_ns = record->value * 1e3;
+        step->use.timeout_ns = record->value * 1e3;
     step->outcome = failed ? OUTCOME_NO : OUTCOME_YES;
     if (takes)
         writer_mark_task(writer, index, end, step);
@@ -83,10 +83,10 @@ static void write_event(struct writer *writer, size_t index, const struct trace_
     int event = objects_event(writer, sync_object);
     uint64_t end = trace_end_ns(record);
     if (trace_op(record) == OP_WAIT)
-        writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->object = event;
+        writer_add_step(writer, NODE_ACQUIRE, index, record->start_ns, end)->use.object = event;
     else
         end = record->start_ns;
-    writer_add_step(writer, NODE_RELEASE, index, end, end)->object = event;
+    writer_add_step(writer, NODE_RELEASE, index, end, end)->use.object = event;
 }
 
 /* True: the record was of a kind that only functions of the program's own have. */
@@ -116,7 +116,7 @@ void lower_named_calls_known_close(struct writer *writer, size_t index,
         int closed = (int)writer->polling.closed.items[i];
         const struct polling_queue *queue = &writer->polling.queues[closed];
         if (queue->closer_thread == (int)writer->thread && queue->closer_record == index)
-            writer_add_step(writer, NODE_CLOSE, index, end, end)->object =
+            writer_add_step(writer, NODE_CLOSE, index, end, end)->use.object =
                 objects_items(writer, closed);
     }
 }

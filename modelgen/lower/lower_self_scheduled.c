@@ -5,8 +5,8 @@
 static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns,
                                   const struct self_scheduled_loop *work, bool succeeds) {
     struct step *step = writer_add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
-    step->object = work->object;
-    step->timeout_ns = 0;
+    step->use.object = work->object;
+    step->use.timeout_ns = 0;
     step->outcome = succeeds ? OUTCOME_YES : OUTCOME_NO;
     writer_mark_task(writer, record, time_ns, step);
 }

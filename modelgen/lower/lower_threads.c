@@ -95,7 +95,7 @@ void lower_threads_write(struct writer *writer, size_t index, const struct trace
             writer->creation[pool] = writer->list.count - 1;
     } else if (kind == NODE_CREATE && number == 1) {
         move_before_loop(writer, writer->creation[pool]);
-    } else if (kind == NODE_JOIN && last && last->kind == kind && last->target_pool == pool) {
+    } else if (kind == NODE_JOIN && last && last->kind == kind && step_target_pool(last) == pool) {
         last->end_ns = end;
     }
 }

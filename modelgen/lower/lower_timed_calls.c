@@ -72,13 +72,13 @@ static void write_io(struct writer *writer, size_t index, const struct trace_rec
         disk_service_requests(writer->in->disks, writer->thread, record->start_ns, end, &device);
     int known = map_get(&writer->device_of_site, site_of(record), -1);
     struct step *step = writer_add_step(writer, NODE_IO, index, record->start_ns, end);
-    step->cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
+    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
     if (known < 0) {
-        step->wait_ns = writer_blocked_inside(writer, record);
+        step->time.wait_ns = writer_blocked_inside(writer, record);
         return;
     }
-    step->object = objects_disk(writer, operations ? device : (uint32_t)known);
-    step->operations = (double)operations;
+    step->time.disk = objects_disk(writer, operations ? device : (uint32_t)known);
+    step->time.operations = (double)operations;
 }
 
 void lower_timed_calls_write(struct writer *writer, size_t index,
@@ -93,6 +93,6 @@ void lower_timed_calls_write(struct writer *writer, size_t index,
     }
     uint64_t end = trace_end_ns(record);
     struct step *step = writer_add_step(writer, NODE_SLEEP, index, record->start_ns, end);
-    step->wait_ns = writer_blocked_inside(writer, record);
-    step->cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
+    step->time.wait_ns = writer_blocked_inside(writer, record);
+    step->time.cpu_ns = writer_cpu_inside(writer, record->start_ns, end);
 }
