@@ -38,14 +38,58 @@ static bool write_poison_pill(struct writer *writer, size_t index,
     return true;
 }
 
-static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
-    const struct api_info *info = &api_catalog[record->api];
-    int object = sections_object(writer->in->sections, record);
-    uint64_t end = trace_end_ns(record);
-    if (write_poison_pill(writer, index, record, object) ||
-        lower_named_calls_write(writer, index, record, object))
+/* Calls that become one step on one object, whatever the thread is in. */
+struct plain_call {
+    int (*object_of)(struct writer *writer, int sync_object);
+    enum node_kind kind;
+    bool tries;
+};
+
+static const struct plain_call plain_calls[] = {
+    [OP_BARRIER] = {objects_barrier, NODE_BARRIER, false},
+    [OP_ACQUIRE] = {objects_semaphore, NODE_ACQUIRE, false},
+    [OP_TIMEDACQUIRE] = {objects_semaphore, NODE_ACQUIRE, false},
+    [OP_TRYACQUIRE] = {objects_semaphore, NODE_ACQUIRE, true},
+    [OP_RELEASE] = {objects_semaphore, NODE_RELEASE, false},
+    [OP_RDLOCK] = {objects_lock, NODE_RDLOCK, false},
+    [OP_TIMEDRDLOCK] = {objects_lock, NODE_RDLOCK, false},
+    [OP_TRYRDLOCK] = {objects_lock, NODE_RDLOCK, true},
+    [OP_WRLOCK] = {objects_lock, NODE_WRLOCK, false},
+    [OP_TIMEDWRLOCK] = {objects_lock, NODE_WRLOCK, false},
+    [OP_TRYWRLOCK] = {objects_lock, NODE_WRLOCK, true},
+    [OP_RWUNLOCK] = {objects_lock, NODE_RWUNLOCK, false},
+};
+
+/* True: the record was such a call. */
+static bool write_plain_call(struct writer *writer, size_t index, const struct trace_record *record,
+                             int sync_object) {
+    enum api_op op = trace_op(record);
+    if (op >= sizeof plain_calls / sizeof *plain_calls || !plain_calls[op].object_of)
+        return false;
+    const struct plain_call *call = &plain_calls[op];
+    writer_add_call(writer, index, record, call->object_of(writer, sync_object), call->kind,
+                    call->tries);
+    return true;
+}
+
+/* A team is given what its threads share out among them. */
+static void write_fork(struct writer *writer, size_t index, const struct trace_record *record) {
+    if (record->value <= 0)
         return;
-    switch (info->op) {
+    int share = objects_share(writer, record);
+    struct step *step =
+        writer_add_step(writer, NODE_RELEASE, index, record->start_ns, trace_end_ns(record));
+    step->use.object = share;
+    step->use.amount.count = record->value;
+}
+
+static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    int object = sections_object(writer->in->sections, record);
+    if (write_poison_pill(writer, index, record, object) ||
+        lower_named_calls_write(writer, index, record, object) ||
+        write_plain_call(writer, index, record, object))
+        return;
+    switch (trace_op(record)) {
     case OP_LOCK:
     case OP_TRYLOCK:
     case OP_TIMEDLOCK:
@@ -62,47 +106,12 @@ static void write_record(struct writer *writer, size_t index, const struct trace
     case OP_BROADCAST:
         lower_locks_signal(writer, index, record, object);
         break;
-    case OP_BARRIER: {
-        int barrier = objects_barrier(writer, object);
-        writer_add_step(writer, NODE_BARRIER, index, record->start_ns, end)->use.object = barrier;
-        break;
-    }
-    case OP_ACQUIRE:
-    case OP_TRYACQUIRE:
-    case OP_TIMEDACQUIRE:
-        writer_add_call(writer, index, record, objects_semaphore(writer, object), NODE_ACQUIRE,
-                        info->op == OP_TRYACQUIRE);
-        break;
-    case OP_RELEASE:
-        writer_add_call(writer, index, record, objects_semaphore(writer, object), NODE_RELEASE,
-                        false);
-        break;
     case OP_FORK:
-        if (record->value > 0) {
-            int share = objects_share(writer, record);
-            struct step *step = writer_add_step(writer, NODE_RELEASE, index, record->start_ns, end);
-            step->use.object = share;
-            step->use.amount.count = record->value;
-        }
+        write_fork(writer, index, record);
         break;
     case OP_FIRST_TAKE:
     case OP_TAKE:
         writer_add_call(writer, index, record, objects_share(writer, record), NODE_ACQUIRE, true);
-        break;
-    case OP_RDLOCK:
-    case OP_TRYRDLOCK:
-    case OP_TIMEDRDLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_RDLOCK,
-                        info->op == OP_TRYRDLOCK);
-        break;
-    case OP_WRLOCK:
-    case OP_TRYWRLOCK:
-    case OP_TIMEDWRLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_WRLOCK,
-                        info->op == OP_TRYWRLOCK);
-        break;
-    case OP_RWUNLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_RWUNLOCK, false);
         break;
     case OP_CREATE:
         lower_threads_write(writer, index, record, NODE_CREATE);
