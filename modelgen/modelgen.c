@@ -80,14 +80,14 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     struct build build = begin(input, doubts);
     FILE *dump = open_memstream(&built->dump, &built->dump_bytes);
     struct decision_log *outer = decision_log_use(&built->decisions);
-    bool is_whole = pass_run(&passes, &input->options->passes, &build, dump);
+    enum pass_end end = pass_run(&passes, &input->options->passes, &build, dump, error);
     tell_left_out(&input->options->passes, build.model);
     decision_log_use(outer);
     fclose(dump);
-    for (size_t i = 0; i < doubts->n_suspects; i++)
+    for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)
         built->suspects[i] = build_log_object_name(&build, doubts->suspects[i]);
-    int status = is_whole ? check_model(&build, error) : 0;
-    if (is_whole && status == 0)
+    int status = end == PASS_END ? check_model(&build, error) : end == PASS_STOPPED ? 0 : -1;
+    if (end == PASS_END && status == 0)
         built->model = build.model;
     else
         model_free(build.model);

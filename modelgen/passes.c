@@ -14,6 +14,7 @@
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/critical_sections.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
 #include "modelgen/graph/last_leaver.h"
 #include "modelgen/graph/peg.h"
@@ -314,7 +315,8 @@ const struct pass_list passes = {.passes = all,
                                  .n_passes = sizeof all / sizeof *all,
                                  .forms = forms,
                                  .n_forms = N_FORMS,
-                                 .done = log_events};
+                                 .done = log_events,
+                                 .check = form_check};
 
 void passes_end(struct build *build) {
     if (build->streams.streams)
