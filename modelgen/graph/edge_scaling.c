@@ -7,9 +7,9 @@
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/intraclass_correlation.h"
 #include "modelgen/graph/iteration_partition.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/natural_loops.h"
 #include "modelgen/graph/statement_nodes.h"
-#include "modelgen/graph/work_shares.h"
 
 /* Of an edge's computation, for it to be split. */
 #define MOSTLY 0.5
@@ -369,5 +369,5 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
     if (rounds.pool != MODEL_NONE)
         node->stays_scaling = with_offset(builder, loop, rounds, &node->stays);
     if (rounds.share > 0 && rounds.rest != REST_NONE)
-        work_shares_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
+        model_builder_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
 }

@@ -1,5 +1,5 @@
-/* Rounds that the threads of a pool make in a loop, and what their numbers tell of how its rounds
- * are shared out. */
+/* How often threads went over loops, how many rounds they made there, and what these numbers tell
+ * of how the rounds of a loop are shared out among the threads of a pool. */
 #ifndef PERSIK_MODELGEN_GRAPH_ITERATION_PARTITION_H
 #define PERSIK_MODELGEN_GRAPH_ITERATION_PARTITION_H
 
@@ -10,8 +10,28 @@
 #include "formats/facts.h"
 #include "model/partition.h"
 #include "modelgen/events/thread_states.h"
-#include "modelgen/graph/loop_passes.h"
 #include "modelgen/threads/thread_pools.h"
+
+/* One pass of a thread over a loop, or over a stretch with a loop in it. */
+struct loop_pass {
+    size_t thread;  /* of the trace */
+    uint64_t at_ns; /* when it begins */
+    double rounds;  /* 0: not known */
+};
+
+struct loop_passes {
+    struct loop_pass *items;
+    size_t count, capacity;
+};
+
+/* Per thread of the trace, up to the pool's last one, `n` in all: where it stands in the pool + 1;
+ * 0: nowhere. The caller frees. */
+size_t *loop_passes_positions(const struct thread_pool *pool, size_t *n);
+
+/* Per pass, its round * pool->size + the number of its thread among those that lived at one time.
+ * Threads that are created anew each time go on counting rounds where those before them stopped.
+ * The caller frees; NULL unless all that lived at one time made equally many passes. */
+size_t *loop_passes_numbers(const struct loop_passes *passes, const struct thread_pool *pool);
 
 /* Items that a team shares out, as the numbers of rounds suggest. */
 struct iteration_partition_fit {

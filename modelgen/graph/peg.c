@@ -13,7 +13,6 @@
 #include "modelgen/graph/self_scheduled_work.h"
 #include "modelgen/graph/single_sections.h"
 #include "modelgen/graph/state_splitting.h"
-#include "modelgen/graph/work_shares.h"
 #include "modelgen/sync/statements.h"
 
 /* Values kept of a measured distribution. */
@@ -264,7 +263,7 @@ static bool write_edge_of_one(struct peg_builder *builder, struct peg_edge *draf
                           .cpu_ns = take_dist(&of_one),
                           .cpu_scaling = *scaling,
                           .runs_scaling = {.pool = MODEL_NONE}};
-    work_shares_make_no_share(&edge->cpu_scaling);
+    model_builder_make_no_share(&edge->cpu_scaling);
     return true;
 }
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "modelgen/lower/lower_sections.h"
-#include "modelgen/lower/lower_self_scheduled.h"
 #include "modelgen/lower/object_selection.h"
+#include "modelgen/lower/self_scheduled_loops.h"
 #include "modelgen/sync/explanations.h"
 
 #define EVERYBODY 1e9 /* how many waiters a broadcast wakes */
@@ -37,7 +37,7 @@ void lower_locks_lock(struct writer *writer, size_t index, const struct trace_re
     if (write_poison_pill(writer, index, section))
         return;
     if (section >= 0 && writer->pending_work < 0)
-        lower_self_scheduled_begin_round(writer, record);
+        self_scheduled_loops_begin_round(writer, record);
     if (mutex != MODEL_NONE) {
         struct step *step = writer_add_step(writer, NODE_LOCK, index, record->start_ns, end);
         step->use.object = mutex;
@@ -112,7 +112,7 @@ void lower_locks_unlock(struct writer *writer, size_t index, const struct trace_
         }
     if (writer->pending_work >= 0 && writer->n_open <= writer->n_open_around &&
         !writer->works.items[writer->pending_work].works_at_last)
-        lower_self_scheduled_decide(writer, index, record->start_ns);
+        self_scheduled_loops_decide(writer, index, record->start_ns);
 }
 
 void lower_locks_wait(struct writer *writer, size_t index, const struct trace_record *record,

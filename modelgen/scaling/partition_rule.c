@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/graph/work_shares.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/apply_rule.h"
 #include "modelgen/scaling/pool_graph.h"
@@ -199,7 +199,7 @@ static void own_items(struct pool_graph *graph) {
             continue;
         for (size_t e = 0; e < node->n_edges; e++)
             if (pool_graph_stays(graph, n, &node->edges[e]))
-                work_shares_make_no_share(&node->edges[e].cpu_scaling);
+                model_builder_make_no_share(&node->edges[e].cpu_scaling);
     }
 }
 
@@ -239,7 +239,7 @@ static bool split_commands(struct model *model, int pool) {
             if (is_scaled(scaling))
                 continue;
             guessed |= dist_mean(&model->nodes[n].edges[e].cpu_ns) > 0;
-            work_shares_make_share(scaling, pool, 0);
+            model_builder_make_share(scaling, pool, 0);
         }
     }
     pool_graph_free(&graph);
@@ -328,7 +328,7 @@ static void own_outside(struct model *model, int pool, double outside_ns) {
                 else if (outside_ns < split_ns)
                     edge->cpu_scaling.share = 1 - outside_ns / split_ns;
                 else
-                    work_shares_make_own(&edge->cpu_scaling);
+                    model_builder_make_own(&edge->cpu_scaling);
             }
     pool_graph_free(&graph);
 }
