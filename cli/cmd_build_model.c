@@ -19,10 +19,8 @@
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
-#include "modelgen/calibrate/probe_overhead.h"
-#include "modelgen/events/symbol_names.h"
 #include "modelgen/modelgen.h"
-#include "tracer/block_log.h"
+#include "tracer/tracer.h"
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
 
@@ -213,7 +211,7 @@ static int load_recording(const char *directory, struct recording *recording, st
     if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
         status = apply_catalog(directory, recording->facts, error);
     if (status == 0)
-        symbol_names_of_lambdas(recording->facts, recording->trace, recording->sample);
+        modelgen_name_lambdas(recording->facts, recording->trace, recording->sample);
     free(facts);
     free(sample);
     return status;
@@ -230,7 +228,8 @@ static void free_recording(struct recording *recording) {
 
 /* Share of the cores' time that the program's threads were on them. */
 static double measured_utilisation(const struct trace *trace) {
-    return probe_overhead_on_core_ns(trace) / (probe_overhead_run_ns(trace) * trace->meta.cores);
+    struct modelgen_measured measured = modelgen_measured(trace);
+    return measured.cpu_ns / (measured.run_ns * trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};
@@ -249,8 +248,8 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     struct error unused;
     if (simulate_itself(model, trace, &result, &unused) < 0)
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
-    struct modelgen_trial trial = {.misfit =
-                                       fabs(result.run_ns.mean / probe_overhead_run_ns(trace) - 1),
+    double measured_ns = modelgen_measured(trace).run_ns;
+    struct modelgen_trial trial = {.misfit = fabs(result.run_ns.mean / measured_ns - 1),
                                    .stalls = result.stalls > 0};
     if (trace->meta.has_slices)
         trial.misfit =
@@ -264,7 +263,7 @@ static void add_checks(struct model *model, const struct trace *trace,
     const struct prediction prediction = {
         .threads = &own, .cores = trace->meta.cores, .result = *result};
     prediction_warn_of_stalls(&prediction);
-    modelgen_add_check(model, "running time", probe_overhead_run_ns(trace) / 1e9,
+    modelgen_add_check(model, "running time", modelgen_measured(trace).run_ns / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
@@ -277,8 +276,7 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
     struct sim_result result;
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
-    double cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN;
-    char *refused = refusal_of_own_run(model, &result, cpu_ns);
+    char *refused = refusal_of_own_run(model, &result, modelgen_measured(trace).cpu_ns);
     if (refused)
         modelgen_add_standstill(model, refused);
     else
@@ -515,7 +513,7 @@ int command_build_model(int argc, char **argv) {
     struct error error;
     int status = load_recording(options.common.directory, &recording, &error);
     if (status == 0 && options.block_log)
-        status = block_log_add(recording.trace, options.block_log, &error);
+        status = tracer_add_block_log(recording.trace, options.block_log, &error);
     if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);

@@ -9,6 +9,8 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/symbol_names.h"
 #include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
@@ -79,14 +81,14 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     struct build build = begin(input, doubts);
     FILE *dump = open_memstream(&built->dump, &built->dump_bytes);
     struct decision_log *outer = decision_log_use(&built->decisions);
-    bool is_whole = pass_run(&passes, &input->options->passes, &build, dump);
+    enum pass_end end = pass_run(&passes, &input->options->passes, &build, dump, error);
     tell_left_out(&input->options->passes, build.model);
     decision_log_use(outer);
     fclose(dump);
-    for (size_t i = 0; i < doubts->n_suspects; i++)
+    for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)
         built->suspects[i] = build_log_object_name(&build, doubts->suspects[i]);
-    int status = is_whole ? check_model(&build, error) : 0;
-    if (is_whole && status == 0)
+    int status = end == PASS_END ? check_model(&build, error) : end == PASS_STOPPED ? 0 : -1;
+    if (end == PASS_END && status == 0)
         built->model = build.model;
     else
         model_free(build.model);
@@ -160,6 +162,10 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
 
 static const struct modelgen_options usual = {0};
 
+void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample) {
+    symbol_names_of_lambdas(facts, trace, sample);
+}
+
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
@@ -210,6 +216,12 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 void modelgen_add_standstill(struct model *model, const char *reason) {
     notes_add(model, "the recorded run cannot be simulated: %s", reason);
+}
+
+struct modelgen_measured modelgen_measured(const struct trace *trace) {
+    return (struct modelgen_measured){
+        .run_ns = probe_overhead_run_ns(trace),
+        .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};
 }
 
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {

@@ -44,6 +44,11 @@ struct modelgen_options {
                                      * frees them: decision_log_free() */
 };
 
+/* Debug information calls all lambdas operator(): gives the trace and the samples the source's
+ * names for them, so that what it says about one is not taken for another. Comes before
+ * modelgen_build(). `facts` and `sample` may be NULL. */
+void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample);
+
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
  * guessed from the trace and a note in the model says so. NULL and `error` when the trace
  * holds nothing to model. The caller owns the model (model_free). The caller simulates it and
@@ -80,6 +85,14 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);
+
+/* What the recorded run took, without what the probes did in its threads by themselves: what the
+ * model of it must reproduce. */
+struct modelgen_measured {
+    double run_ns;
+    double cpu_ns; /* of all threads; NAN: scheduling was not recorded */
+};
+struct modelgen_measured modelgen_measured(const struct trace *trace);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);

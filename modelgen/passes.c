@@ -14,15 +14,16 @@
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/critical_sections.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/form_check.h"
 #include "modelgen/form_dump.h"
 #include "modelgen/graph/last_leaver.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
-#include "modelgen/lower/lower.h"
 #include "modelgen/notes.h"
 #include "modelgen/pool_writer.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
+#include "modelgen/report/waiting_shares.h"
 #include "modelgen/rewrite/completion_countdowns.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
@@ -229,7 +230,7 @@ static void run_disk_service(struct build *build) {
 
 static void run_lower(struct build *build) {
     struct lower_input input = build_lower_input(build);
-    build->streams = lower_make(&input, build->model);
+    build->streams = lower_make(&input, build->model, &build->lowered);
     build_log_objects("lower", build);
     build_log_name_objects(build);
 }
@@ -258,6 +259,11 @@ static void run_last_leaver(struct build *build) {
     struct graph_counts before = build_log_count_graph(build);
     last_leaver_settle(build->model);
     build_log_graph("last_leaver", build, before);
+}
+
+static void run_waiting_shares(struct build *build) {
+    struct lower_input input = build_lower_input(build);
+    waiting_shares_write(&input, &build->lowered, build->model);
 }
 
 static void run_recognised_objects(struct build *build) {
@@ -311,11 +317,13 @@ const struct pass_list passes = {.passes = all,
                                  .n_passes = sizeof all / sizeof *all,
                                  .forms = forms,
                                  .n_forms = N_FORMS,
-                                 .done = log_events};
+                                 .done = log_events,
+                                 .check = form_check};
 
 void passes_end(struct build *build) {
     if (build->streams.streams)
         streams_free(&build->streams, build->trace->n_threads);
+    lowered_objects_free(&build->lowered);
     free(build->evidence);
     free(build->places);
     if (build->disks.trace)

@@ -52,25 +52,34 @@ static struct pass kitchen[] = {
     {"sweeten", TEA, TEA, true, "before it is poured", run_sweeten},
     {"pour", TEA, 0, false, "last", run_pour},
 };
-static const struct pass_list list = {kitchen, 4, forms, 2, NULL};
+/* Tea with sugar in it is cold. */
+static int check(const char *form, const struct build *build, struct error *error) {
+    if (strcmp(form, "tea") == 0 && strchr(build->ran, 'w'))
+        return error_set(error, "after %s it is cold", build->ran);
+    return 0;
+}
 
-static struct build run(struct pass_choice choice, bool *is_whole, char **said) {
+static const struct pass_list list = {kitchen, 4, forms, 2, NULL, NULL};
+static const struct pass_list checked = {kitchen, 4, forms, 2, NULL, check};
+
+static struct build run(const struct pass_list *of, struct pass_choice choice, enum pass_end *end,
+                        char **said, struct error *error) {
     struct build build = {""};
     size_t bytes;
     FILE *out = open_memstream(said, &bytes);
-    assert_int_equal(pass_choice_check(&list, &choice, NULL), 0);
-    *is_whole = pass_run(&list, &choice, &build, out);
+    assert_int_equal(pass_choice_check(of, &choice, NULL), 0);
+    *end = pass_run(of, &choice, &build, out, error);
     fclose(out);
     return build;
 }
 
 static void assert_runs(struct pass_choice choice, const char *ran, bool is_whole,
                         const char *said) {
-    bool came_to_the_end;
+    enum pass_end end;
     char *printed;
-    struct build build = run(choice, &came_to_the_end, &printed);
+    struct build build = run(&list, choice, &end, &printed, NULL);
     assert_string_equal(build.ran, ran);
-    assert_int_equal(came_to_the_end, is_whole);
+    assert_int_equal(end, is_whole ? PASS_END : PASS_STOPPED);
     assert_string_equal(printed, said);
     free(printed);
 }
@@ -104,6 +113,33 @@ static void what_a_pass_wrote_is_printed_right_after_it(void **state) {
                 "== pour writes no form\n");
 }
 
+static void a_form_that_a_pass_broke_ends_the_run(void **state) {
+    (void)state;
+    enum pass_end end;
+    char *printed;
+    struct error error = {0};
+    struct build build =
+        run(&checked, (struct pass_choice){.dump_after = "sweeten"}, &end, &printed, &error);
+    assert_int_equal(end, PASS_BROKEN);
+    assert_string_equal(build.ran, "bsw");
+    assert_string_equal(error.text, "internal error: pass 'sweeten' broke the form 'tea': after "
+                                    "bsw it is cold: report it with this recording");
+    assert_string_equal(printed, "== tea after sweeten: black\ntea after bsw\n");
+    free(printed);
+}
+
+static void a_form_is_not_checked_after_a_pass_that_did_not_run(void **state) {
+    (void)state;
+    const char *without[] = {"sweeten"};
+    enum pass_end end;
+    char *printed;
+    struct build build = run(&checked, (struct pass_choice){.without = without, .n_without = 1},
+                             &end, &printed, NULL);
+    assert_int_equal(end, PASS_END);
+    assert_string_equal(build.ran, "bsp");
+    free(printed);
+}
+
 static void assert_refused(struct pass_choice choice, const char *with) {
     struct error error = {0};
     assert_int_equal(pass_choice_check(&list, &choice, &error), -1);
@@ -128,7 +164,7 @@ static void assert_bad_list(size_t at, struct pass pass, const char *with) {
     struct pass copy[4];
     memcpy(copy, kitchen, sizeof copy);
     copy[at] = pass;
-    const struct pass_list bad = {copy, 4, forms, 2, NULL};
+    const struct pass_list bad = {copy, 4, forms, 2, NULL, NULL};
     struct error error = {0};
     assert_int_equal(pass_list_check(&bad, &error), -1);
     assert_non_null(strstr(error.text, with));
@@ -237,6 +273,8 @@ int main(void) {
         cmocka_unit_test(a_pass_that_is_left_out_does_not_run),
         cmocka_unit_test(nothing_runs_behind_the_pass_to_stop_after),
         cmocka_unit_test(what_a_pass_wrote_is_printed_right_after_it),
+        cmocka_unit_test(a_form_that_a_pass_broke_ends_the_run),
+        cmocka_unit_test(a_form_is_not_checked_after_a_pass_that_did_not_run),
         cmocka_unit_test(choices_that_make_no_sense_are_refused),
         cmocka_unit_test(reading_a_form_before_it_is_written_is_refused),
         cmocka_unit_test(an_optional_pass_is_never_the_first_to_write_a_form),

@@ -1,4 +1,4 @@
-#include "modelgen/scaling/edge_scaling.h"
+#include "modelgen/graph/edge_scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/intraclass_correlation.h"
+#include "modelgen/graph/iteration_partition.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/natural_loops.h"
 #include "modelgen/graph/statement_nodes.h"
-#include "modelgen/graph/work_shares.h"
-#include "modelgen/scaling/partition_rule.h"
 
 /* Of an edge's computation, for it to be split. */
 #define MOSTLY 0.5
@@ -139,7 +139,7 @@ static void share_items(const struct peg_builder *builder, int pool,
     if (!team->scales)
         return;
     struct iteration_partition_fit fit = iteration_partition_fit(passes, team, told);
-    partition_rule_note(&builder->in->evidence[pool], &fit);
+    iteration_partition_note(&builder->in->evidence[pool], &fit);
     if (fit.rest == REST_NONE)
         return;
     scaling->rest = fit.rest;
@@ -181,7 +181,7 @@ static bool is_undecided(const struct peg_builder *builder, int pool,
 static void note_computation(const struct peg_builder *builder, const struct peg_edge *draft,
                              const struct scaling *scaling) {
     int pool = builder->nodes.items[draft->from].pool;
-    struct partition_rule_evidence *evidence = &builder->in->evidence[pool];
+    struct partition_evidence *evidence = &builder->in->evidence[pool];
     double cpu_ns = 0;
     for (size_t i = 0; i < draft->cpu_ns.count; i++)
         cpu_ns += draft->cpu_ns.items[i];
@@ -200,7 +200,7 @@ static void note_computation(const struct peg_builder *builder, const struct peg
 /* Loops may lie between the pool's calls, so that only the samples tell of them. */
 void edge_scaling_note_hidden(const struct peg_builder *builder, int pool) {
     const struct facts *facts = builder->in->facts;
-    struct partition_rule_evidence *evidence = &builder->in->evidence[pool];
+    struct partition_evidence *evidence = &builder->in->evidence[pool];
     bool matters = facts && builder->in->pools->pools[pool].scales;
     for (size_t l = 0; matters && l < facts->n_loops; l++) {
         if (builder->loop_is_visible[l] || !is_undecided(builder, pool, &facts->loops[l]))
@@ -369,5 +369,5 @@ void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge
     if (rounds.pool != MODEL_NONE)
         node->stays_scaling = with_offset(builder, loop, rounds, &node->stays);
     if (rounds.share > 0 && rounds.rest != REST_NONE)
-        work_shares_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
+        model_builder_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
 }

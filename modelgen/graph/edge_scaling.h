@@ -1,7 +1,7 @@
 /* How edges follow the thread count: the computation on them, and the rounds of the loops that they
  * stay in. */
-#ifndef PERSIK_MODELGEN_SCALING_EDGE_SCALING_H
-#define PERSIK_MODELGEN_SCALING_EDGE_SCALING_H
+#ifndef PERSIK_MODELGEN_GRAPH_EDGE_SCALING_H
+#define PERSIK_MODELGEN_GRAPH_EDGE_SCALING_H
 
 #include "modelgen/graph/peg_builder.h"
 

@@ -1,4 +1,4 @@
-#include "modelgen/scaling/positional_cost.h"
+#include "modelgen/graph/positional_cost.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Parts of a total that cost more or less by their place in it: the rows of a triangle, a picture
  * with much to see in its middle. */
-#ifndef PERSIK_MODELGEN_SCALING_POSITIONAL_COST_H
-#define PERSIK_MODELGEN_SCALING_POSITIONAL_COST_H
+#ifndef PERSIK_MODELGEN_GRAPH_POSITIONAL_COST_H
+#define PERSIK_MODELGEN_GRAPH_POSITIONAL_COST_H
 
 #include "modelgen/graph/peg_builder.h"
 
