@@ -10,8 +10,8 @@
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/event_counts.h"
 #include "modelgen/events/critical_section.h"
+#include "modelgen/events/event_log.h"
 #include "modelgen/events/thread_states.h"
-#include "modelgen/events/view.h"
 #include "modelgen/graph/steps.h"
 #include "modelgen/lower/lower_input.h"
 #include "modelgen/rewrite/openmp_teams.h"
@@ -32,9 +32,9 @@ struct build {
     struct doubts *doubts;
 
     /* EVENTS: `trace` shows the run as the passes so far have it. It is one of those below, each of
-     * which is made of the one before: view.trace, teams.made, participating.made, placed. */
+     * which is made of the one before: log.trace, teams.made, participating.made, placed. */
     const struct trace *trace;
-    struct view view;
+    struct event_log log;
     struct participating_creator participating;
     struct trace placed;        /* where calls are as the program's author sees it */
     struct event_counts counts; /* of the trace after the last pass, for the decision log */

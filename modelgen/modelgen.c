@@ -18,6 +18,9 @@
 #define MISFIT              0.05 /* of a model that is not worth believing */
 #define SLOWED              0.8 /* what the plain runs have of the CPU demands, or less: by the probes */
 #define CLEARLY             0.5 /* of the misfit that must remain at most, to believe otherwise */
+/* Environment variable: whatever its value, each form is checked that a pass wrote (form_check.h).
+ */
+#define CHECKS "PERSIK_CHECKS"
 
 /* What a build is given. */
 struct input {
@@ -78,13 +81,17 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     struct build build = begin(input, doubts);
     FILE *dump = open_memstream(&built->dump, &built->dump_bytes);
     struct decision_log *outer = decision_log_use(&built->decisions);
-    bool is_whole = pass_run(&passes, &input->options->passes, &build, dump);
-    tell_left_out(&input->options->passes, build.model);
+    struct pass_choice choice = input->options->passes;
+    choice.checks |= getenv(CHECKS) != NULL;
+    bool is_whole;
+    int status = pass_run(&passes, &choice, &build, dump, &is_whole, error);
+    tell_left_out(&choice, build.model);
     decision_log_use(outer);
     fclose(dump);
     for (size_t i = 0; i < doubts->n_suspects; i++)
         built->suspects[i] = build_log_object_name(&build, doubts->suspects[i]);
-    int status = is_whole ? check_model(&build, error) : 0;
+    if (is_whole && status == 0)
+        status = check_model(&build, error);
     if (is_whole && status == 0)
         built->model = build.model;
     else

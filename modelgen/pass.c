@@ -100,26 +100,45 @@ static void dump(const struct pass_list *list, const struct pass *pass, const st
         }
 }
 
-bool pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
-              FILE *out) {
+static int check(const struct pass_list *list, const struct pass *pass, const struct build *build,
+                 struct error *error) {
+    for (size_t f = 0; f < list->n_forms; f++)
+        if (pass->writes & 1U << f && list->check(list->forms[f].name, build, error) < 0)
+            return error_prefix(error, "persik has a fault, the pass %s spoilt the %s", pass->name,
+                                list->forms[f].name);
+    return 0;
+}
+
+static void run_one(const struct pass_list *list, const struct pass *pass, struct build *build) {
+    uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
+    if (list->begin)
+        list->begin(pass, build);
+    pass->run(build);
+    double took_ms = (double)(clock_now_ns(CLOCK_MONOTONIC) - began_ns) / 1e6;
+    log_debug("pass %s: %.1f ms", pass->name, took_ms);
+    if (list->done)
+        list->done(pass, build);
+}
+
+int pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
+             FILE *out, bool *is_whole, struct error *error) {
+    *is_whole = false;
     for (size_t p = 0; p < list->n_passes; p++) {
         const struct pass *pass = &list->passes[p];
         if (is_left_out(choice, pass->name)) {
             log_debug("pass %s: left out", pass->name);
         } else {
-            uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
-            pass->run(build);
-            double took_ms = (double)(clock_now_ns(CLOCK_MONOTONIC) - began_ns) / 1e6;
-            log_debug("pass %s: %.1f ms", pass->name, took_ms);
-            if (list->done)
-                list->done(pass, build);
+            run_one(list, pass, build);
             if (is_same(choice->dump_after, pass->name))
                 dump(list, pass, build, out);
+            if (choice->checks && list->check && check(list, pass, build, error) < 0)
+                return -1;
         }
         if (is_same(choice->stop_after, pass->name))
-            return false;
+            return 0;
     }
-    return true;
+    *is_whole = true;
+    return 0;
 }
 
 /* "events teams"; "-" for none. */

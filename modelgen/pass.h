@@ -34,7 +34,10 @@ struct pass_list {
     size_t n_passes;
     const struct form *forms;
     size_t n_forms;
-    void (*done)(const struct pass *pass, struct build *build); /* after each; NULL: nothing */
+    void (*begin)(const struct pass *pass, struct build *build); /* before each; NULL: nothing */
+    void (*done)(const struct pass *pass, struct build *build);  /* after each; NULL: nothing */
+    /* Is the form of this name sound? -1 and `error`: no. NULL: nobody can tell. */
+    int (*check)(const char *form, const struct build *build, struct error *error);
 };
 
 /* What a person asks for; all zero: run everything. Names are those of passes. */
@@ -43,6 +46,7 @@ struct pass_choice {
     const char *dump_after; /* print what this pass wrote; NULL: none */
     const char **without;   /* leave these out */
     size_t n_without;
+    bool checks; /* after each pass the forms that it wrote: for tests, as it takes time */
 };
 
 /* Is each form written before it is read, also without the passes that are optional? -1 and
@@ -55,9 +59,10 @@ int pass_choice_check(const struct pass_list *list, const struct pass_choice *ch
                       struct error *error);
 
 /* Runs the passes that the choice leaves, in order; what it wants printed goes to `out`. List and
- * choice must have been checked. True: it came to the end of the list. */
-bool pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
-              FILE *out);
+ * choice must have been checked. `is_whole`: it came to the end of the list. -1 and `error`: a pass
+ * wrote a form that is not sound, and none ran behind it. */
+int pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
+             FILE *out, bool *is_whole, struct error *error);
 
 /* One line for each pass: its name, what it reads and writes, why it stands there. */
 void pass_list_print(const struct pass_list *list, FILE *out);

@@ -23,7 +23,7 @@ modelgen/report
 modelgen/event_counts modelgen/pool_writer
 modelgen/build
 modelgen/build_log modelgen/run_notes
-modelgen/form_dump
+modelgen/form_check modelgen/form_dump
 modelgen/passes
 modelgen/modelgen sampler simulator static-analyzer tracer
 cli'

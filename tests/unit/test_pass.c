@@ -52,14 +52,15 @@ static struct pass kitchen[] = {
     {"sweeten", TEA, TEA, true, "before it is poured", run_sweeten},
     {"pour", TEA, 0, false, "last", run_pour},
 };
-static const struct pass_list list = {kitchen, 4, forms, 2, NULL};
+static const struct pass_list list = {
+    .passes = kitchen, .n_passes = 4, .forms = forms, .n_forms = 2};
 
 static struct build run(struct pass_choice choice, bool *is_whole, char **said) {
     struct build build = {""};
     size_t bytes;
     FILE *out = open_memstream(said, &bytes);
     assert_int_equal(pass_choice_check(&list, &choice, NULL), 0);
-    *is_whole = pass_run(&list, &choice, &build, out);
+    assert_int_equal(pass_run(&list, &choice, &build, out, is_whole, NULL), 0);
     fclose(out);
     return build;
 }
@@ -104,6 +105,29 @@ static void what_a_pass_wrote_is_printed_right_after_it(void **state) {
                 "== pour writes no form\n");
 }
 
+/* Tea with sugar is spoilt. */
+static int check_taste(const char *form, const struct build *build, struct error *error) {
+    bool is_sweet = strchr(build->ran, 'w') != NULL;
+    return strcmp(form, "tea") == 0 && is_sweet ? error_set(error, "too sweet") : 0;
+}
+
+static void a_form_that_is_not_sound_stops_the_run_where_checks_are_asked_for(void **state) {
+    (void)state;
+    struct pass_list tasted = list;
+    tasted.check = check_taste;
+    struct build build = {""}, unchecked = {""};
+    struct pass_choice choice = {.checks = true};
+    struct error error = {0};
+    bool is_whole;
+    assert_int_equal(pass_run(&tasted, &choice, &build, NULL, &is_whole, &error), -1);
+    assert_false(is_whole);
+    assert_string_equal(build.ran, "bsw");
+    assert_non_null(strstr(error.text, "sweeten spoilt the tea: too sweet"));
+    choice.checks = false;
+    assert_int_equal(pass_run(&tasted, &choice, &unchecked, NULL, &is_whole, &error), 0);
+    assert_true(is_whole);
+}
+
 static void assert_refused(struct pass_choice choice, const char *with) {
     struct error error = {0};
     assert_int_equal(pass_choice_check(&list, &choice, &error), -1);
@@ -128,7 +152,7 @@ static void assert_bad_list(size_t at, struct pass pass, const char *with) {
     struct pass copy[4];
     memcpy(copy, kitchen, sizeof copy);
     copy[at] = pass;
-    const struct pass_list bad = {copy, 4, forms, 2, NULL};
+    const struct pass_list bad = {.passes = copy, .n_passes = 4, .forms = forms, .n_forms = 2};
     struct error error = {0};
     assert_int_equal(pass_list_check(&bad, &error), -1);
     assert_non_null(strstr(error.text, with));
@@ -209,6 +233,7 @@ int main(void) {
         cmocka_unit_test(a_pass_that_is_left_out_does_not_run),
         cmocka_unit_test(nothing_runs_behind_the_pass_to_stop_after),
         cmocka_unit_test(what_a_pass_wrote_is_printed_right_after_it),
+        cmocka_unit_test(a_form_that_is_not_sound_stops_the_run_where_checks_are_asked_for),
         cmocka_unit_test(choices_that_make_no_sense_are_refused),
         cmocka_unit_test(reading_a_form_before_it_is_written_is_refused),
         cmocka_unit_test(an_optional_pass_is_never_the_first_to_write_a_form),
