@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/lower/job_classes.h"
 #include "modelgen/lower/lower_locks.h"
@@ -151,12 +152,12 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->pending_work = -1;
     writer_add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
     lower_sections_first_draws(writer, thread->start_ns);
-    for (size_t r = 0; r < thread->n_records; r++) {
-        write_record(writer, r, &thread->records[r]);
-        lower_sections_draws_after(writer, r, &thread->records[r]);
-        lower_named_calls_known_close(writer, r, &thread->records[r]);
-        lower_self_scheduled_after(writer, r);
-        lower_self_scheduled_entrance(writer, r, &thread->records[r]);
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        write_record(writer, at.number, at.event);
+        lower_sections_draws_after(writer, at.number, at.event);
+        lower_named_calls_known_close(writer, at.number, at.event);
+        lower_self_scheduled_after(writer, at.number);
+        lower_self_scheduled_entrance(writer, at.number, at.event);
     }
     writer->n_open = 0; /* the program ended in them */
     if (!thread->end_seen && thread->creator >= 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/lower_timed_calls.h"
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/wake_policy.h"
@@ -42,10 +43,10 @@ void lower_setup_begin(struct writer *writer) {
         const struct trace_thread *thread = &trace->threads[t];
         writer->life_ns += (double)(thread->end_ns - thread->start_ns);
         writer->section_of_unlock[t] = memory_alloc(thread->n_records, sizeof(int));
-        for (size_t r = 0; r < thread->n_records; r++) {
-            writer->section_of_unlock[t][r] = -1;
-            int object = sections_object(sections, &thread->records[r]);
-            enum api_op op = trace_op(&thread->records[r]);
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            writer->section_of_unlock[t][at.number] = -1;
+            int object = sections_object(sections, at.event);
+            enum api_op op = trace_op(at.event);
             if (object < 0 || op == OP_INIT || op == OP_DESTROY)
                 continue;
             writer->is_shared[object] |= user[object] >= 0 && user[object] != (int)t;

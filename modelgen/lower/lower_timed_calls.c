@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_selection.h"
 
 /* Key of a call site. */
@@ -31,8 +32,9 @@ void lower_timed_calls_choose_sites(struct writer *writer) {
     } sites = {0};
     for (size_t t = 0; t < trace->n_threads; t++) {
         writer->thread = t;
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
+        for (struct event_cursor at_event = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&at_event);) {
+            const struct trace_record *record = at_event.event;
             const struct api_info *info = &api_catalog[record->api];
             if (!moves_data(info) && info->api_class != CLASS_TIME)
                 continue;
