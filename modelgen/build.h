@@ -15,7 +15,6 @@
 #include "modelgen/graph/steps.h"
 #include "modelgen/lower/lower_input.h"
 #include "modelgen/rewrite/openmp_teams.h"
-#include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/scaling/partition_rule.h"
 #include "modelgen/sync/doubts.h"
 #include "modelgen/sync/monitor.h"
@@ -31,13 +30,10 @@ struct build {
     size_t max_nodes;
     struct doubts *doubts;
 
-    /* EVENTS: `trace` shows the run as the passes so far have it. It is one of those below, each of
-     * which is made of the one before: log.trace, teams.made, participating.made, placed. */
-    const struct trace *trace;
-    struct event_log log;
-    struct participating_creator participating;
-    struct trace placed;        /* where calls are as the program's author sees it */
-    struct event_counts counts; /* of the trace after the last pass, for the decision log */
+    /* EVENTS */
+    struct event_log log;       /* the run as the passes so far have it */
+    const struct trace *trace;  /* the one that it shows */
+    struct event_counts counts; /* of the events after the last pass, for the decision log */
 
     struct teams teams;               /* TEAMS */
     struct thread_states *timelines;  /* TIMES: per thread */

@@ -22,11 +22,10 @@ static size_t count_edits(const struct event_log *log) {
     return log->edits.count + log->n_thread_edits;
 }
 
-struct event_counts event_counts_of(const struct trace *trace, const struct event_log *log) {
-    struct event_counts counts = {.n_threads = trace->n_threads,
-                                  .made_up = MAP_EMPTY,
-                                  .threads = trace->threads,
-                                  .n_edits = count_edits(log)};
+struct event_counts event_counts_of(const struct event_log *log) {
+    const struct trace *trace = &log->trace;
+    struct event_counts counts = {
+        .n_threads = trace->n_threads, .made_up = MAP_EMPTY, .n_edits = count_edits(log)};
     counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
     for (size_t t = 0; t < trace->n_threads; t++)
         counts.routines[t] = trace->threads[t].start_routine;
@@ -95,11 +94,11 @@ static void log_objects(const char *pass, const struct trace *trace,
     map_free(&told);
 }
 
-void event_counts_log(const char *pass, const struct trace *trace, const struct event_log *log,
-                      struct event_counts *before) {
-    if (before->threads == trace->threads && before->n_edits == count_edits(log))
+void event_counts_log(const char *pass, const struct event_log *log, struct event_counts *before) {
+    if (before->n_edits == count_edits(log))
         return;
-    struct event_counts after = event_counts_of(trace, log);
+    const struct trace *trace = &log->trace;
+    struct event_counts after = event_counts_of(log);
     log_threads(pass, trace, before, &after);
     if (after.content != before->content || after.n_records != before->n_records) {
         char *what = changes(before, &after);

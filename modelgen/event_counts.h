@@ -16,17 +16,14 @@ struct event_counts {
     uint64_t content;      /* a hash of all records: they changed although no count did */
     const char **routines; /* per thread: its start routine */
     struct map made_up; /* objects that were never recorded (events/object_origin.h), by address */
-    const struct trace_thread *threads; /* whose records were counted, ... */
-    size_t n_edits;                     /* ... after so many edits of the log */
+    size_t n_edits;     /* of the log by then */
 };
 
-/* Of a trace that `log` shows, or that was made of what it shows. */
-struct event_counts event_counts_of(const struct trace *trace, const struct event_log *log);
+struct event_counts event_counts_of(const struct event_log *log);
 void event_counts_free(struct event_counts *counts);
 
-/* Logs what `pass` changed since `before`, which become those of `trace`. Nothing changed: nothing
+/* Logs what `pass` changed since `before`, which become those of the log. Nothing changed: nothing
  * is logged, and where nothing can have changed, nothing is counted either. */
-void event_counts_log(const char *pass, const struct trace *trace, const struct event_log *log,
-                      struct event_counts *before);
+void event_counts_log(const char *pass, const struct event_log *log, struct event_counts *before);
 
 #endif

@@ -62,7 +62,7 @@ void form_dump_events(const struct build *build, FILE *out) {
         for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
             fputc(' ', out);
             dump_call(trace, at.event, out);
-            fputc('\n', out);
+            fprintf(out, ", event %u\n", event_log_id(&build->log, t, at.number));
         }
     }
     dump_edits(&build->log, out);
@@ -75,7 +75,7 @@ void form_dump_teams(const struct build *build, FILE *out) {
                 team->splits ? ", splits work" : "", team->has_tasks ? ", has tasks" : "",
                 team->spins ? ", waits spinning" : "");
     }
-    for (size_t t = 0; t < build->teams.trace->n_threads; t++)
+    for (size_t t = 0; t < build->teams.n_threads; t++)
         if (teams_of(&build->teams, t))
             fprintf(out, "thread %zu is of team %d\n", t, build->teams.team_of[t]);
 }

@@ -28,6 +28,7 @@
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/parked_workers.h"
+#include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
 #include "modelgen/rewrite/section_splitting.h"
@@ -49,7 +50,7 @@ static void run_recording(struct build *build) {
     build->log = event_log_of(build->recorded);
     build->trace = &build->log.trace;
     build->teams = teams_none(build->trace);
-    build->counts = event_counts_of(build->trace, &build->log);
+    build->counts = event_counts_of(&build->log);
 }
 
 static void run_entry_functions(struct build *build) {
@@ -98,20 +99,15 @@ static void run_worker_mailboxes(struct build *build) {
 
 static void run_openmp_teams(struct build *build) {
     teams_free(&build->teams);
-    build->teams = teams_unfold(build->trace, build->model);
-    build->trace = build->teams.trace;
+    build->teams = teams_unfold(&build->log, build->model);
 }
 
 static void run_participating_creator(struct build *build) {
-    build->participating =
-        participating_creator_unfold(&build->teams, &build->log.origins, build->sample);
-    build->trace = build->participating.trace;
+    participating_creator_unfold(&build->log, &build->teams, build->sample);
 }
 
 static void run_call_sites(struct build *build) {
-    build->placed = *build->trace;
-    build->placed.contexts = call_sites_without_wrappers(build->trace);
-    build->trace = &build->placed;
+    event_log_set_contexts(&build->log, call_sites_without_wrappers(build->trace));
 }
 
 /* ---- time, machine, threads ---- */
@@ -163,7 +159,7 @@ static void run_run_notes(struct build *build) {
 }
 
 static void run_thread_pools(struct build *build) {
-    build->pools = thread_pools_find(build->trace, &build->teams, build->participating.origins,
+    build->pools = thread_pools_find(build->trace, &build->teams, build->log.thread_origins,
                                      build->facts, build->cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
     bool is_shown = source_shows_threads(build->facts) || build->teams.n_teams;
@@ -308,7 +304,7 @@ static void begin_edits(const struct pass *pass, struct build *build) {
 /* What the filters did. */
 static void log_events(const struct pass *pass, struct build *build) {
     if (pass->writes & EVENTS)
-        event_counts_log(pass->name, build->trace, &build->log, &build->counts);
+        event_counts_log(pass->name, &build->log, &build->counts);
 }
 
 const struct pass_list passes = {.passes = all,
@@ -334,8 +330,6 @@ void passes_end(struct build *build) {
         thread_states_free(&build->timelines[t]);
     free(build->timelines);
     free(build->cpu_ns);
-    free(build->placed.contexts);
-    participating_creator_free(&build->participating);
     teams_free(&build->teams);
     event_counts_free(&build->counts);
     event_log_free(&build->log);

@@ -11,8 +11,10 @@ struct event_log event_log_of(const struct trace *recorded) {
     log.trace.threads = memory_alloc(n_threads, sizeof *log.trace.threads);
     log.first_recorded = memory_alloc(n_threads + 1, sizeof *log.first_recorded);
     log.threads = memory_alloc(n_threads, sizeof *log.threads);
+    log.thread_origins = memory_alloc(n_threads, sizeof *log.thread_origins);
     for (size_t t = 0; t < n_threads; t++) {
         log.trace.threads[t] = recorded->threads[t];
+        log.thread_origins[t] = (struct thread_origin){(int)t, -1};
         log.first_recorded[t] = log.threads[t].first = log.n_ids;
         log.n_ids += (event_id)recorded->threads[t].n_records;
     }
@@ -20,14 +22,26 @@ struct event_log event_log_of(const struct trace *recorded) {
     return log;
 }
 
-void event_log_free(struct event_log *log) {
-    for (size_t t = 0; t < log->trace.n_threads; t++) {
-        if (log->threads[t].owns_records)
-            free(log->trace.threads[t].records);
-        free(log->threads[t].ids);
-    }
+static void free_events(struct event_log *log, size_t thread) {
+    if (log->threads[thread].owns_records)
+        free(log->trace.threads[thread].records);
+    if (log->threads[thread].owns_slices)
+        free(log->trace.threads[thread].slices);
+    free(log->threads[thread].ids);
+}
+
+static void free_threads(struct event_log *log) {
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        free_events(log, t);
     free(log->trace.threads);
     free(log->threads);
+    free(log->thread_origins);
+}
+
+void event_log_free(struct event_log *log) {
+    free_threads(log);
+    if (log->recorded && log->trace.contexts != log->recorded->contexts)
+        free(log->trace.contexts);
     free(log->first_recorded);
     free(log->edits.items);
     free(log->passes.items);
@@ -164,11 +178,97 @@ void event_log_insert(struct event_log *log, size_t thread, const struct event_i
     if (log->threads[thread].owns_records)
         free(shown->records);
     free(log->threads[thread].ids);
-    log->threads[thread] = (struct thread_events){.ids = ids, .owns_records = true};
+    log->threads[thread].ids = ids;
+    log->threads[thread].owns_records = true;
     shown->records = records;
     shown->n_records = count;
 }
 
 uint64_t event_log_new_object(struct event_log *log, enum object_origin origin) {
     return object_origins_add(&log->origins, origin);
+}
+
+void event_log_set_contexts(struct event_log *log, struct trace_context *contexts) {
+    if (log->trace.contexts != log->recorded->contexts)
+        free(log->trace.contexts);
+    log->trace.contexts = contexts;
+}
+
+/* ---- threads made of parts of others ---- */
+
+static void append(struct event_list *list, event_id event, const struct trace_record *record) {
+    size_t capacity = list->capacity;
+    list->records = memory_grow(list->records, list->count, &list->capacity, sizeof *list->records);
+    if (list->capacity != capacity)
+        list->ids = memory_resize(list->ids, list->capacity, sizeof *list->ids);
+    list->records[list->count] = *record;
+    list->ids[list->count++] = event;
+}
+
+void event_list_keep(struct event_list *list, struct event_log *log, size_t thread, size_t number,
+                     const struct trace_record *as) {
+    event_id event = event_log_id(log, thread, number);
+    if (memcmp(as, &log->trace.threads[thread].records[number], sizeof *as) != 0)
+        note_edit(log, event, EVENT_CHANGED);
+    append(list, event, as);
+}
+
+void event_list_insert(struct event_list *list, struct event_log *log, struct trace_record record) {
+    append(list, new_event(log), &record);
+}
+
+static void take_over(struct event_log *log, size_t thread, const struct made_thread *made) {
+    size_t n = made->events.count;
+    log->trace.threads[thread] = made->thread;
+    log->trace.threads[thread].records =
+        memory_resize(made->events.records, n, sizeof *made->events.records);
+    log->trace.threads[thread].n_records = n;
+    log->threads[thread] =
+        (struct thread_events){.ids = memory_resize(made->events.ids, n, sizeof *made->events.ids),
+                               .owns_records = true,
+                               .owns_slices = true};
+    log->thread_origins[thread] = made->origin;
+    log->n_thread_edits++;
+}
+
+static void make_room(struct event_log *log, size_t n_threads) {
+    log->trace.threads = memory_resize(log->trace.threads, n_threads, sizeof *log->trace.threads);
+    log->threads = memory_resize(log->threads, n_threads, sizeof *log->threads);
+    log->thread_origins =
+        memory_resize(log->thread_origins, n_threads, sizeof *log->thread_origins);
+    log->trace.n_threads = n_threads;
+}
+
+size_t event_log_add_thread(struct event_log *log, const struct made_thread *made) {
+    size_t thread = log->trace.n_threads;
+    make_room(log, thread + 1);
+    take_over(log, thread, made);
+    return thread;
+}
+
+void event_log_remake_thread(struct event_log *log, size_t thread, const struct made_thread *made) {
+    free_events(log, thread);
+    take_over(log, thread, made);
+}
+
+void event_log_replace_threads(struct event_log *log, const struct made_thread *made, size_t n) {
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        free_events(log, t);
+    make_room(log, n);
+    for (size_t t = 0; t < n; t++)
+        take_over(log, t, &made[t]);
+}
+
+void event_log_settle(struct event_log *log) {
+    bool *is_told = memory_alloc((size_t)log->n_ids + 1, sizeof *is_told);
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        for (size_t r = 0; r < log->trace.threads[t].n_records; r++)
+            is_told[event_log_id(log, t, r)] = true;
+    for (size_t i = 0; i < log->edits.count; i++)
+        if (log->edits.items[i].kind == EVENT_DROPPED)
+            is_told[log->edits.items[i].event] = true;
+    for (event_id event = 0; event < log->n_ids; event++)
+        if (!is_told[event])
+            note_edit(log, event, EVENT_DROPPED);
+    free(is_told);
 }

@@ -14,6 +14,7 @@
 
 #include "formats/trace.h"
 #include "modelgen/events/object_origin.h"
+#include "modelgen/events/thread_origin.h"
 
 /* There are fewer than 2^32 events: the records of so many have 128 GB. */
 typedef uint32_t event_id;
@@ -30,13 +31,14 @@ struct event_edit {
 struct thread_events {
     event_id *ids; /* owned, one for each event; NULL: `first` and those behind it, in a row */
     event_id first;
-    bool owns_records; /* the thread's records are the log's, not the recorded trace's */
+    bool owns_records, owns_slices; /* these are the log's, not the recorded trace's */
 };
 
 struct event_log {
-    struct trace trace; /* what is shown: its threads and their records are to be read only */
+    struct trace trace; /* what is shown: its threads, records and contexts are to be read only */
     const struct trace *recorded;
-    struct thread_events *threads; /* per thread of `trace` */
+    struct thread_events *threads;        /* per thread of `trace` */
+    struct thread_origin *thread_origins; /* the same */
     event_id *first_recorded;      /* per recorded thread: id of its first record; one more */
     event_id n_ids;                /* of all events that there ever were */
     struct object_origins origins; /* of the objects that only the log has */
@@ -48,7 +50,7 @@ struct event_log {
         const char **items; /* their names, which are not owned */
         size_t count, capacity;
     } passes;              /* that may have made edits */
-    size_t n_thread_edits; /* how often a thread was given out to be changed */
+    size_t n_thread_edits; /* how often threads were changed, made, or given out to be changed */
 };
 
 /* Shows `recorded`, which must outlive it, as it is. End it with event_log_free(). */
@@ -99,5 +101,44 @@ void event_log_insert(struct event_log *log, size_t thread, const struct event_i
 
 /* The address of an object that no event works on yet. */
 uint64_t event_log_new_object(struct event_log *log, enum object_origin origin);
+
+/* What each call site is from now on, one for each of the trace's contexts: the log takes the array
+ * over. The frames stay the recorded trace's. */
+void event_log_set_contexts(struct event_log *log, struct trace_context *contexts);
+
+/* ---- threads made of parts of others ---- */
+
+/* The events of a thread in the making. {0}: none yet. Whoever makes it hands it over. */
+struct event_list {
+    struct trace_record *records;
+    event_id *ids;
+    size_t count, capacity;
+};
+
+/* Appends a thread's event, as which it is shown from now on. No other list may have it. */
+void event_list_keep(struct event_list *list, struct event_log *log, size_t thread, size_t number,
+                     const struct trace_record *as);
+
+/* Appends a call that was not recorded. */
+void event_list_insert(struct event_list *list, struct event_log *log, struct trace_record record);
+
+/* A thread in the making. What it owns is the log's when it is handed over. */
+struct made_thread {
+    struct trace_thread thread; /* its slices are its own, its events those of the list */
+    struct event_list events;
+    struct thread_origin origin;
+};
+
+/* Shows one more thread, behind all others. Gives its number. */
+size_t event_log_add_thread(struct event_log *log, const struct made_thread *made);
+
+/* Shows this one in place of a thread. */
+void event_log_remake_thread(struct event_log *log, size_t thread, const struct made_thread *made);
+
+/* Shows these in place of all threads. */
+void event_log_replace_threads(struct event_log *log, const struct made_thread *made, size_t n);
+
+/* When threads have been made: what no thread shows any more, the pass has dropped. O(events). */
+void event_log_settle(struct event_log *log);
 
 #endif

@@ -34,10 +34,8 @@ static int check_edits(const struct event_log *log, unsigned char *known, struct
     return 0;
 }
 
-static int check_event(const struct event_log *log, size_t thread, size_t number,
+static int check_event(const struct event_log *log, size_t thread, event_id event,
                        unsigned char *known, struct error *error) {
-    const struct trace_record *records = log->trace.threads[thread].records;
-    event_id event = event_log_id(log, thread, number);
     if (event >= log->n_ids)
         return error_set(error, "thread %zu has event %u, of %u", thread, event, log->n_ids);
     if (known[event] & IS_SHOWN)
@@ -45,18 +43,44 @@ static int check_event(const struct event_log *log, size_t thread, size_t number
                          thread);
     if (known[event] & IS_DROPPED)
         return error_set(error, "thread %zu shows event %u, which was dropped", thread, event);
-    if (number > 0 && records[number].start_ns < records[number - 1].start_ns)
-        return error_set(error, "in thread %zu event %u begins before the one in front of it",
-                         thread, event);
     known[event] |= IS_SHOWN;
+    return 0;
+}
+
+/* Events that were recorded are in the order of their times. Inserted ones stand where their pass
+ * wants them, in the thread's life: OpenMP's guided loops are divided by CPU time, but no piece is
+ * taken in the midst of a critical section. */
+static int check_time(const struct event_log *log, size_t thread, size_t number, uint64_t *last_ns,
+                      struct error *error) {
+    const struct trace_thread *of = &log->trace.threads[thread];
+    uint64_t start_ns = of->records[number].start_ns;
+    event_id event = event_log_id(log, thread, number);
+    if (!event_log_recorded(log, event, NULL))
+        return start_ns >= of->start_ns && start_ns <= of->end_ns
+                   ? 0
+                   : error_set(error, "event %u was inserted outside of the life of thread %zu",
+                               event, thread);
+    if (start_ns < *last_ns)
+        return error_set(error, "in thread %zu event %u begins before one in front of it", thread,
+                         event);
+    *last_ns = start_ns;
+    return 0;
+}
+
+static int check_thread(const struct event_log *log, size_t thread, unsigned char *known,
+                        struct error *error) {
+    uint64_t last_ns = 0;
+    for (size_t r = 0; r < log->trace.threads[thread].n_records; r++)
+        if (check_event(log, thread, event_log_id(log, thread, r), known, error) < 0 ||
+            check_time(log, thread, r, &last_ns, error) < 0)
+            return -1;
     return 0;
 }
 
 static int check_events(const struct event_log *log, unsigned char *known, struct error *error) {
     for (size_t t = 0; t < log->trace.n_threads; t++)
-        for (size_t r = 0; r < log->trace.threads[t].n_records; r++)
-            if (check_event(log, t, r, known, error) < 0)
-                return -1;
+        if (check_thread(log, t, known, error) < 0)
+            return -1;
     event_id n_recorded = log->first_recorded[log->recorded->n_threads];
     for (event_id event = 0; event < log->n_ids; event++) {
         if (!(known[event] & (IS_SHOWN | IS_DROPPED)))

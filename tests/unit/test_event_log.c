@@ -130,6 +130,43 @@ static void each_edit_is_kept_with_its_pass(void **state) {
     trace_free(trace);
 }
 
+/* Main's last two calls become a thread of their own, in front of which it makes one more; of the
+ * worker's nothing is left but the first. */
+static void ids_survive_in_other_threads(void **state) {
+    (void)state;
+    struct trace *trace = some_calls();
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "tea");
+    struct made_thread part = {.thread = trace->threads[MAIN], .origin = {MAIN, MAIN}};
+    struct made_thread rest = part, worker = {.thread = trace->threads[WORKER]};
+    part.thread.slices = rest.thread.slices = worker.thread.slices = NULL;
+    for (size_t r = 0; r < 3; r++)
+        event_list_keep(&rest.events, &log, MAIN, r, &trace->threads[MAIN].records[r]);
+    event_list_insert(&part.events, &log, call_at(35));
+    struct trace_record changed = trace->threads[MAIN].records[3];
+    changed.value = 7;
+    event_list_keep(&part.events, &log, MAIN, 3, &changed);
+    event_list_keep(&part.events, &log, MAIN, 4, &trace->threads[MAIN].records[4]);
+    event_list_keep(&worker.events, &log, WORKER, 0, &trace->threads[WORKER].records[0]);
+    assert_int_equal(event_log_add_thread(&log, &part), 2);
+    event_log_remake_thread(&log, MAIN, &rest);
+    event_log_remake_thread(&log, WORKER, &worker);
+    assert_int_equal(events_check(&log, NULL), -1); /* four events are gone */
+    event_log_settle(&log);
+    assert_int_equal(events_check(&log, NULL), 0);
+    assert_ids(&log, MAIN, 3, (event_id[]){0, 1, 2});
+    assert_ids(&log, WORKER, 1, (event_id[]){5});
+    assert_ids(&log, 2, 3, (event_id[]){EVENTS, 3, 4});
+    assert_int_equal(log.thread_origins[2].part_of, MAIN);
+    const struct event_edit expected[] = {{EVENTS, EVENT_INSERTED, 0}, {3, EVENT_CHANGED, 0},
+                                          {6, EVENT_DROPPED, 0},       {7, EVENT_DROPPED, 0},
+                                          {8, EVENT_DROPPED, 0},       {9, EVENT_DROPPED, 0}};
+    assert_int_equal(log.edits.count, 6);
+    assert_memory_equal(log.edits.items, expected, sizeof expected);
+    event_log_free(&log);
+    trace_free(trace);
+}
+
 /* ---- damage ---- */
 
 /* Damages the edited log, which was sound before. */
@@ -157,6 +194,9 @@ static void show_what_was_dropped(struct event_log *log) {
 }
 static void go_back_in_time(struct event_log *log) {
     event_log_change(log, MAIN, 2)->start_ns = 19;
+}
+static void insert_after_the_end(struct event_log *log) {
+    log->trace.threads[WORKER].records[3].start_ns = 1001;
 }
 static void name_no_pass(struct event_log *log) {
     log->edits.items[0].pass = 2;
@@ -188,7 +228,8 @@ static void damage_is_found(void **state) {
     assert_found(show_twice, "shown twice");
     assert_found(lose_the_last, "no pass has dropped it");
     assert_found(show_what_was_dropped, "shows event 6, which was dropped");
-    assert_found(go_back_in_time, "event 2 begins before the one in front of it");
+    assert_found(go_back_in_time, "event 2 begins before one in front of it");
+    assert_found(insert_after_the_end, "event 11 was inserted outside of the life of thread 1");
     assert_found(name_no_pass, "names no pass");
     assert_found(name_an_empty_pass, "names no pass");
     assert_found(insert_without_an_edit, "tea inserts event 10, which was there");
@@ -221,6 +262,7 @@ int main(void) {
         cmocka_unit_test(an_event_knows_the_call_that_it_was_recorded_as),
         cmocka_unit_test(a_thread_without_calls_takes_no_ids),
         cmocka_unit_test(each_edit_is_kept_with_its_pass),
+        cmocka_unit_test(ids_survive_in_other_threads),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(an_event_out_of_nowhere_is_found),
     };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "modelgen/events/event_log.h"
+#include "modelgen/events/events_check.h"
 #include "modelgen/rewrite/mailbox_group.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
@@ -237,11 +237,14 @@ static void few_commands_prove_nothing(void **state) {
 
 /* ---- the creator's own commands ---- */
 
-static struct participating_creator unfold(const struct event_log *log,
-                                           const struct sample *sample) {
-    static int no_team[] = {-1, -1, -1, -1};
-    struct teams teams = {.trace = &log->trace, .team_of = no_team};
-    return participating_creator_unfold(&teams, &log->origins, sample);
+/* Adds the creators' parts to what is shown, which must stay sound. */
+static void unfold(struct event_log *log, const struct sample *sample) {
+    struct teams teams = teams_none(&log->trace);
+    struct error error = {0};
+    participating_creator_unfold(log, &teams, sample);
+    if (events_check(log, &error) < 0)
+        fail_msg("%s", error.text);
+    teams_free(&teams);
 }
 
 /* Main was seen running in `own`, the workers in work(). End it with free(sample.nodes). */
@@ -259,27 +262,26 @@ static void a_creator_that_carries_out_commands_is_one_of_the_workers(void **sta
     struct trace *trace = rounds_of_commands();
     builder_slice(trace, 0, 0, (uint64_t)(ROUNDS + 2) * ROUND_NS);
     struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "test");
     worker_mailboxes_as_queues(&log, NULL);
     struct sample sample = sample_of("work");
-    struct participating_creator unfolded = unfold(&log, &sample);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, WORKERS + 2);
-    const struct trace_thread *part = &unfolded.trace->threads[WORKERS + 1];
+    unfold(&log, &sample);
+    assert_int_equal(log.trace.n_threads, WORKERS + 2);
+    const struct trace_thread *part = &log.trace.threads[WORKERS + 1];
     assert_string_equal(part->start_routine, "loop");
-    assert_int_equal(count(unfolded.trace, WORKERS + 1, ROLE_get), ROUNDS + 1);
-    assert_int_equal(count(unfolded.trace, WORKERS + 1, ROLE_release), ROUNDS);
+    assert_int_equal(count(&log.trace, WORKERS + 1, ROLE_get), ROUNDS + 1);
+    assert_int_equal(count(&log.trace, WORKERS + 1, ROLE_release), ROUNDS);
     assert_int_equal(part->n_slices, ROUNDS);
     assert_int_equal(part->slices[0].on_ns, ROUND_NS + 1010); /* the last command was given */
     assert_int_equal(part->slices[0].off_ns, ROUND_NS + 50000);
-    assert_int_equal(count(unfolded.trace, 0, ROLE_put), (WORKERS + 1) * ROUNDS);
-    const struct trace_record *waits = nth(unfolded.trace, 0, ROLE_acquire, 0);
+    assert_int_equal(count(&log.trace, 0, ROLE_put), (WORKERS + 1) * ROUNDS);
+    const struct trace_record *waits = nth(&log.trace, 0, ROLE_acquire, 0);
     assert_int_equal(waits->start_ns, ROUND_NS + 1010);
     assert_int_equal(waits->start_ns + waits->duration_ns, ROUND_NS + 60000);
     assert_int_equal(waits->value, 1);
-    assert_int_equal(unfolded.trace->threads[0].slices[0].off_ns, ROUND_NS + 1010);
-    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    assert_int_equal(log.trace.threads[0].slices[0].off_ns, ROUND_NS + 1010);
+    const struct trace_thread *creator = &log.trace.threads[0];
     assert_int_equal(creator->records[creator->n_records - 1].value, WORKERS + 1); /* joined */
-    participating_creator_free(&unfolded);
     free(sample.nodes);
     event_log_free(&log);
     trace_free(trace);
@@ -289,11 +291,11 @@ static void a_creator_that_does_something_else_meanwhile_is_none_of_them(void **
     (void)state;
     struct trace *trace = rounds_of_commands();
     struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "test");
     worker_mailboxes_as_queues(&log, NULL);
     struct sample sample = sample_of("read_frame");
-    struct participating_creator unfolded = unfold(&log, &sample);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    unfold(&log, &sample);
+    assert_int_equal(log.trace.n_threads, trace->n_threads);
     free(sample.nodes);
     event_log_free(&log);
     trace_free(trace);
