@@ -5,9 +5,19 @@
 
 #include "modelgen/build.h"
 #include "modelgen/events/events_check.h"
+#include "modelgen/events/sections_check.h"
+#include "modelgen/threads/threads_check.h"
 
 static int check_events(const struct build *build, struct error *error) {
     return events_check(&build->log, error);
+}
+
+static int check_threads(const struct build *build, struct error *error) {
+    return threads_check(build->trace, &build->pools, error);
+}
+
+static int check_sections(const struct build *build, struct error *error) {
+    return sections_check(build->trace, &build->sections, error);
 }
 
 /* One line a form, in the order of passes.def. */
@@ -16,6 +26,8 @@ static const struct {
     int (*check)(const struct build *build, struct error *error);
 } checks[] = {
     {"events", check_events},
+    {"pools", check_threads},
+    {"sections", check_sections},
 };
 
 int form_check(const char *form, const struct build *build, struct error *error) {
