@@ -10,11 +10,10 @@
 #include "modelgen/calibrate/disk_service.h"
 #include "modelgen/event_counts.h"
 #include "modelgen/events/critical_section.h"
+#include "modelgen/events/event_log.h"
 #include "modelgen/events/thread_states.h"
-#include "modelgen/events/view.h"
 #include "modelgen/lower/lower.h"
 #include "modelgen/rewrite/openmp_teams.h"
-#include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/scaling/partition_rule.h"
 #include "modelgen/sync/doubts.h"
 #include "modelgen/sync/monitor.h"
@@ -30,13 +29,10 @@ struct build {
     size_t max_nodes;
     struct doubts *doubts;
 
-    /* EVENTS: `trace` shows the run as the passes so far have it. It is one of those below, each of
-     * which is made of the one before: view.trace, teams.made, participating.made, placed. */
-    const struct trace *trace;
-    struct view view;
-    struct participating_creator participating;
-    struct trace placed;        /* where calls are as the program's author sees it */
-    struct event_counts counts; /* of the trace after the last pass, for the decision log */
+    /* EVENTS */
+    struct event_log log;       /* the run as the passes so far have it */
+    const struct trace *trace;  /* the one that it shows */
+    struct event_counts counts; /* of the events after the last pass, for the decision log */
 
     struct teams teams;                  /* TEAMS */
     struct thread_states *timelines;     /* TIMES: per thread */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/decision_log.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 
 static void count_record(const struct trace_record *record, const struct object_origins *origins,
@@ -17,17 +18,19 @@ static void count_record(const struct trace_record *record, const struct object_
         map_put(&counts->made_up, record->object, 1 + map_get(&counts->made_up, record->object, 0));
 }
 
-struct event_counts event_counts_of(const struct trace *trace, const struct view *view) {
-    struct event_counts counts = {.n_threads = trace->n_threads,
-                                  .made_up = MAP_EMPTY,
-                                  .threads = trace->threads,
-                                  .n_edits = view->n_edits};
+static size_t count_edits(const struct event_log *log) {
+    return log->edits.count + log->n_thread_edits;
+}
+
+struct event_counts event_counts_of(const struct event_log *log) {
+    const struct trace *trace = &log->trace;
+    struct event_counts counts = {
+        .n_threads = trace->n_threads, .made_up = MAP_EMPTY, .n_edits = count_edits(log)};
     counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
-    for (size_t t = 0; t < trace->n_threads; t++) {
+    for (size_t t = 0; t < trace->n_threads; t++)
         counts.routines[t] = trace->threads[t].start_routine;
-        for (size_t r = 0; r < trace->threads[t].n_records; r++)
-            count_record(&trace->threads[t].records[r], &view->origins, &counts);
-    }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        count_record(at.event, &log->origins, &counts);
     return counts;
 }
 
@@ -93,25 +96,24 @@ static void log_object(const char *pass, const struct trace *trace,
 static void log_objects(const char *pass, const struct trace *trace,
                         const struct event_counts *before, const struct event_counts *after) {
     struct map told = MAP_EMPTY;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            int calls = map_get(&after->made_up, record->object, 0);
-            if (!calls || map_get(&before->made_up, record->object, 0) ||
-                map_get(&told, record->object, 0))
-                continue;
-            log_object(pass, trace, record, calls, map_get(&told, record->context, 0));
-            map_put(&told, record->object, 1);
-            map_put(&told, record->context, 1);
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        uint64_t object = at.event->object;
+        uint32_t context = at.event->context;
+        int calls = map_get(&after->made_up, object, 0);
+        if (!calls || map_get(&before->made_up, object, 0) || map_get(&told, object, 0))
+            continue;
+        log_object(pass, trace, at.event, calls, map_get(&told, context, 0));
+        map_put(&told, object, 1);
+        map_put(&told, context, 1);
+    }
     map_free(&told);
 }
 
-void event_counts_log(const char *pass, const struct trace *trace, const struct view *view,
-                      struct event_counts *before) {
-    if (before->threads == trace->threads && before->n_edits == view->n_edits)
+void event_counts_log(const char *pass, const struct event_log *log, struct event_counts *before) {
+    if (before->n_edits == count_edits(log))
         return;
-    struct event_counts after = event_counts_of(trace, view);
+    const struct trace *trace = &log->trace;
+    struct event_counts after = event_counts_of(log);
     log_threads(pass, trace, before, &after);
     if (after.content != before->content || after.n_records != before->n_records) {
         char *what = changes(before, &after);

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "formats/trace.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 struct event_counts {
     size_t n_threads, n_records;
@@ -16,20 +16,17 @@ struct event_counts {
     uint64_t content;      /* a hash of all records: they changed although no count did */
     const char **routines; /* per thread: its start routine */
     struct map made_up; /* objects that were never recorded (events/object_origin.h), by address */
-    const struct trace_thread *threads; /* whose records were counted, ... */
-    size_t n_edits;                     /* ... after so many edits of the view */
+    size_t n_edits;     /* of the log by then */
 };
 
 /* By which the decision log knows an object of the trace. The caller frees. */
 char *event_counts_object_name(uint64_t address);
 
-/* Of a trace that `view` shows, or that was made of what it shows. */
-struct event_counts event_counts_of(const struct trace *trace, const struct view *view);
+struct event_counts event_counts_of(const struct event_log *log);
 void event_counts_free(struct event_counts *counts);
 
-/* Logs what `pass` changed since `before`, which become those of `trace`. Nothing changed: nothing
+/* Logs what `pass` changed since `before`, which become those of the log. Nothing changed: nothing
  * is logged, and where nothing can have changed, nothing is counted either. */
-void event_counts_log(const char *pass, const struct trace *trace, const struct view *view,
-                      struct event_counts *before);
+void event_counts_log(const char *pass, const struct event_log *log, struct event_counts *before);
 
 #endif

@@ -5,8 +5,23 @@
 
 #include "base/memory.h"
 #include "modelgen/build.h"
+#include "modelgen/events/events_check.h"
+#include "modelgen/events/sections_check.h"
 #include "modelgen/graph/graph_check.h"
 #include "modelgen/scaling/scaling_check.h"
+#include "modelgen/threads/threads_check.h"
+
+static int check_events(const struct build *build, struct error *error) {
+    return events_check(&build->log, error);
+}
+
+static int check_threads(const struct build *build, struct error *error) {
+    return threads_check(build->trace, &build->pools, error);
+}
+
+static int check_sections(const struct build *build, struct error *error) {
+    return sections_check(build->trace, &build->sections, error);
+}
 
 static void use(bool *is_used, int object, size_t n) {
     if (object >= 0 && (size_t)object < n)
@@ -48,13 +63,13 @@ static int check_scaling(const struct build *build, struct error *error) {
     return scaling_check(build->model, build->evidence, error);
 }
 
+/* One line a form, in the order of passes.def. */
 static const struct {
     const char *form;
     int (*check)(const struct build *build, struct error *error);
 } checks[] = {
-    {"steps", check_steps},
-    {"objects", check_objects},
-    {"graph", check_graph},
+    {"events", check_events},   {"pools", check_threads},   {"sections", check_sections},
+    {"steps", check_steps},     {"objects", check_objects}, {"graph", check_graph},
     {"scaling", check_scaling},
 };
 

@@ -4,6 +4,7 @@
 
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/sync/patterns.h"
 #include "modelgen/sync/statements.h"
@@ -24,8 +25,8 @@ static void dump_flags(unsigned flags, FILE *out) {
             fprintf(out, " %s", names[f]);
 }
 
-static void dump_record(const struct trace *trace, const struct trace_record *record, FILE *out) {
-    fprintf(out, "  %llu +%llu %s", (unsigned long long)record->start_ns,
+static void dump_call(const struct trace *trace, const struct trace_record *record, FILE *out) {
+    fprintf(out, " %llu +%llu %s", (unsigned long long)record->start_ns,
             (unsigned long long)record->duration_ns, api_catalog[record->api].name);
     if (record->object)
         fprintf(out, " %#llx", (unsigned long long)record->object);
@@ -33,7 +34,22 @@ static void dump_record(const struct trace *trace, const struct trace_record *re
         fprintf(out, " = %d", record->value);
     dump_flags(record->flags, out);
     dump_place(trace, record->context, out);
-    fputc('\n', out);
+}
+
+/* One line an edit: the pass, what it did, to which event, and as what that was recorded. */
+static void dump_edits(const struct event_log *log, FILE *out) {
+    static const char *const verbs[] = {"changed", "dropped", "inserted"};
+    for (size_t i = 0; i < log->edits.count; i++) {
+        const struct event_edit *edit = &log->edits.items[i];
+        const struct trace_record *recorded = event_log_recorded(log, edit->event, NULL);
+        fprintf(out, "%s %s event %u", log->passes.items[edit->pass], verbs[edit->kind],
+                edit->event);
+        if (recorded) {
+            fprintf(out, ", recorded as");
+            dump_call(log->recorded, recorded, out);
+        }
+        fputc('\n', out);
+    }
 }
 
 void form_dump_events(const struct build *build, FILE *out) {
@@ -43,9 +59,13 @@ void form_dump_events(const struct build *build, FILE *out) {
         fprintf(out, "thread %zu: %s, created by %d, %llu to %llu, %zu records\n", t,
                 thread->start_routine, thread->creator, (unsigned long long)thread->start_ns,
                 (unsigned long long)thread->end_ns, thread->n_records);
-        for (size_t r = 0; r < thread->n_records; r++)
-            dump_record(trace, &thread->records[r], out);
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            fputc(' ', out);
+            dump_call(trace, at.event, out);
+            fprintf(out, ", event %u\n", event_log_id(&build->log, t, at.number));
+        }
     }
+    dump_edits(&build->log, out);
 }
 
 void form_dump_teams(const struct build *build, FILE *out) {
@@ -55,7 +75,7 @@ void form_dump_teams(const struct build *build, FILE *out) {
                 team->splits ? ", splits work" : "", team->has_tasks ? ", has tasks" : "",
                 team->spins ? ", waits spinning" : "");
     }
-    for (size_t t = 0; t < build->teams.trace->n_threads; t++)
+    for (size_t t = 0; t < build->teams.n_threads; t++)
         if (teams_of(&build->teams, t))
             fprintf(out, "thread %zu is of team %d\n", t, build->teams.team_of[t]);
 }

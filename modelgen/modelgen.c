@@ -21,6 +21,9 @@
 #define MISFIT              0.05 /* of a model that is not worth believing */
 #define SLOWED              0.8 /* what the plain runs have of the CPU demands, or less: by the probes */
 #define CLEARLY             0.5 /* of the misfit that must remain at most, to believe otherwise */
+/* Environment variable: whatever its value, each form is checked that a pass wrote (form_check.h).
+ */
+#define CHECKS "PERSIK_CHECKS"
 
 /* What a build is given. */
 struct input {

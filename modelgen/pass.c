@@ -121,6 +121,8 @@ static int check(const struct pass_list *list, const struct pass *pass, const st
 
 static void run(const struct pass_list *list, const struct pass *pass, struct build *build) {
     uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
+    if (list->begin)
+        list->begin(pass, build);
     pass->run(build);
     log_debug("pass %s: %.1f ms", pass->name, ms_since(began_ns));
     if (list->done)

@@ -34,7 +34,8 @@ struct pass_list {
     size_t n_passes;
     const struct form *forms;
     size_t n_forms;
-    void (*done)(const struct pass *pass, struct build *build); /* after each; NULL: nothing */
+    void (*begin)(const struct pass *pass, struct build *build); /* before each; NULL: nothing */
+    void (*done)(const struct pass *pass, struct build *build);  /* after each; NULL: nothing */
     /* Is the form of that name as its readers need it? -1 and `error`: no. NULL: all always are. */
     int (*check)(const char *form, const struct build *build, struct error *error);
 };
@@ -45,6 +46,7 @@ struct pass_choice {
     const char *dump_after; /* print what this pass wrote; NULL: none */
     const char **without;   /* leave these out */
     size_t n_without;
+    bool checks; /* after each pass the forms that it wrote: for tests, as it takes time */
 };
 
 /* Is each form written before it is read, also without the passes that are optional? -1 and

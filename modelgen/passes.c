@@ -28,6 +28,7 @@
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
 #include "modelgen/rewrite/parked_workers.h"
+#include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/pipes.h"
 #include "modelgen/rewrite/private_mutex_waits.h"
 #include "modelgen/rewrite/section_splitting.h"
@@ -46,72 +47,67 @@
 static void run_recording(struct build *build) {
     build->model = memory_alloc(1, sizeof *build->model);
     build->model->cpu_correction = 1;
-    build->view = view_of(build->recorded);
-    build->trace = &build->view.trace;
+    build->log = event_log_of(build->recorded);
+    build->trace = &build->log.trace;
     build->teams = teams_none(build->trace);
-    build->counts = event_counts_of(build->trace, &build->view);
+    build->counts = event_counts_of(&build->log);
 }
 
 static void run_entry_functions(struct build *build) {
-    entry_functions_of_program(&build->view, build->facts);
+    entry_functions_of_program(&build->log, build->facts);
 }
 
 static void run_pipes(struct build *build) {
-    pipes_as_queues(&build->view);
+    pipes_as_queues(&build->log);
 }
 
 static void run_signals(struct build *build) {
-    signals_as_permits(&build->view);
+    signals_as_permits(&build->log);
 }
 
 static void run_private_mutex_waits(struct build *build) {
-    private_mutex_waits_as_condition_waits(&build->view);
+    private_mutex_waits_as_condition_waits(&build->log);
 }
 
 static void run_spinning_barriers(struct build *build) {
-    spinning_barriers_as_barriers(&build->view);
+    spinning_barriers_as_barriers(&build->log);
 }
 
 static void run_semaphore_mailboxes(struct build *build) {
-    semaphore_mailboxes_as_queues(&build->view, build->facts);
+    semaphore_mailboxes_as_queues(&build->log, build->facts);
 }
 
 static void run_parked_workers(struct build *build) {
-    parked_workers_as_one(&build->view);
+    parked_workers_as_one(&build->log);
 }
 
 static void run_completion_countdowns(struct build *build) {
-    completion_countdowns_as_semaphores(&build->view);
+    completion_countdowns_as_semaphores(&build->log);
 }
 
 static void run_futures(struct build *build) {
-    futures_as_permits(&build->view);
+    futures_as_permits(&build->log);
 }
 
 static void run_section_splitting(struct build *build) {
-    section_splitting_apply(&build->view);
+    section_splitting_apply(&build->log);
 }
 
 static void run_worker_mailboxes(struct build *build) {
-    worker_mailboxes_as_queues(&build->view, build->facts);
+    worker_mailboxes_as_queues(&build->log, build->facts);
 }
 
 static void run_openmp_teams(struct build *build) {
     teams_free(&build->teams);
-    build->teams = teams_unfold(build->trace, build->model);
-    build->trace = build->teams.trace;
+    build->teams = teams_unfold(&build->log, build->model);
 }
 
 static void run_participating_creator(struct build *build) {
-    build->participating =
-        participating_creator_unfold(&build->teams, &build->view.origins, build->sample);
-    build->trace = build->participating.trace;
+    participating_creator_unfold(&build->log, &build->teams, build->sample);
 }
 
 static void run_call_sites(struct build *build) {
-    build->placed = *build->trace;
-    build->placed.contexts = call_sites_without_wrappers(build->trace);
-    build->trace = &build->placed;
+    event_log_set_contexts(&build->log, call_sites_without_wrappers(build->trace));
 }
 
 /* ---- time, machine, threads ---- */
@@ -163,7 +159,7 @@ static void run_run_notes(struct build *build) {
 }
 
 static void run_thread_pools(struct build *build) {
-    build->pools = thread_pools_find(build->trace, &build->teams, build->participating.origins,
+    build->pools = thread_pools_find(build->trace, &build->teams, build->log.thread_origins,
                                      build->facts, build->cpu_ns);
     /* Where threads come from unseen, so does what follows their number. */
     bool is_shown = source_shows_threads(build->facts) || build->teams.n_teams;
@@ -185,7 +181,7 @@ static void run_cache_reload_costs(struct build *build) {
 
 static void run_critical_sections(struct build *build) {
     build->sections = sections_find(build->trace, build->pools.pool_of);
-    sections_set_origins(&build->sections, &build->view.origins);
+    sections_set_origins(&build->sections, &build->log.origins);
 }
 
 static void run_monitor_search(struct build *build) {
@@ -307,16 +303,22 @@ static const struct pass all[] = {
 #include "modelgen/passes.def"
 };
 
+static void begin_edits(const struct pass *pass, struct build *build) {
+    if (build->trace && pass->writes & EVENTS)
+        event_log_begin_pass(&build->log, pass->name);
+}
+
 /* What the filters did. */
 static void log_events(const struct pass *pass, struct build *build) {
     if (pass->writes & EVENTS)
-        event_counts_log(pass->name, build->trace, &build->view, &build->counts);
+        event_counts_log(pass->name, &build->log, &build->counts);
 }
 
 const struct pass_list passes = {.passes = all,
                                  .n_passes = sizeof all / sizeof *all,
                                  .forms = forms,
                                  .n_forms = N_FORMS,
+                                 .begin = begin_edits,
                                  .done = log_events,
                                  .check = form_check};
 
@@ -336,9 +338,7 @@ void passes_end(struct build *build) {
         thread_states_free(&build->timelines[t]);
     free(build->timelines);
     free(build->cpu_ns);
-    free(build->placed.contexts);
-    participating_creator_free(&build->participating);
     teams_free(&build->teams);
     event_counts_free(&build->counts);
-    view_free(&build->view);
+    event_log_free(&build->log);
 }

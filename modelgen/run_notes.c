@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "formats/recorded_speed.h"
 #include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/notes.h"
 #include "modelgen/report/external_activity.h"
@@ -139,16 +140,14 @@ void run_notes_attaching(const struct build *build) {
 /* Simulated threads run on any core. */
 void run_notes_binding(const struct build *build) {
     const struct trace *trace = build->trace;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (trace_op(record) != OP_BIND || record->value != 0)
-                continue;
-            char *place = source_place(trace, record->context);
-            notes_add(build->model,
-                      "the program binds threads to cores, %s in %s: the model lets them run on "
-                      "all cores",
-                      api_catalog[record->api].name, place);
-            free(place);
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        if (trace_op(at.event) != OP_BIND || at.event->value != 0)
+            continue;
+        char *place = source_place(trace, at.event->context);
+        notes_add(build->model,
+                  "the program binds threads to cores, %s in %s: the model lets them run on all "
+                  "cores",
+                  api_catalog[at.event->api].name, place);
+        free(place);
+    }
 }

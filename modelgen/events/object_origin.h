@@ -1,6 +1,6 @@
-/* Where the objects of a view come from: most were recorded, others stand for something that the
- * program made itself. A new object has an address that no recorded one can have, so that records
- * name it as they name any other. */
+/* Where the objects of an event log come from: most were recorded, others stand for something that
+ * the program made itself. A new object has an address that no recorded one can have, so that
+ * records name it as they name any other. */
 #ifndef PERSIK_MODELGEN_EVENTS_OBJECT_ORIGIN_H
 #define PERSIK_MODELGEN_EVENTS_OBJECT_ORIGIN_H
 

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 
 /* ---- passes over loops ---- */
 
@@ -76,14 +77,13 @@ static const struct trace_record *busiest_call(const struct trace_thread *thread
     struct map counts = MAP_EMPTY;
     const struct trace_record *best = NULL;
     int most = 0;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        uint64_t key = map_mix(map_mix(23, record->context), record->api);
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        uint64_t key = map_mix(map_mix(23, at.event->context), at.event->api);
         int count = map_get(&counts, key, 0) + 1;
         map_put(&counts, key, count);
         if (count > most) {
             most = count;
-            best = record;
+            best = at.event;
         }
     }
     map_free(&counts);
@@ -95,11 +95,10 @@ static double cpu_in_rounds(const struct thread_states *timeline) {
     const struct trace_thread *thread = timeline->thread;
     const struct trace_record *call = busiest_call(thread);
     double first = 0, last = 0, count = 0;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        if (record->context != call->context || record->api != call->api)
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        if (at.event->context != call->context || at.event->api != call->api)
             continue;
-        last = thread_states_cpu(timeline, record->start_ns);
+        last = thread_states_cpu(timeline, at.event->start_ns);
         first = count > 0 ? first : last;
         count++;
     }

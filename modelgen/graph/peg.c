@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/graph/branch_sequences.h"
 #include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/intraclass_correlation.h"
@@ -55,19 +56,16 @@ static double cpu_between(const struct peg_builder *builder, size_t t, const str
     return cpu > 0 ? cpu : 0;
 }
 
-/* Rounds of the loop that these `n` records show, which the graph does not: how often all calls
- * come that come more than once. 0: not known. */
-static double count_rounds(struct peg_builder *builder, const struct trace_record *records,
-                           size_t n) {
-    if (n == 0)
-        return 0;
+/* Rounds of the loop that the events until the cursor's end show, which the graph does not: how
+ * often all calls come that come more than once. 0: not known. */
+static double count_rounds(struct peg_builder *builder, struct event_cursor at) {
     builder->counts.count = 0;
     map_free(&builder->sites);
-    for (size_t r = 0; r < n; r++) {
-        uint32_t context = records[r].context;
+    while (event_cursor_next(&at)) {
+        uint32_t context = at.event->context;
         if (context == TRACE_NO_CONTEXT || !builder->is_in_share[context])
             continue;
-        uint64_t key = map_mix(map_mix(19, builder->in->places[context]), records[r].api);
+        uint64_t key = map_mix(map_mix(19, builder->in->places[context]), at.event->api);
         int site = map_get(&builder->sites, key, -1);
         if (site < 0) {
             site = (int)builder->counts.count;
@@ -86,13 +84,13 @@ static double count_rounds(struct peg_builder *builder, const struct trace_recor
     return rounds;
 }
 
-static void note_between(struct peg_edge *draft, const struct trace_record *records, size_t n) {
-    for (size_t r = 0; r < n; r++) {
+static void note_between(struct peg_edge *draft, struct event_cursor at) {
+    while (event_cursor_next(&at)) {
         size_t known = 0;
-        while (known < draft->between.count && draft->between.items[known] != records[r].context)
+        while (known < draft->between.count && draft->between.items[known] != at.event->context)
             known++;
         if (known == draft->between.count)
-            *VECTOR_ADD(&draft->between) = records[r].context;
+            *VECTOR_ADD(&draft->between) = at.event->context;
     }
 }
 
@@ -124,10 +122,11 @@ static void read_thread(struct peg_builder *builder, size_t t) {
             cpu_between(builder, t, step, &stream->steps[s + 1]);
         const struct step *next = &stream->steps[s + 1];
         size_t own = next->records > 0 && next->kind != NODE_END; /* the step's own record */
-        const struct trace_record *records = &builder->in->trace->threads[t].records[done];
-        *VECTOR_ADD(&builder->edges.items[edge].passes) = (struct loop_pass){
-            t, step->end_ns, count_rounds(builder, records, next->records - own)};
-        note_between(&builder->edges.items[edge], records, next->records - own);
+        struct event_cursor between =
+            event_cursor_between(&builder->in->trace->threads[t], done, done + next->records - own);
+        *VECTOR_ADD(&builder->edges.items[edge].passes) =
+            (struct loop_pass){t, step->end_ns, count_rounds(builder, between)};
+        note_between(&builder->edges.items[edge], between);
         int place = with_outcome(node_of[s], step->outcome);
         if (builder->edges.items[edge].leaves) {
             *VECTOR_ADD(&values->stays) = stays[place];

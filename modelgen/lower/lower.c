@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/lower/job_classes.h"
 #include "modelgen/lower/lower_calls.h"
@@ -32,9 +33,9 @@ static void find_users(struct writer *writer) {
     int *user = memory_alloc(in->sections->n_objects, sizeof *user); /* + 1 */
     for (size_t t = 0; t < in->trace->n_threads; t++) {
         const struct trace_thread *thread = &in->trace->threads[t];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            int object = sections_object(in->sections, &thread->records[r]);
-            enum api_op op = trace_op(&thread->records[r]);
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            int object = sections_object(in->sections, at.event);
+            enum api_op op = trace_op(at.event);
             if (object < 0 || op == OP_INIT || op == OP_DESTROY)
                 continue;
             writer->is_shared[object] |= user[object] > 0 && user[object] != (int)t + 1;
@@ -282,12 +283,12 @@ static void write_thread(struct writer *writer, size_t t) {
     writer->pending_work = -1;
     writer_add_step(writer, NODE_START, thread->n_records, thread->start_ns, thread->start_ns);
     lower_sections_first_draws(writer, thread->start_ns);
-    for (size_t r = 0; r < thread->n_records; r++) {
-        write_record(writer, r, &thread->records[r]);
-        lower_sections_draws_after(writer, r, &thread->records[r]);
-        lower_calls_known_close(writer, r, &thread->records[r]);
-        self_scheduled_loops_decide_after(writer, r);
-        self_scheduled_loops_enter(writer, r, &thread->records[r]);
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        write_record(writer, at.number, at.event);
+        lower_sections_draws_after(writer, at.number, at.event);
+        lower_calls_known_close(writer, at.number, at.event);
+        self_scheduled_loops_decide_after(writer, at.number);
+        self_scheduled_loops_enter(writer, at.number, at.event);
     }
     writer->n_open = 0; /* the program ended in them */
     if (!thread->end_seen && thread->creator >= 0)

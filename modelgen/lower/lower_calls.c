@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_selection.h"
 
 /* An object that is only made, and never used, is not among those of the sections. */
@@ -153,8 +154,9 @@ void lower_calls_choose_sites(struct writer *writer) {
     } sites = {0};
     for (size_t t = 0; t < trace->n_threads; t++) {
         writer->thread = t;
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
+        for (struct event_cursor seen = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&seen);) {
+            const struct trace_record *record = seen.event;
             const struct api_info *info = &api_catalog[record->api];
             if (!moves_data(info) && info->api_class != CLASS_TIME)
                 continue;
@@ -254,10 +256,10 @@ static void move_before_loop(struct writer *writer, size_t creation) {
 
 static bool waits_for(const struct lower_input *in, size_t thread, int object) {
     const struct trace_thread *waiter = &in->trace->threads[thread];
-    for (size_t r = 0; r < waiter->n_records; r++) {
-        enum api_op op = trace_op(&waiter->records[r]);
+    for (struct event_cursor at = event_cursor_of_thread(waiter); event_cursor_next(&at);) {
+        enum api_op op = trace_op(at.event);
         if ((op == OP_WAIT || op == OP_TIMEDWAIT || op == OP_ACQUIRE || op == OP_TIMEDACQUIRE) &&
-            sections_object(in->sections, &waiter->records[r]) == object)
+            sections_object(in->sections, at.event) == object)
             return true;
     }
     return false;
@@ -270,14 +272,14 @@ static bool gives_between_joins(const struct writer *writer, size_t first, int p
     const struct trace_thread *joiner = &in->trace->threads[writer->thread];
     int joined = 0;
     bool gives = false, *asked = memory_alloc(in->sections->n_objects, sizeof *asked);
-    for (size_t r = first; r < joiner->n_records && joined < in->pools->pools[pool].size; r++) {
-        const struct trace_record *record = &joiner->records[r];
-        enum api_op op = trace_op(record);
+    struct event_cursor at = event_cursor_from(joiner, first);
+    while (joined < in->pools->pools[pool].size && event_cursor_next(&at)) {
+        enum api_op op = trace_op(at.event);
         if (op == OP_JOIN) {
-            size_t other = thread_by_index(in->trace, joiner->pid, record->value);
+            size_t other = thread_by_index(in->trace, joiner->pid, at.event->value);
             joined += other < in->trace->n_threads && in->pools->pool_of[other] == pool;
         } else if (op == OP_SIGNAL || op == OP_BROADCAST || op == OP_RELEASE) {
-            int object = sections_object(in->sections, record);
+            int object = sections_object(in->sections, at.event);
             bool known = object < 0 || asked[object];
             for (size_t t = 0; !known && !gives && t < in->trace->n_threads; t++)
                 gives = in->pools->pool_of[t] == pool && waits_for(in, t, object);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/model_builder.h"
@@ -121,9 +122,9 @@ struct linear objects_parties(const struct writer *writer, const bool *comes, in
 
 static bool comes_to_barrier(const struct writer *writer, const struct trace_thread *thread,
                              int index) {
-    for (size_t r = 0; r < thread->n_records; r++)
-        if (trace_op(&thread->records[r]) == OP_BARRIER &&
-            sections_object(writer->in->sections, &thread->records[r]) == index)
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
+        if (trace_op(at.event) == OP_BARRIER &&
+            sections_object(writer->in->sections, at.event) == index)
             return true;
     return false;
 }
@@ -158,11 +159,10 @@ int objects_barrier(struct writer *writer, int index) {
 /* Whom the signal wakes. */
 static const char *waiter_of(const struct writer *writer, int index) {
     const struct trace *trace = writer->in->trace;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++)
-            if (trace->threads[t].records[r].api == ROLE_acquire &&
-                sections_object(writer->in->sections, &trace->threads[t].records[r]) == index)
-                return trace->threads[t].start_routine;
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        if (at.event->api == ROLE_acquire &&
+            sections_object(writer->in->sections, at.event) == index)
+            return trace->threads[at.thread].start_routine;
     return "?";
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
 
 /* Work takes this many times the CPU that a thread still uses after it was told to go home. */
@@ -178,16 +179,14 @@ static struct traffic *traffic_of_calls(const struct lower_input *input) {
         if (object->kind == ON_SEMAPHORE && object->parties > 0)
             traffic[o].initial = (size_t)object->parties;
     }
-    for (size_t t = 0; t < input->trace->n_threads; t++)
-        for (size_t r = 0; r < input->trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &input->trace->threads[t].records[r];
-            enum api_object kind = api_catalog[record->api].object;
-            if (kind != ON_SEMAPHORE && kind != ON_ITEMS)
-                continue;
-            int object = sections_object(sections, record);
-            if (object >= 0 && !traffic[object].is_other)
-                note_call(input, &traffic[object], t, r);
-        }
+    for (struct event_cursor at = event_cursor_of_run(input->trace); event_cursor_next(&at);) {
+        enum api_object kind = api_catalog[at.event->api].object;
+        if (kind != ON_SEMAPHORE && kind != ON_ITEMS)
+            continue;
+        int object = sections_object(sections, at.event);
+        if (object >= 0 && !traffic[object].is_other)
+            note_call(input, &traffic[object], at.thread, at.number);
+    }
     for (size_t o = 0; o < sections->n_objects; o++) {
         sort_acts(&traffic[o].puts);
         sort_acts(&traffic[o].gets);

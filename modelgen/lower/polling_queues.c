@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 
 struct finder {
     const struct trace *trace;
@@ -56,16 +57,15 @@ static size_t knows_the_end(const struct finder *finder, size_t t, int object,
     bool *ended = memory_alloc(finder->trace->n_threads, sizeof *ended);
     size_t after = thread->n_records;
     ended[t] = true;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
-        size_t joined = trace_op(record) == OP_JOIN ? thread_of_join(finder->trace, t, record)
-                                                    : finder->trace->n_threads;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        size_t joined = trace_op(at.event) == OP_JOIN ? thread_of_join(finder->trace, t, at.event)
+                                                      : finder->trace->n_threads;
         if (joined < finder->trace->n_threads && produces[joined]) {
             ended[joined] = true;
-            after = r;
+            after = at.number;
         }
-        if (is_put(record) && sections_object(finder->sections, record) == object)
-            after = r;
+        if (is_put(at.event) && sections_object(finder->sections, at.event) == object)
+            after = at.number;
     }
     for (size_t other = 0; other < finder->trace->n_threads; other++)
         if (produces[other] && !ended[other])
@@ -80,18 +80,16 @@ static void find_end(const struct finder *finder, int object) {
     struct polling_queue *queue = &finder->items->queues[object];
     bool *produces = memory_alloc(trace->n_threads, sizeof *produces);
     bool closed = false;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (sections_object(finder->sections, record) != object)
-                continue;
-            closed |= trace_op(record) == OP_CLOSE;
-            if (!is_put(record) || failed(record))
-                continue;
-            produces[t] = true;
-            if (record->start_ns > queue->last_put_ns)
-                queue->last_put_ns = record->start_ns;
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        if (sections_object(finder->sections, at.event) != object)
+            continue;
+        closed |= trace_op(at.event) == OP_CLOSE;
+        if (!is_put(at.event) || failed(at.event))
+            continue;
+        produces[at.thread] = true;
+        if (at.event->start_ns > queue->last_put_ns)
+            queue->last_put_ns = at.event->start_ns;
+    }
     for (size_t t = 0; !closed && queue->closer_thread < 0 && t < trace->n_threads; t++) {
         size_t after = knows_the_end(finder, t, object, produces);
         if (after == trace->threads[t].n_records)
@@ -104,16 +102,14 @@ static void find_end(const struct finder *finder, int object) {
 
 /* Only consumers that poll and then give up must be told that nothing more will come. */
 static bool gives_up(const struct finder *finder, int object) {
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &finder->trace->threads[t].records[r];
-            if (sections_object(finder->sections, record) != object || !is_taking(record) ||
-                !failed(record))
-                continue;
-            const struct poll *poll = polling_queues_poll(finder->items, t, r);
-            if (poll && !poll->goes_on)
-                return true;
-        }
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        if (sections_object(finder->sections, at.event) != object || !is_taking(at.event) ||
+            !failed(at.event))
+            continue;
+        const struct poll *poll = polling_queues_poll(finder->items, at.thread, at.number);
+        if (poll && !poll->goes_on)
+            return true;
+    }
     return false;
 }
 
@@ -124,11 +120,10 @@ static bool gives_up(const struct finder *finder, int object) {
  * others: it is taken for a sleep. */
 static size_t next_attempt(const struct trace_thread *thread, size_t record, bool *polite) {
     const struct trace_record *first = &thread->records[record];
-    for (size_t r = record + 1; r < thread->n_records; r++) {
-        const struct trace_record *next = &thread->records[r];
-        if (next->api == first->api && next->object == first->object)
-            return r;
-        if (!trace_is_nap(next))
+    for (struct event_cursor at = event_cursor_from(thread, record + 1); event_cursor_next(&at);) {
+        if (at.event->api == first->api && at.event->object == first->object)
+            return at.number;
+        if (!trace_is_nap(at.event))
             break;
         *polite = true;
     }
@@ -160,33 +155,31 @@ static size_t follow_run(const struct finder *finder, size_t t, size_t first, bo
 
 /* Where attempts are repeated at all, each of them is a wait, also one that had not to be. */
 static void find_sites(const struct finder *finder, struct map *polling) {
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &finder->trace->threads[t].records[r];
-            bool polite = false;
-            if (!is_attempt(record))
-                continue;
-            size_t last = follow_run(finder, t, r, &polite);
-            if (last == r)
-                continue;
-            map_put(polling, site_key(record), 1);
-            finder->items->queues[sections_object(finder->sections, record)].spins |= !polite;
-            r = last;
-        }
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        bool polite = false;
+        if (!is_attempt(at.event))
+            continue;
+        size_t last = follow_run(finder, at.thread, at.number, &polite);
+        if (last == at.number)
+            continue;
+        map_put(polling, site_key(at.event), 1);
+        finder->items->queues[sections_object(finder->sections, at.event)].spins |= !polite;
+        event_cursor_skip(&at, last);
+    }
 }
 
 /* Whoever fails before the last put, or tries again later, has not been told that nothing more
  * comes. */
-static bool is_told_the_end(const struct finder *finder, const struct trace_thread *thread,
-                            size_t record) {
+static bool is_told_the_end(const struct finder *finder, size_t t, size_t record) {
+    const struct trace_thread *thread = &finder->trace->threads[t];
     const struct trace_record *attempt = &thread->records[record];
     const struct polling_queue *queue =
         &finder->items->queues[sections_object(finder->sections, attempt)];
     if (queue->closer_thread < 0 || !is_taking(attempt) ||
         trace_end_ns(attempt) < queue->last_put_ns)
         return false;
-    for (size_t r = record + 1; r < thread->n_records; r++)
-        if (site_key(&thread->records[r]) == site_key(attempt))
+    for (struct event_cursor at = event_cursor_from(thread, record + 1); event_cursor_next(&at);)
+        if (site_key(at.event) == site_key(attempt))
             return false;
     return true;
 }
@@ -197,19 +190,16 @@ static bool is_told_the_end(const struct finder *finder, const struct trace_thre
 static void find_sites_of_lucky(const struct finder *finder, struct map *polling) {
     struct map told = MAP_EMPTY; /* site -> were all that failed told? */
     for (int pass = 0; pass < 2; pass++)
-        for (size_t t = 0; t < finder->trace->n_threads; t++)
-            for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
-                const struct trace_thread *thread = &finder->trace->threads[t];
-                const struct trace_record *record = &thread->records[r];
-                if (!is_attempt(record) || !failed(record))
-                    continue;
-                uint64_t site = site_key(record);
-                if (pass == 0)
-                    map_put(&told, site,
-                            map_get(&told, site, 1) && is_told_the_end(finder, thread, r));
-                else if (map_get(&told, site, 0))
-                    map_put(polling, site, 1);
-            }
+        for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+            if (!is_attempt(at.event) || !failed(at.event))
+                continue;
+            uint64_t site = site_key(at.event);
+            if (pass == 0)
+                map_put(&told, site,
+                        map_get(&told, site, 1) && is_told_the_end(finder, at.thread, at.number));
+            else if (map_get(&told, site, 0))
+                map_put(polling, site, 1);
+        }
     map_free(&told);
 }
 
@@ -217,20 +207,16 @@ static void find_runs(struct finder *finder) {
     struct map polling = MAP_EMPTY;
     find_sites(finder, &polling);
     find_sites_of_lucky(finder, &polling);
-    for (size_t t = 0; t < finder->trace->n_threads; t++) {
-        const struct trace_thread *thread = &finder->trace->threads[t];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            bool polite;
-            if (!is_attempt(&thread->records[r]) ||
-                !map_get(&polling, site_key(&thread->records[r]), 0))
-                continue;
-            uint64_t start_ns = thread->records[r].start_ns;
-            size_t last = follow_run(finder, t, r, &polite);
-            for (; r < last; r++)
-                if (is_attempt(&thread->records[r]))
-                    note_poll(finder, t, r, start_ns, true);
-            note_poll(finder, t, last, start_ns, false);
-        }
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        bool polite;
+        if (!is_attempt(at.event) || !map_get(&polling, site_key(at.event), 0))
+            continue;
+        uint64_t start_ns = at.event->start_ns;
+        size_t last = follow_run(finder, at.thread, at.number, &polite);
+        for (; at.number < last; event_cursor_next(&at))
+            if (is_attempt(at.event))
+                note_poll(finder, at.thread, at.number, start_ns, true);
+        note_poll(finder, at.thread, last, start_ns, false);
     }
     map_free(&polling);
 }
@@ -268,17 +254,15 @@ static void find_levels(struct finder *finder, bool lowest) {
         struct change *items;
         size_t count, capacity;
     } changes = {0};
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &finder->trace->threads[t].records[r];
-            int object = sections_object(finder->sections, record);
-            if (object < 0 || failed(record) || !(is_put(record) || is_taking(record)))
-                continue;
-            bool late = is_put(record) != lowest;
-            *VECTOR_ADD(&changes) =
-                (struct change){record->start_ns + (late ? record->duration_ns : 0), object,
-                                is_put(record) ? 1 : -1};
-        }
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        const struct trace_record *record = at.event;
+        int object = sections_object(finder->sections, record);
+        if (object < 0 || failed(record) || !(is_put(record) || is_taking(record)))
+            continue;
+        bool late = is_put(record) != lowest;
+        *VECTOR_ADD(&changes) = (struct change){record->start_ns + (late ? record->duration_ns : 0),
+                                                object, is_put(record) ? 1 : -1};
+    }
     follow_levels(finder, changes.items, changes.count, lowest);
     free(changes.items);
 }
@@ -286,20 +270,19 @@ static void find_levels(struct finder *finder, bool lowest) {
 /* ---- the whole ---- */
 
 static void count(struct finder *finder, const int *pool_of, int task_pool) {
-    for (size_t t = 0; t < finder->trace->n_threads; t++)
-        for (size_t r = 0; r < finder->trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &finder->trace->threads[t].records[r];
-            int object = sections_object(finder->sections, record);
-            if (object < 0 || api_catalog[record->api].object != ON_ITEMS)
-                continue;
-            struct polling_queue *queue = &finder->items->queues[object];
-            queue->failures += failed(record) && (is_put(record) || is_taking(record));
-            queue->puts += is_put(record) && !failed(record);
-            queue->gets += is_taking(record) && !failed(record);
-            queue->feeds_tasks |= is_taking(record) && pool_of[t] == task_pool;
-            if (is_put(record) && failed(record))
-                queue->capacity = -1; /* there is a limit, to be found */
-        }
+    for (struct event_cursor at = event_cursor_of_run(finder->trace); event_cursor_next(&at);) {
+        const struct trace_record *record = at.event;
+        int object = sections_object(finder->sections, record);
+        if (object < 0 || api_catalog[record->api].object != ON_ITEMS)
+            continue;
+        struct polling_queue *queue = &finder->items->queues[object];
+        queue->failures += failed(record) && (is_put(record) || is_taking(record));
+        queue->puts += is_put(record) && !failed(record);
+        queue->gets += is_taking(record) && !failed(record);
+        queue->feeds_tasks |= is_taking(record) && pool_of[at.thread] == task_pool;
+        if (is_put(record) && failed(record))
+            queue->capacity = -1; /* there is a limit, to be found */
+    }
 }
 
 struct polling_queues polling_queues_find(const struct trace *trace,

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/sync/statements.h"
@@ -22,11 +23,10 @@ static bool pool_is_parallel(const struct thread_pool *pool) {
 /* The lock that a thread meets first in the loop; TRACE_NO_CONTEXT when that is another call. */
 static uint32_t first_lock(const struct writer *writer, size_t thread_index, const bool *in_loop) {
     const struct trace_thread *thread = &writer->in->trace->threads[thread_index];
-    for (size_t r = 0; r < thread->n_records; r++)
-        if (thread->records[r].context != TRACE_NO_CONTEXT && in_loop[thread->records[r].context])
-            return trace_op(&thread->records[r]) == OP_LOCK
-                       ? writer_place(writer, &thread->records[r])
-                       : TRACE_NO_CONTEXT;
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
+        if (at.event->context != TRACE_NO_CONTEXT && in_loop[at.event->context])
+            return trace_op(at.event) == OP_LOCK ? writer_place(writer, at.event)
+                                                 : TRACE_NO_CONTEXT;
     return TRACE_NO_CONTEXT;
 }
 
@@ -47,8 +47,8 @@ static struct place_counts count_locks(const struct writer *writer, const struct
     struct map index_of = MAP_EMPTY;
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[pool->threads[i]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            const struct trace_record *record = &thread->records[r];
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            const struct trace_record *record = at.event;
             if (record->context == TRACE_NO_CONTEXT || !in_loop[record->context] ||
                 trace_op(record) != OP_LOCK ||
                 !source_once_a_round(trace, writer->in->facts, record->context, loop))
@@ -74,11 +74,10 @@ static bool goes_on(const struct writer *writer, size_t thread_index, size_t rec
                     const struct facts_loop *loop, uint32_t header) {
     const struct trace *trace = writer->in->trace;
     const struct trace_thread *thread = &trace->threads[thread_index];
-    for (size_t r = record + 1; r < thread->n_records; r++) {
-        if (writer_place(writer, &thread->records[r]) == header &&
-            trace_op(&thread->records[r]) == OP_LOCK)
+    for (struct event_cursor at = event_cursor_from(thread, record + 1); event_cursor_next(&at);) {
+        if (writer_place(writer, at.event) == header && trace_op(at.event) == OP_LOCK)
             return true;
-        if (!source_context_in_loop(trace, thread->records[r].context, loop))
+        if (!source_context_in_loop(trace, at.event->context, loop))
             return false;
     }
     return false;
@@ -94,15 +93,15 @@ static bool tells_end(const struct writer *writer, const struct thread_pool *poo
     for (size_t i = 0; i < pool->n_threads; i++) {
         int t = pool->threads[i];
         const struct trace_thread *thread = &writer->in->trace->threads[t];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            int section = writer->in->sections->section_of_lock[t][r];
-            if (section < 0 || writer_place(writer, &thread->records[r]) != lock)
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            int section = writer->in->sections->section_of_lock[t][at.number];
+            if (section < 0 || writer_place(writer, at.event) != lock)
                 continue;
             const struct section *is = &writer->in->sections->sections[section];
             if (is->cut)
                 continue;
             uint32_t out = writer_place(writer, &thread->records[is->unlock_record]);
-            int follows = goes_on(writer, (size_t)t, r, loop, lock) ? GOES_ON : LEAVES;
+            int follows = goes_on(writer, (size_t)t, at.number, loop, lock) ? GOES_ON : LEAVES;
             tells &= (map_get(&after, out, follows) & ~follows) == 0;
             map_put(&after, out, follows);
             all |= follows;
@@ -157,11 +156,11 @@ static bool header_has_answer(const struct writer *writer, const struct thread_p
                               const struct facts_loop *loop, uint32_t header) {
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            int section = writer->in->sections->section_of_lock[pool->threads[i]][r];
-            if (section >= 0 && writer_place(writer, &thread->records[r]) == header &&
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            int section = writer->in->sections->section_of_lock[pool->threads[i]][at.number];
+            if (section >= 0 && writer_place(writer, at.event) == header &&
                 is_answered_no(writer, section) &&
-                !goes_on(writer, pool->threads[i], r, loop, header))
+                !goes_on(writer, pool->threads[i], at.number, loop, header))
                 return true;
         }
     }
@@ -181,14 +180,10 @@ static void count_rounds(const struct writer *writer, size_t thread_index, const
     const struct thread_states *timeline = &writer->in->timelines[thread_index];
     double outside_cpu = 0, last_cpu = 0; /* at the last call outside, at the last header */
     bool inside = false;
-    for (size_t r = 0; r <= thread->n_records; r++) {
-        bool ends = r == thread->n_records;
-        uint32_t context = ends ? TRACE_NO_CONTEXT : thread->records[r].context;
-        bool here = context != TRACE_NO_CONTEXT && in_loop[context];
-        double cpu =
-            thread_states_cpu(timeline, ends ? thread->end_ns : thread->records[r].start_ns);
-        if (here && writer_place(writer, &thread->records[r]) == header &&
-            trace_op(&thread->records[r]) == OP_LOCK) {
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        bool here = at.event->context != TRACE_NO_CONTEXT && in_loop[at.event->context];
+        double cpu = thread_states_cpu(timeline, at.event->start_ns);
+        if (here && writer_place(writer, at.event) == header && trace_op(at.event) == OP_LOCK) {
             seen->rounds += inside;
             seen->round_cpu_ns += inside ? cpu - last_cpu : 0;
             seen->visits += !inside;
@@ -201,6 +196,7 @@ static void count_rounds(const struct writer *writer, size_t thread_index, const
             outside_cpu = cpu;
         }
     }
+    seen->rest_cpu_ns += inside ? thread_states_cpu(timeline, thread->end_ns) - last_cpu : 0;
 }
 
 static struct rounds_seen rounds_of_pool(const struct writer *writer,
@@ -241,11 +237,10 @@ static struct loop_entrance find_entrance(const struct writer *writer,
                                           const struct thread_pool *pool, const bool *in_loop) {
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct trace_thread *thread = &writer->in->trace->threads[pool->threads[i]];
-        for (size_t r = 1; r < thread->n_records; r++) {
-            uint32_t context = thread->records[r].context;
-            if (context != TRACE_NO_CONTEXT && in_loop[context])
-                return (struct loop_entrance){writer_place(writer, &thread->records[r - 1]),
-                                              (enum api)thread->records[r - 1].api};
+        for (struct event_cursor at = event_cursor_from(thread, 1); event_cursor_next(&at);) {
+            const struct trace_record *before = at.event - 1;
+            if (at.event->context != TRACE_NO_CONTEXT && in_loop[at.event->context])
+                return (struct loop_entrance){writer_place(writer, before), (enum api)before->api};
         }
     }
     return (struct loop_entrance){.place = TRACE_NO_CONTEXT};
@@ -267,12 +262,12 @@ static bool add_visits(const struct writer *writer, const struct trace_thread *t
                        const bool *in_loop, const struct loop_entrance *entrance, uint32_t header,
                        struct fillings *fillings, size_t *n_visits) {
     bool inside = false, by_entrance = entrance->place != TRACE_NO_CONTEXT;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        const struct trace_record *record = &thread->records[r];
+    for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+        const struct trace_record *record = at.event;
         uint64_t end_ns = trace_end_ns(record);
         bool here = record->context != TRACE_NO_CONTEXT && in_loop[record->context];
         bool enters = here && !inside;
-        if (by_entrance && enters && (r == 0 || !is_at(writer, record - 1, entrance)))
+        if (by_entrance && enters && (at.number == 0 || !is_at(writer, record - 1, entrance)))
             return false;
         inside = here;
         if (by_entrance ? !here && is_at(writer, record, entrance) : enters)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_names.h"
 #include "modelgen/notes.h"
 #include "modelgen/report/proposal_matches.h"
@@ -18,10 +19,11 @@ static void write_slot_records(const struct lower_input *input, uint64_t address
                                struct hand_made *monitor) {
     const struct trace *trace = input->trace;
     for (size_t t = 0; t < trace->n_threads; t++) {
-        const struct trace_thread *thread = &trace->threads[t];
-        bool is_part = thread_pools_is_creators(input->pools, t);
-        for (size_t r = 0; r < thread->n_records && !is_part; r++) {
-            const struct trace_record *record = &thread->records[r];
+        if (thread_pools_is_creators(input->pools, t))
+            continue;
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&at);) {
+            const struct trace_record *record = at.event;
             enum api_op op = trace_op(record);
             if (record->object != address || record->context == TRACE_NO_CONTEXT ||
                 trace->contexts[record->context].n_frames == 0 ||

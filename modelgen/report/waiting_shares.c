@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/lower/object_names.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/patterns.h"
@@ -100,16 +101,14 @@ void waiting_shares_write(const struct lower_input *input, const struct lowered_
     const struct sections *sections = input->sections;
     double(*wait_ns)[MODELLED_NOT + 1] = memory_alloc(sections->n_objects, sizeof *wait_ns);
     double ends_ns = 0;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            int object = sections_object(sections, record);
-            if (trace_op(record) == OP_JOIN)
-                ends_ns += (double)record->duration_ns;
-            if (object >= 0 && waits_in(record) && sections->objects[object].kind != ON_CONDITION)
-                wait_ns[sections->objects[object].class_id]
-                       [how_of(input, object, objects->object_of)] += (double)record->duration_ns;
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        int object = sections_object(sections, at.event);
+        if (trace_op(at.event) == OP_JOIN)
+            ends_ns += (double)at.event->duration_ns;
+        if (object >= 0 && waits_in(at.event) && sections->objects[object].kind != ON_CONDITION)
+            wait_ns[sections->objects[object].class_id]
+                   [how_of(input, object, objects->object_of)] += (double)at.event->duration_ns;
+    }
     for (size_t s = 0; s < sections->n_sections; s++)
         for (size_t w = 0; w < sections->sections[s].n_waits; w++) {
             const struct section_wait *wait =

@@ -146,28 +146,28 @@ static bool is_taking(const struct trace_record *record) {
 
 /* A release behind the thread's call of the kind, which ends a piece of work or hands it out;
  * behind all that is done with the piece, where it takes it. */
-static struct view_insertion release_behind(const struct countdown *countdown,
-                                            const struct trace_thread *thread, size_t r,
-                                            uint64_t key, const uint32_t *places) {
+static struct event_insertion release_behind(const struct countdown *countdown,
+                                             const struct trace_thread *thread, size_t r,
+                                             uint64_t key, const uint32_t *places) {
     const struct trace_record *call = &thread->records[r];
     struct trace_record release = {.start_ns = trace_end_ns(call),
                                    .object = countdown->object,
                                    .context = call->context,
                                    .api = ROLE_release};
     if (!is_taking(call))
-        return (struct view_insertion){r, release};
+        return (struct event_insertion){r, release};
     while (r + 1 < thread->n_records && call_kind(&thread->records[r + 1], places) != key)
         r++;
     release.start_ns = r + 1 < thread->n_records ? thread->records[r + 1].start_ns : thread->end_ns;
-    return (struct view_insertion){r, release};
+    return (struct event_insertion){r, release};
 }
 
 /* Shows that the thread's calls of the kind in all rounds change by one how many are outstanding:
  * `value` is that of the releases. */
-static void show_pieces(struct view *view, const struct countdown *countdown, size_t t,
+static void show_pieces(struct event_log *log, const struct countdown *countdown, size_t t,
                         uint64_t key, int value, const uint32_t *places) {
     const struct trace_thread *thread = &countdown->trace->threads[t];
-    struct view_insertion *added = memory_alloc(thread->n_records, sizeof *added);
+    struct event_insertion *added = memory_alloc(thread->n_records, sizeof *added);
     size_t n = 0, round = 0;
     for (size_t r = 0; r < thread->n_records; r++) {
         if (call_kind(&thread->records[r], places) != key)
@@ -178,15 +178,15 @@ static void show_pieces(struct view *view, const struct countdown *countdown, si
         added[n] = release_behind(countdown, thread, r, key, places);
         added[n++].record.value = value;
     }
-    view_insert(view, t, added, n);
+    event_log_insert(log, t, added, n);
     free(added);
 }
 
 /* The waiting thread waits for all. */
-static void show_waits(struct view *view, const struct countdown *countdown) {
+static void show_waits(struct event_log *log, const struct countdown *countdown) {
     for (size_t i = 0; i < countdown->takes.count; i++) {
         struct trace_record *take =
-            view_record(view, countdown->waiter, countdown->takes.items[i].record);
+            event_log_change(log, countdown->waiter, countdown->takes.items[i].record);
         take->api = ROLE_acquire;
         take->object = countdown->object;
         take->value = 1;
@@ -194,20 +194,20 @@ static void show_waits(struct view *view, const struct countdown *countdown) {
 }
 
 /* What the releases were is shown by pieces. */
-static void drop_releases(struct view *view, const struct countdown *countdown) {
+static void drop_releases(struct event_log *log, const struct countdown *countdown) {
     for (size_t t = 0; t < countdown->trace->n_threads; t++) {
         const struct trace_thread *thread = &countdown->trace->threads[t];
         bool *dropped = memory_alloc(thread->n_records, sizeof *dropped);
         for (size_t r = 0; r < thread->n_records; r++)
             dropped[r] = private_semaphores_is_release(&thread->records[r]) &&
                          thread->records[r].object == countdown->address;
-        view_drop(view, t, dropped);
+        event_log_drop(log, t, dropped);
         free(dropped);
     }
 }
 
-/* True: the view is another one now. */
-static bool show_countdown(struct view *view, struct countdown *countdown) {
+/* True: events have other numbers now. */
+static bool show_countdown(struct event_log *log, struct countdown *countdown) {
     size_t n_rounds = countdown->releases.count;
     uint32_t *places = source_places(countdown->trace);
     uint64_t done, handed;
@@ -215,13 +215,13 @@ static bool show_countdown(struct view *view, struct countdown *countdown) {
     countdown->done = memory_alloc(n_rounds, sizeof *countdown->done);
     bool found = find_pieces(countdown, places, &done, &handed);
     if (found) {
-        countdown->object = view_new_object(view, ORIGIN_COUNTDOWN);
-        show_waits(view, countdown);
+        countdown->object = event_log_new_object(log, ORIGIN_COUNTDOWN);
+        show_waits(log, countdown);
         for (size_t t = 0; t < countdown->trace->n_threads; t++)
             if (countdown->is_worker[t])
-                show_pieces(view, countdown, t, done, 0, places);
-        show_pieces(view, countdown, countdown->waiter, handed, -1, places);
-        drop_releases(view, countdown);
+                show_pieces(log, countdown, t, done, 0, places);
+        show_pieces(log, countdown, countdown->waiter, handed, -1, places);
+        drop_releases(log, countdown);
     }
     free(countdown->handed);
     free(countdown->done);
@@ -230,19 +230,19 @@ static bool show_countdown(struct view *view, struct countdown *countdown) {
 }
 
 /* Shows the first that there is; false: there is none. Records' numbers are others afterwards. */
-static bool show_next(struct view *view) {
-    struct private_semaphores semaphores = private_semaphores_find(&view->trace);
+static bool show_next(struct event_log *log) {
+    struct private_semaphores semaphores = private_semaphores_find(&log->trace);
     bool found = false;
     for (size_t s = 0; s < semaphores.count && !found; s++) {
         if (semaphores.items[s].is_other)
             continue;
         struct countdown countdown = {
-            .trace = &view->trace,
+            .trace = &log->trace,
             .address = semaphores.items[s].address,
             .waiter = semaphores.items[s].waiter,
-            .is_worker = memory_alloc(view->trace.n_threads, sizeof(bool)),
+            .is_worker = memory_alloc(log->trace.n_threads, sizeof(bool)),
         };
-        found = find_rounds(&countdown, &semaphores, (int)s) && show_countdown(view, &countdown);
+        found = find_rounds(&countdown, &semaphores, (int)s) && show_countdown(log, &countdown);
         free(countdown.is_worker);
         free(countdown.releases.items);
         free(countdown.takes.items);
@@ -251,7 +251,7 @@ static bool show_next(struct view *view) {
     return found;
 }
 
-void completion_countdowns_as_semaphores(struct view *view) {
-    while (show_next(view))
+void completion_countdowns_as_semaphores(struct event_log *log) {
+    while (show_next(log))
         continue;
 }

@@ -7,11 +7,11 @@
 #ifndef PERSIK_MODELGEN_REWRITE_COMPLETION_COUNTDOWNS_H
 #define PERSIK_MODELGEN_REWRITE_COMPLETION_COUNTDOWNS_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows it so where in each round as many pieces are done before the release as were handed out:
  * releases of a semaphore, with the value -1 for a piece that is handed out, and takes with the
  * value 1 that wait for all of them. */
-void completion_countdowns_as_semaphores(struct view *view);
+void completion_countdowns_as_semaphores(struct event_log *log);
 
 #endif

@@ -42,8 +42,8 @@ static bool begins_in_library(const struct trace_thread *thread) {
            strcmp(thread->start_routine, "execute_native_thread_routine") == 0;
 }
 
-void entry_functions_of_program(struct view *view, const struct facts *facts) {
-    const struct trace *trace = view->recorded;
+void entry_functions_of_program(struct event_log *log, const struct facts *facts) {
+    const struct trace *trace = log->recorded;
     char **routines = memory_alloc(trace->n_threads, sizeof *routines);
     for (size_t t = 0; t < trace->n_threads; t++)
         routines[t] = routine_of(trace, &trace->threads[t]);
@@ -57,7 +57,7 @@ void entry_functions_of_program(struct view *view, const struct facts *facts) {
         if (!routine && begins_in_library(thread))
             routine = told(trace, facts, thread);
         if (routine)
-            view_thread(view, t)->start_routine = routine;
+            event_log_thread(log, t)->start_routine = routine;
     }
     free(routines);
 }

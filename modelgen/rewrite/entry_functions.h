@@ -5,11 +5,11 @@
 #define PERSIK_MODELGEN_REWRITE_ENTRY_FUNCTIONS_H
 
 #include "formats/facts.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* A thread that makes no recorded call is taken to run what others that are created alike do; where
  * none of them does, what the source says of where it is created; where that says nothing (`facts`
  * may be NULL), it keeps the library's function. */
-void entry_functions_of_program(struct view *view, const struct facts *facts);
+void entry_functions_of_program(struct event_log *log, const struct facts *facts);
 
 #endif

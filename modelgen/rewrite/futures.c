@@ -89,54 +89,54 @@ static struct trace_record permit(enum api role, uint64_t object, const struct t
 }
 
 /* Each wait takes as many permits as results have come since the last one, up to its own. */
-static void show_waits(struct view *view, const struct calls *waits, const struct calls *results,
-                       uint64_t object) {
-    struct view_insertion *added = memory_alloc(results->count, sizeof *added);
+static void show_waits(struct event_log *log, const struct calls *waits,
+                       const struct calls *results, uint64_t object) {
+    struct event_insertion *added = memory_alloc(results->count, sizeof *added);
     struct map number_of = MAP_EMPTY; /* once -> number of its last result, from 1 on */
     size_t come = 0, n_added = 0;
     int taken = 0;
     for (size_t w = 0; w < waits->count; w++) {
         const struct call *wait = &waits->items[w];
         for (; come < results->count && results->items[come].time_ns <= wait->time_ns; come++)
-            map_put(&number_of, call_record(&view->trace, &results->items[come])->object,
+            map_put(&number_of, call_record(&log->trace, &results->items[come])->object,
                     (int)come + 1);
-        int number = map_get(&number_of, once_of(&view->trace, wait), 0);
+        int number = map_get(&number_of, once_of(&log->trace, wait), 0);
         if (number <= taken)
             continue;
-        struct trace_record *record = view_record(view, wait->thread, wait->record);
+        struct trace_record *record = event_log_change(log, wait->thread, wait->record);
         record->api = ROLE_acquire;
         record->object = object;
         for (taken++; taken < number; taken++)
             added[n_added++] =
-                (struct view_insertion){wait->record, permit(ROLE_acquire, object, record)};
+                (struct event_insertion){wait->record, permit(ROLE_acquire, object, record)};
     }
-    view_insert(view, waits->items[0].thread, added, n_added);
+    event_log_insert(log, waits->items[0].thread, added, n_added);
     map_free(&number_of);
     free(added);
 }
 
-static void show_results(struct view *view, const struct calls *results, uint64_t object) {
-    const struct trace *trace = &view->trace;
-    struct view_insertion *added = memory_alloc(results->count, sizeof *added);
+static void show_results(struct event_log *log, const struct calls *results, uint64_t object) {
+    const struct trace *trace = &log->trace;
+    struct event_insertion *added = memory_alloc(results->count, sizeof *added);
     for (size_t t = 0; t < trace->n_threads; t++) {
         size_t n = 0;
         for (size_t i = 0; i < results->count; i++)
             if (results->items[i].thread == t)
-                added[n++] = (struct view_insertion){
+                added[n++] = (struct event_insertion){
                     results->items[i].record,
                     permit(ROLE_release, object, call_record(trace, &results->items[i]))};
-        view_insert(view, t, added, n);
+        event_log_insert(log, t, added, n);
     }
     free(added);
 }
 
-void futures_as_permits(struct view *view) {
-    struct calls waits = find_waits(&view->trace);
+void futures_as_permits(struct event_log *log) {
+    struct calls waits = find_waits(&log->trace);
     if (waits.count > 0) {
-        struct calls results = find_results(&view->trace, &waits);
-        uint64_t object = view_new_object(view, ORIGIN_FUTURE);
-        show_waits(view, &waits, &results, object);
-        show_results(view, &results, object);
+        struct calls results = find_results(&log->trace, &waits);
+        uint64_t object = event_log_new_object(log, ORIGIN_FUTURE);
+        show_waits(log, &waits, &results, object);
+        show_results(log, &results, object);
         free(results.items);
     }
     free(waits.items);

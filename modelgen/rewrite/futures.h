@@ -5,10 +5,10 @@
 #ifndef PERSIK_MODELGEN_REWRITE_FUTURES_H
 #define PERSIK_MODELGEN_REWRITE_FUTURES_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Where one thread waits for results of others: shows each result that comes as a permit that is
  * released, and each wait as the taking of those up to its own (ROLE_release, ROLE_acquire). */
-void futures_as_permits(struct view *view);
+void futures_as_permits(struct event_log *log);
 
 #endif

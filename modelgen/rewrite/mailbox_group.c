@@ -166,14 +166,14 @@ static void find_poison_pills(const struct mailbox_group *group) {
     }
 }
 
-void mailbox_group_show(struct view *view, const struct mailbox_group *group, bool **dropped) {
-    uint64_t object = view_new_object(view, ORIGIN_MAILBOX);
+void mailbox_group_show(struct event_log *log, const struct mailbox_group *group, bool **dropped) {
+    uint64_t object = event_log_new_object(log, ORIGIN_MAILBOX);
     find_poison_pills(group);
     for (size_t i = 0; i < group->n_mailboxes; i++) {
         const struct mailbox *mailbox = &group->mailboxes[i];
         for (size_t e = 0; e < mailbox->edits.count; e++) {
             const struct mailbox_edit *edit = &mailbox->edits.items[e];
-            struct trace_record *record = view_record(view, edit->thread, edit->record);
+            struct trace_record *record = event_log_change(log, edit->thread, edit->record);
             record->api = edit->role;
             record->object = object;
             record->start_ns = edit->start_ns;

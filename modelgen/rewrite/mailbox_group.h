@@ -11,7 +11,7 @@
 
 #include "formats/catalog.h"
 #include "formats/trace.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* A record that is shown as another call. */
 struct mailbox_edit {
@@ -70,6 +70,6 @@ bool mailbox_group_is_believed(const struct mailbox_group *group);
 
 /* Shows the records as calls on the group's queue of commands and its count of what is outstanding.
  * Sets the flags in `dropped`, per thread and record, of those that have no part in it. */
-void mailbox_group_show(struct view *view, const struct mailbox_group *group, bool **dropped);
+void mailbox_group_show(struct event_log *log, const struct mailbox_group *group, bool **dropped);
 
 #endif

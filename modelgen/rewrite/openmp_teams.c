@@ -42,7 +42,12 @@ struct guided {
 };
 
 struct unfolder {
-    struct trace *to;
+    struct event_log *log;
+    struct {
+        struct made_thread *items;
+        size_t count, capacity;
+    } made;                         /* the threads that will be shown, ... */
+    struct trace_context *contexts; /* ... and where they make their calls */
     struct model *model;
     struct regions regions; /* of the recorded trace */
     struct map supply_of;
@@ -52,26 +57,20 @@ struct unfolder {
     } supplies;
     struct thread_states *timelines; /* of the recorded trace */
     int *new_index;                  /* per thread; -1: gone */
-    int *team_of;
-    struct thread_origin *origins;
+    int *team_of;                    /* per new thread */
 };
 
 /* ---- new threads ---- */
 
-static struct trace_thread *new_thread(struct unfolder *unfolder, int team,
-                                       struct thread_origin origin) {
-    struct trace *to = unfolder->to;
-    to->threads = memory_resize(to->threads, to->n_threads + 1, sizeof *to->threads);
+static struct made_thread *new_thread(struct unfolder *unfolder, int team,
+                                      struct thread_origin origin) {
+    int index = (int)unfolder->made.count;
+    struct made_thread *made = VECTOR_ADD(&unfolder->made);
+    *made = (struct made_thread){.thread = {.index = index, .creator = -1}, .origin = origin};
     unfolder->team_of =
-        memory_resize(unfolder->team_of, to->n_threads + 1, sizeof *unfolder->team_of);
-    unfolder->team_of[to->n_threads] = team;
-    unfolder->origins =
-        memory_resize(unfolder->origins, to->n_threads + 1, sizeof *unfolder->origins);
-    unfolder->origins[to->n_threads] = origin;
-    struct trace_thread *thread = &to->threads[to->n_threads];
-    *thread = (struct trace_thread){.index = (int)to->n_threads, .creator = -1};
-    to->n_threads++;
-    return thread;
+        memory_resize(unfolder->team_of, unfolder->made.count, sizeof *unfolder->team_of);
+    unfolder->team_of[index] = team;
+    return made;
 }
 
 /* The context of a call inside the region that was entered at context `entered`. The chain of calls
@@ -82,7 +81,7 @@ static uint32_t cut_context(struct unfolder *unfolder, uint32_t context, uint32_
                             const char *function) {
     if (context == TRACE_NO_CONTEXT)
         return context;
-    struct trace_context *calls = &unfolder->to->contexts[context];
+    struct trace_context *calls = &unfolder->contexts[context];
     for (size_t f = calls->n_frames; f-- > 0;)
         if (strcmp(calls->frames[f].function, function) == 0) {
             calls->n_frames = f + 1;
@@ -96,7 +95,7 @@ static uint32_t cut_context(struct unfolder *unfolder, uint32_t context, uint32_
 static int find_supply(struct unfolder *unfolder, int team, uint32_t context, bool of_tasks) {
     uint64_t key = map_mix(of_tasks ? 31 : 29, (uint64_t)team);
     const struct trace_context *calls =
-        context == TRACE_NO_CONTEXT ? NULL : &unfolder->to->contexts[context];
+        context == TRACE_NO_CONTEXT ? NULL : &unfolder->contexts[context];
     for (size_t f = 0; calls && f < calls->n_frames; f++)
         key = map_mix(map_mix_text(key, calls->frames[f].function), calls->frames[f].offset);
     int supply = map_get(&unfolder->supply_of, key, -1);
@@ -122,19 +121,20 @@ static void note_unfollowed(struct unfolder *unfolder, const struct trace_record
 }
 
 static void add_take(struct unfolder *unfolder, int supply, uint32_t context, uint64_t time_ns,
-                     bool found, struct record_list *to) {
+                     bool found, struct event_list *to) {
     unfolder->supplies.items[supply].taken += found;
-    *VECTOR_ADD(to) = (struct trace_record){.start_ns = time_ns,
+    event_list_insert(to, unfolder->log,
+                      (struct trace_record){.start_ns = time_ns,
                                             .api = API_GOMP_loop_dynamic_next,
                                             .object = (uint64_t)supply,
                                             .flags = found ? 0 : TRACE_FAILED,
                                             .context = context,
-                                            .value = found};
+                                            .value = found});
 }
 
 /* The member takes a task, or finds none left. */
 static void add_task(struct unfolder *unfolder, const struct member_interval *part, int team,
-                     uint64_t time_ns, bool found, struct record_list *to) {
+                     uint64_t time_ns, bool found, struct event_list *to) {
     uint32_t entered = regions_record(&unfolder->regions, part->thread, part->enter)->context;
     int supply = find_supply(unfolder, team, entered, true);
     add_take(unfolder, supply, entered, time_ns, found, to);
@@ -220,7 +220,7 @@ static uint64_t next_piece_ns(const struct unfolder *unfolder, const struct guid
 /* Takes the pieces that are due before `until_ns`, and finds none left where the loop ends there.
  */
 static void take_pieces(struct unfolder *unfolder, struct guided *guided, size_t thread,
-                        uint64_t until_ns, struct record_list *to) {
+                        uint64_t until_ns, struct event_list *to) {
     if (guided->supply < 0)
         return;
     for (; guided->next < guided->n; guided->next++) {
@@ -237,7 +237,7 @@ static void take_pieces(struct unfolder *unfolder, struct guided *guided, size_t
 
 /* The member's records, its waits and takes as what the whole team shares. */
 static void copy_part(struct unfolder *unfolder, const struct member_interval *part, int team_index,
-                      struct record_list *to) {
+                      struct event_list *to) {
     const struct trace_thread *from = &unfolder->regions.trace->threads[part->thread];
     struct team *team = &unfolder->regions.teams.items[team_index];
     int supply = -1, held = 0;
@@ -280,7 +280,7 @@ static void copy_part(struct unfolder *unfolder, const struct member_interval *p
             record.context = met; /* an item costs the same whether it is a member's first or not */
             record.flags = record.value ? 0 : TRACE_FAILED;
         }
-        *VECTOR_ADD(to) = record;
+        event_list_keep(to, unfolder->log, part->thread, r, &record);
     }
     take_pieces(unfolder, &guided, part->thread, UINT64_MAX, to);
     if (team->has_tasks)
@@ -293,7 +293,8 @@ static void make_member(struct unfolder *unfolder, const struct execution *execu
     int creator = unfolder->new_index[execution->thread];
     struct thread_origin origin = {(int)part->thread,
                                    part->thread == execution->thread ? creator : -1};
-    struct trace_thread *to = new_thread(unfolder, execution->team, origin);
+    struct made_thread *made = new_thread(unfolder, execution->team, origin);
+    struct trace_thread *to = &made->thread;
     to->pid = from->pid;
     to->tid = from->tid;
     to->creator = creator;
@@ -304,27 +305,23 @@ static void make_member(struct unfolder *unfolder, const struct execution *execu
     to->end_ns = from->records[part->leave].start_ns;
     to->end_seen = true;
     thread_states_copy_slices(from, to->start_ns, to->end_ns, to);
-    struct record_list records = {0};
-    copy_part(unfolder, part, execution->team, &records);
-    to->records = records.items;
-    to->n_records = records.count;
+    copy_part(unfolder, part, execution->team, &made->events);
 }
 
 /* ---- the threads that fork ---- */
 
-static struct trace_record *add_record(struct trace_thread *to, enum api api,
-                                       const struct trace_record *like) {
-    struct trace_record *record = &to->records[to->n_records++];
-    *record = *like;
-    record->api = api;
-    record->flags = 0;
-    record->duration_ns = 0;
+/* A call like another one, which does not wait. */
+static struct trace_record call_like(enum api api, const struct trace_record *like) {
+    struct trace_record record = *like;
+    record.api = api;
+    record.flags = 0;
+    record.duration_ns = 0;
     return record;
 }
 
 /* In place of the region: hand out the supplies, create the members, join them. */
 static void write_region(struct unfolder *unfolder, const struct execution *execution,
-                         size_t first_member, struct trace_thread *to) {
+                         size_t first_member, struct event_list *to) {
     const struct member_interval *own = &unfolder->regions.intervals.items[execution->part];
     const struct trace_record *fork =
         regions_record(&unfolder->regions, execution->thread, execution->fork);
@@ -334,40 +331,56 @@ static void write_region(struct unfolder *unfolder, const struct execution *exec
         const struct supply *supply = &unfolder->supplies.items[s];
         if (supply->team != execution->team)
             continue;
-        struct trace_record *record = add_record(to, fork->api, fork);
-        record->object = s;
-        record->value = (int32_t)(supply->taken / unfolder->regions.forks[supply->team] + 0.5);
+        struct trace_record record = call_like(fork->api, fork);
+        record.object = s;
+        record.value = (int32_t)(supply->taken / unfolder->regions.forks[supply->team] + 0.5);
+        event_list_insert(to, unfolder->log, record);
     }
     for (size_t m = 0; m < execution->members.count; m++) {
-        struct trace_record *record = add_record(to, API_pthread_create, fork);
-        record->value = (int32_t)(first_member + m);
-        record->duration_ns = m == 0 ? enter->start_ns - fork->start_ns : 0;
+        struct trace_record record = call_like(API_pthread_create, fork);
+        record.value = (int32_t)(first_member + m);
+        record.duration_ns = m == 0 ? enter->start_ns - fork->start_ns : 0;
+        event_list_insert(to, unfolder->log, record);
     }
     for (size_t m = 0; m < execution->members.count; m++) {
-        struct trace_record *record = add_record(to, API_pthread_join, fork);
-        record->value = (int32_t)(first_member + m);
-        record->start_ns = m == 0 ? enter->start_ns : trace_end_ns(leave);
-        record->duration_ns = m == 0 ? trace_end_ns(leave) - enter->start_ns : 0;
-        record->flags = TRACE_WAITED;
+        struct trace_record record = call_like(API_pthread_join, fork);
+        record.value = (int32_t)(first_member + m);
+        record.start_ns = m == 0 ? enter->start_ns : trace_end_ns(leave);
+        record.duration_ns = m == 0 ? trace_end_ns(leave) - enter->start_ns : 0;
+        record.flags = TRACE_WAITED;
+        event_list_insert(to, unfolder->log, record);
     }
+}
+
+/* The thread's own event: threads are numbered anew, and regions that stayed with the one thread
+ * leave no trace. */
+static void keep_own(struct unfolder *unfolder, size_t thread, size_t number,
+                     struct event_list *to) {
+    struct trace_record record = *regions_record(&unfolder->regions, thread, number);
+    enum api_op op = trace_op(&record);
+    if (api_is_openmp(record.api) && op != OP_LOCK && op != OP_UNLOCK)
+        return;
+    bool is_about_thread = op == OP_CREATE || op == OP_JOIN || op == OP_TRYJOIN;
+    if (is_about_thread && record.value >= 0 &&
+        (size_t)record.value < unfolder->regions.trace->n_threads) {
+        record.value = unfolder->new_index[record.value];
+        if (record.value < 0)
+            return;
+    }
+    event_list_keep(to, unfolder->log, thread, number, &record);
 }
 
 /* Copies the thread without what it did as a member of teams. `members[e]`: index of the first
  * member of execution number e. */
 static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *members) {
     const struct trace_thread *from = &unfolder->regions.trace->threads[t];
-    struct trace_thread *to = &unfolder->to->threads[unfolder->new_index[t]];
-    size_t n_records = from->n_records;
-    for (size_t e = 0; e < unfolder->regions.executions.count; e++)
-        if (unfolder->regions.executions.items[e].thread == t)
-            n_records +=
-                2 * unfolder->regions.executions.items[e].members.count + unfolder->supplies.count;
-    struct trace_thread copy = *from;
-    copy.index = unfolder->new_index[t];
-    copy.creator = from->creator >= 0 ? unfolder->new_index[from->creator] : -1;
-    copy.records = memory_alloc(n_records, sizeof *copy.records);
-    copy.slices = NULL;
-    copy.n_records = copy.n_slices = 0;
+    struct made_thread *made = &unfolder->made.items[unfolder->new_index[t]];
+    struct trace_thread *to = &made->thread;
+    *to = *from;
+    to->index = unfolder->new_index[t];
+    to->creator = from->creator >= 0 ? unfolder->new_index[from->creator] : -1;
+    to->slices = NULL;
+    to->n_slices = 0;
     uint64_t done_ns = 0;
     size_t r = 0;
     for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
@@ -376,40 +389,15 @@ static void copy_thread(struct unfolder *unfolder, size_t t, const size_t *membe
             continue;
         const struct member_interval *own = &unfolder->regions.intervals.items[execution->part];
         for (; r < execution->fork; r++)
-            copy.records[copy.n_records++] = from->records[r];
-        write_region(unfolder, execution, members[e], &copy);
-        thread_states_copy_slices(from, done_ns, from->records[own->enter].start_ns, &copy);
+            keep_own(unfolder, t, r, &made->events);
+        write_region(unfolder, execution, members[e], &made->events);
+        thread_states_copy_slices(from, done_ns, from->records[own->enter].start_ns, to);
         done_ns = from->records[own->leave].start_ns;
         r = own->leave + 1;
     }
     for (; r < from->n_records; r++)
-        copy.records[copy.n_records++] = from->records[r];
-    thread_states_copy_slices(from, done_ns, UINT64_MAX, &copy);
-    *to = copy;
-}
-
-/* Threads are numbered anew; regions that stayed with the one thread leave no trace. */
-static void clean_records(struct unfolder *unfolder, struct trace_thread *thread) {
-    size_t kept = 0;
-    for (size_t r = 0; r < thread->n_records; r++) {
-        struct trace_record record = thread->records[r];
-        const struct api_info *info = &api_catalog[record.api];
-        bool was_there = info->op == OP_CREATE || info->op == OP_JOIN || info->op == OP_TRYJOIN;
-        bool is_ours = record.value >= (int32_t)unfolder->regions.trace->n_threads;
-        bool is_lock = info->op == OP_LOCK || info->op == OP_UNLOCK;
-        bool is_supply = regions_is_fork(&record) && record.object < unfolder->supplies.count;
-        if (api_is_openmp(record.api) && !is_lock && !is_supply)
-            continue;
-        if (was_there && !is_ours && record.value >= 0) {
-            record.value = unfolder->new_index[record.value];
-            if (record.value < 0)
-                continue;
-        } else if (was_there && is_ours) {
-            record.value -= (int32_t)unfolder->regions.trace->n_threads;
-        }
-        thread->records[kept++] = record;
-    }
-    thread->n_records = kept;
+        keep_own(unfolder, t, r, &made->events);
+    thread_states_copy_slices(from, done_ns, UINT64_MAX, to);
 }
 
 /* How the members of a team waited. */
@@ -466,11 +454,9 @@ static void measure_waits(struct unfolder *unfolder) {
     free(of);
 }
 
-static void note_spinning(struct unfolder *unfolder) {
-    double before_ns = thread_states_on_core(unfolder->regions.trace),
-           after_ns = thread_states_on_core(unfolder->to);
+static void note_spinning(struct model *model, double before_ns, double after_ns) {
     if (before_ns - after_ns > SPIN_NOTE * before_ns)
-        notes_add(unfolder->model,
+        notes_add(model,
                   "libgomp's threads spun for %.0f %% of the CPU time while they waited for work "
                   "or for each other (OMP_WAIT_POLICY): left out of the model",
                   100 * (before_ns - after_ns) / before_ns);
@@ -492,67 +478,73 @@ static void look_into_parts(struct unfolder *unfolder) {
 static void unfold(struct unfolder *unfolder) {
     look_into_parts(unfolder);
     const struct trace *from = unfolder->regions.trace;
-    struct trace *to = unfolder->to;
     for (size_t t = 0; t < from->n_threads; t++)
         if (!unfolder->regions.is_worker[t])
             unfolder->new_index[t] =
-                new_thread(unfolder, -1, (struct thread_origin){(int)t, -1})->index;
+                new_thread(unfolder, -1, (struct thread_origin){(int)t, -1})->thread.index;
     size_t *members = memory_alloc(unfolder->regions.executions.count, sizeof *members);
     for (size_t e = 0; e < unfolder->regions.executions.count; e++) {
         const struct execution *execution = &unfolder->regions.executions.items[e];
-        members[e] = to->n_threads + from->n_threads; /* told apart from the old numbers */
+        members[e] = unfolder->made.count;
         for (size_t m = 0; execution->team >= 0 && m < execution->members.count; m++)
             make_member(unfolder, execution, &execution->members.items[m]);
     }
     for (size_t t = 0; t < from->n_threads; t++)
-        if (!unfolder->regions.is_worker[t]) {
+        if (!unfolder->regions.is_worker[t])
             copy_thread(unfolder, t, members);
-            clean_records(unfolder, &to->threads[unfolder->new_index[t]]);
-        }
     free(members);
-    note_spinning(unfolder);
+}
+
+/* Shows the run with the regions unfolded. */
+static void show(struct unfolder *unfolder) {
+    struct event_log *log = unfolder->log;
+    const struct trace *trace = &log->trace;
+    size_t n_before = trace->n_threads;
+    double before_ns = thread_states_on_core(trace);
+    unfolder->timelines = memory_alloc(n_before, sizeof *unfolder->timelines);
+    for (size_t t = 0; t < n_before; t++)
+        unfolder->timelines[t] = thread_states_make(&trace->threads[t]);
+    measure_waits(unfolder);
+    unfolder->contexts = memory_alloc(trace->n_contexts, sizeof *unfolder->contexts);
+    for (size_t c = 0; c < trace->n_contexts; c++)
+        unfolder->contexts[c] = trace->contexts[c];
+    unfold(unfolder);
+    for (size_t t = 0; t < n_before; t++)
+        thread_states_free(&unfolder->timelines[t]);
+    free(unfolder->timelines);
+    event_log_replace_threads(log, unfolder->made.items, unfolder->made.count);
+    event_log_set_contexts(log, unfolder->contexts);
+    event_log_settle(log);
+    note_spinning(unfolder->model, before_ns, thread_states_on_core(trace));
 }
 
 struct teams teams_none(const struct trace *trace) {
-    struct teams teams = {.trace = trace};
+    struct teams teams = {.n_threads = trace->n_threads};
     teams.team_of = memory_alloc(trace->n_threads, sizeof *teams.team_of);
     for (size_t t = 0; t < trace->n_threads; t++)
         teams.team_of[t] = -1;
     return teams;
 }
 
-struct teams teams_unfold(const struct trace *trace, struct model *model) {
-    struct unfolder unfolder = {.model = model,
+struct teams teams_unfold(struct event_log *log, struct model *model) {
+    const struct trace *trace = &log->trace;
+    struct unfolder unfolder = {.log = log,
+                                .model = model,
                                 .supply_of = MAP_EMPTY,
                                 .regions = regions_find(trace, model),
                                 .new_index = memory_alloc(trace->n_threads, sizeof(int))};
-    struct teams teams = {.trace = trace};
+    struct teams teams;
     for (size_t t = 0; t < trace->n_threads; t++)
         unfolder.new_index[t] = -1;
     if (unfolder.regions.executions.count > 0) {
-        unfolder.timelines = memory_alloc(trace->n_threads, sizeof *unfolder.timelines);
-        for (size_t t = 0; t < trace->n_threads; t++)
-            unfolder.timelines[t] = thread_states_make(&trace->threads[t]);
-        measure_waits(&unfolder);
-        struct trace *made = memory_alloc(1, sizeof *made);
-        *made = *trace;
-        made->threads = NULL;
-        made->n_threads = 0;
-        made->contexts = memory_alloc(trace->n_contexts, sizeof *made->contexts);
-        memcpy(made->contexts, trace->contexts, trace->n_contexts * sizeof *made->contexts);
-        unfolder.to = made;
-        unfold(&unfolder);
-        teams.trace = teams.made = made;
-        teams.team_of = unfolder.team_of;
-        teams.origins = unfolder.origins;
-        for (size_t t = 0; t < trace->n_threads; t++)
-            thread_states_free(&unfolder.timelines[t]);
-        free(unfolder.timelines);
+        show(&unfolder);
+        teams = (struct teams){.n_threads = unfolder.made.count, .team_of = unfolder.team_of};
     } else {
         teams = teams_none(trace);
     }
     teams.teams = unfolder.regions.teams.items;
     teams.n_teams = unfolder.regions.teams.count;
+    free(unfolder.made.items);
     free(unfolder.supplies.items);
     map_free(&unfolder.supply_of);
     regions_free(&unfolder.regions);
@@ -561,22 +553,12 @@ struct teams teams_unfold(const struct trace *trace, struct model *model) {
 }
 
 const struct team *teams_of(const struct teams *teams, size_t thread) {
-    return thread < teams->trace->n_threads && teams->team_of[thread] >= 0
+    return thread < teams->n_threads && teams->team_of[thread] >= 0
                ? &teams->teams[teams->team_of[thread]]
                : NULL;
 }
 
 void teams_free(struct teams *teams) {
-    for (size_t t = 0; teams->made && t < teams->made->n_threads; t++) {
-        free(teams->made->threads[t].records);
-        free(teams->made->threads[t].slices);
-    }
-    if (teams->made) {
-        free(teams->made->threads);
-        free(teams->made->contexts);
-    }
-    free(teams->made);
     free(teams->team_of);
-    free(teams->origins);
     free(teams->teams);
 }

@@ -14,32 +14,24 @@
 
 #include "formats/model.h"
 #include "formats/trace.h"
+#include "modelgen/events/event_log.h"
 #include "modelgen/rewrite/openmp_team.h"
-#include "modelgen/rewrite/thread_origin.h"
-
-/* What a thread made of parts of others does. */
-struct record_list {
-    struct trace_record *items;
-    size_t count, capacity;
-};
 
 struct teams {
-    const struct trace *trace; /* unfolded; the one given when it has no teams */
-    int *team_of;              /* per thread of it: index of the team, -1: a thread of its own */
+    size_t n_threads;
+    int *team_of; /* per thread: index of the team, -1: a thread of its own */
     size_t n_teams;
     struct team *teams;
-    struct trace *made;            /* what `trace` is when it was made here; else NULL */
-    struct thread_origin *origins; /* per thread of `made`; NULL where there is none */
 };
 
-/* All threads are of their own. `trace` must outlive it. teams_free() ends it. */
+/* All threads are of their own. teams_free() ends it. */
 struct teams teams_none(const struct trace *trace);
 
-/* `trace` must outlive it. Notes what is not followed exactly. teams_free() ends it. */
-struct teams teams_unfold(const struct trace *trace, struct model *model);
+/* Shows the members' parts as threads. Notes what is not followed exactly. teams_free() ends it. */
+struct teams teams_unfold(struct event_log *log, struct model *model);
 
-/* The team that the thread is a member of; NULL: none. Threads that were added to the trace since
- * are threads of their own. */
+/* The team that the thread is a member of; NULL: none. Threads that were added since are threads of
+ * their own. */
 const struct team *teams_of(const struct teams *teams, size_t thread);
 
 void teams_free(struct teams *teams);

@@ -57,7 +57,7 @@ struct group {
     const struct private_semaphores *semaphores;
     const int *group_of; /* per semaphore */
     int number;
-    uint64_t object;          /* of the view, once it is believed */
+    uint64_t object;          /* of the log, once it is believed */
     bool *is_worker;          /* per thread */
     bool *brings;             /* per thread: it is one of those that bring work */
     struct calls wakes;       /* all releases */
@@ -226,7 +226,7 @@ static struct calls find_kept_by_callers(const struct group *group, size_t n_cal
 
 /* ---- what is shown ---- */
 
-static void show_calls(struct view *view, const struct group *group) {
+static void show_calls(struct event_log *log, const struct group *group) {
     for (size_t t = 0; t < group->trace->n_threads; t++) {
         size_t n = group->trace->threads[t].n_records;
         bool *dropped = memory_alloc(n, sizeof *dropped);
@@ -236,18 +236,18 @@ static void show_calls(struct view *view, const struct group *group) {
                 !(private_semaphores_is_take(record) || private_semaphores_is_release(record)))
                 continue;
             dropped[r] = private_semaphores_is_release(record) && !group->brings[t];
-            view_record(view, t, r)->object = group->object;
+            event_log_change(log, t, r)->object = group->object;
         }
-        view_drop(view, t, dropped);
+        event_log_drop(log, t, dropped);
         free(dropped);
     }
 }
 
 /* A release behind each call that keeps work, as if a worker had been there. */
-static void show_kept(struct view *view, const struct group *group, const struct calls *kept) {
+static void show_kept(struct event_log *log, const struct group *group, const struct calls *kept) {
     struct trace_record release = group->like;
     for (size_t t = 0; t < group->trace->n_threads; t++) {
-        struct view_insertion *added = memory_alloc(kept->count, sizeof *added);
+        struct event_insertion *added = memory_alloc(kept->count, sizeof *added);
         size_t n = 0;
         for (size_t k = 0; k < kept->count; k++) {
             if (kept->items[k].thread != t)
@@ -255,9 +255,9 @@ static void show_kept(struct view *view, const struct group *group, const struct
             release.start_ns = kept->items[k].time_ns;
             release.context = call_record(group->trace, &kept->items[k])->context;
             release.object = group->object;
-            added[n++] = (struct view_insertion){kept->items[k].record, release};
+            added[n++] = (struct event_insertion){kept->items[k].record, release};
         }
-        view_insert(view, t, added, n);
+        event_log_insert(log, t, added, n);
         free(added);
     }
 }
@@ -297,15 +297,15 @@ static bool find_dispatcher(struct group *group, struct calls *kept) {
     return is_explained(group, n_threads, kept);
 }
 
-static void show_group(struct view *view, struct group *group) {
+static void show_group(struct event_log *log, struct group *group) {
     group->is_worker = memory_alloc(group->trace->n_threads, sizeof(bool));
     group->brings = memory_alloc(group->trace->n_threads, sizeof(bool));
     struct calls kept = {0};
     if (find_workers(group) && find_wakes(group) && find_dispatcher(group, &kept)) {
         find_like(group);
-        group->object = view_new_object(view, ORIGIN_PARKING);
-        show_kept(view, group, &kept);
-        show_calls(view, group);
+        group->object = event_log_new_object(log, ORIGIN_PARKING);
+        show_kept(log, group, &kept);
+        show_calls(log, group);
     }
     free(kept.items);
     free(group->dispatched.items);
@@ -314,16 +314,16 @@ static void show_group(struct view *view, struct group *group) {
     free(group->brings);
 }
 
-void parked_workers_as_one(struct view *view) {
-    struct private_semaphores semaphores = private_semaphores_find(&view->trace);
+void parked_workers_as_one(struct event_log *log) {
+    struct private_semaphores semaphores = private_semaphores_find(&log->trace);
     size_t n_groups = 0;
-    int *group_of = find_groups(&view->trace, &semaphores, &n_groups);
+    int *group_of = find_groups(&log->trace, &semaphores, &n_groups);
     for (size_t g = 0; g < n_groups; g++) {
-        struct group group = {.trace = &view->trace,
+        struct group group = {.trace = &log->trace,
                               .semaphores = &semaphores,
                               .group_of = group_of,
                               .number = (int)g};
-        show_group(view, &group);
+        show_group(log, &group);
     }
     free(group_of);
     private_semaphores_free(&semaphores);

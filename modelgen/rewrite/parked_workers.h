@@ -9,9 +9,9 @@
 #ifndef PERSIK_MODELGEN_REWRITE_PARKED_WORKERS_H
 #define PERSIK_MODELGEN_REWRITE_PARKED_WORKERS_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows it so where that explains each time a worker was woken. */
-void parked_workers_as_one(struct view *view);
+void parked_workers_as_one(struct event_log *log);
 
 #endif

@@ -26,7 +26,7 @@ struct pipe {
     bool is_queue;  /* nothing contradicts it */
     bool waits;     /* who reads, not who polls it first */
     size_t puts, gets;
-    uint64_t queue; /* of the view, once it is believed */
+    uint64_t queue; /* of the log, once it is believed */
 };
 
 struct pipes {
@@ -124,19 +124,19 @@ static void show_as_queue(struct trace_record *record, const struct use *use,
     record->object = pipe->queue;
 }
 
-void pipes_as_queues(struct view *view) {
-    struct uses uses = find_uses(&view->trace);
-    struct pipes pipes = find_pipes(&view->trace, &uses);
+void pipes_as_queues(struct event_log *log) {
+    struct uses uses = find_uses(&log->trace);
+    struct pipes pipes = find_pipes(&log->trace, &uses);
     for (size_t p = 0; p < pipes.count; p++) {
         struct pipe *pipe = &pipes.items[p];
         pipe->is_queue &= pipe->puts > 0 && pipe->gets > 0 && pipe->waits;
         if (pipe->is_queue)
-            pipe->queue = view_new_object(view, ORIGIN_PIPE);
+            pipe->queue = event_log_new_object(log, ORIGIN_PIPE);
     }
     for (size_t u = 0; u < uses.count; u++) {
         const struct use *use = &uses.items[u];
         if (use->end >= 0 && pipes.items[use->end / 2].is_queue)
-            show_as_queue(view_record(view, use->thread, use->record), use,
+            show_as_queue(event_log_change(log, use->thread, use->record), use,
                           &pipes.items[use->end / 2]);
     }
     free(uses.items);

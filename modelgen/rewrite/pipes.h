@@ -3,9 +3,9 @@
 #ifndef PERSIK_MODELGEN_REWRITE_PIPES_H
 #define PERSIK_MODELGEN_REWRITE_PIPES_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows the calls on such pipes as those on a queue (ROLE_put, ROLE_get ...). */
-void pipes_as_queues(struct view *view);
+void pipes_as_queues(struct event_log *log);
 
 #endif

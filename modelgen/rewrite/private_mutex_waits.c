@@ -98,40 +98,41 @@ static bool is_private_mutex(const struct private_mutexes *private_mutexes, uint
 }
 
 /* The wait begins when the shared mutex is given up, and ends when it is taken again. */
-static void show_wait(struct view *view, size_t t, const struct passage *passage, bool *dropped) {
-    const struct trace_thread *thread = &view->trace.threads[t];
+static void show_wait(struct event_log *log, size_t t, const struct passage *passage,
+                      bool *dropped) {
+    const struct trace_thread *thread = &log->trace.threads[t];
     size_t last = passage->unlock < thread->n_records ? passage->unlock + 1 : passage->unlock - 1;
     uint64_t start_ns = thread->records[passage->give_up].start_ns;
     uint64_t end_ns = trace_end_ns(&thread->records[last]);
     for (size_t r = passage->lock; r <= last; r++)
         dropped[r] = r != passage->wait && !trace_is_condition_signal(&thread->records[r]);
-    struct trace_record *wait = view_record(view, t, passage->wait);
+    struct trace_record *wait = event_log_change(log, t, passage->wait);
     wait->start_ns = start_ns;
     wait->duration_ns = end_ns - start_ns;
     wait->flags |= TRACE_WAITED;
 }
 
-static void show_thread(struct view *view, size_t t,
+static void show_thread(struct event_log *log, size_t t,
                         const struct private_mutexes *private_mutexes) {
-    size_t n_records = view->trace.threads[t].n_records;
+    size_t n_records = log->trace.threads[t].n_records;
     bool *dropped = memory_alloc(n_records + 1, sizeof *dropped);
     for (size_t r = 0; r < n_records; r++) {
-        const struct trace_thread *thread = &view->trace.threads[t];
+        const struct trace_thread *thread = &log->trace.threads[t];
         if (dropped[r] || !trace_is_lock(&thread->records[r]) ||
             !is_private_mutex(private_mutexes, thread->records[r].object))
             continue;
         struct passage passage = passage_at(thread, r);
         if (passage.wait != NO_RECORD)
-            show_wait(view, t, &passage, dropped);
+            show_wait(log, t, &passage, dropped);
         else
             dropped[r] = dropped[passage.unlock] = true;
     }
-    view_drop(view, t, dropped);
+    event_log_drop(log, t, dropped);
     free(dropped);
 }
 
-void private_mutex_waits_as_condition_waits(struct view *view) {
-    const struct trace *trace = &view->trace;
+void private_mutex_waits_as_condition_waits(struct event_log *log) {
+    const struct trace *trace = &log->trace;
     struct private_mutexes private_mutexes = {.of_mutex = MAP_EMPTY};
     bool any = false;
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -141,7 +142,7 @@ void private_mutex_waits_as_condition_waits(struct view *view) {
     for (size_t i = 0; i < private_mutexes.count; i++)
         any |= private_mutexes.items[i].waits && !private_mutexes.items[i].is_wrong;
     for (size_t t = 0; any && t < trace->n_threads; t++)
-        show_thread(view, t, &private_mutexes);
+        show_thread(log, t, &private_mutexes);
     map_free(&private_mutexes.of_mutex);
     free(private_mutexes.items);
 }

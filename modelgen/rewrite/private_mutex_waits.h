@@ -5,10 +5,9 @@
 #ifndef PERSIK_MODELGEN_REWRITE_PRIVATE_MUTEX_WAITS_H
 #define PERSIK_MODELGEN_REWRITE_PRIVATE_MUTEX_WAITS_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
-/* Shows it so where all that is ever done under a mutex is of this kind. No record has been dropped
- * from the view before. */
-void private_mutex_waits_as_condition_waits(struct view *view);
+/* Shows it so where all that is ever done under a mutex is of this kind. */
+void private_mutex_waits_as_condition_waits(struct event_log *log);
 
 #endif

@@ -75,7 +75,7 @@ static void find_partings(const struct trace_thread *thread, struct map *parting
 /* ---- what is shown ---- */
 
 struct insertions {
-    struct view_insertion *items;
+    struct event_insertion *items;
     size_t count, capacity;
 };
 
@@ -101,20 +101,20 @@ static struct unlocks find_unlocks(const struct trace *trace) {
 }
 
 /* The call, as if it had been made right behind the signal. */
-static struct view_insertion behind(size_t index, const struct trace_record *signal,
-                                    const struct trace_record *call) {
+static struct event_insertion behind(size_t index, const struct trace_record *signal,
+                                     const struct trace_record *call) {
     struct trace_record record = *call;
     record.start_ns = trace_end_ns(signal);
     record.duration_ns = 0;
     record.flags = 0;
     record.context = signal->context;
-    return (struct view_insertion){index, record};
+    return (struct event_insertion){index, record};
 }
 
-static void part_holds(struct view *view, size_t thread, const struct map *partings,
+static void part_holds(struct event_log *log, size_t thread, const struct map *partings,
                        const struct unlocks *unlocks) {
     struct insertions added = {0};
-    struct holds holds = {.thread = &view->trace.threads[thread]};
+    struct holds holds = {.thread = &log->trace.threads[thread]};
     for (size_t r = 0; r < holds.thread->n_records; r++) {
         const struct trace_record *record = &holds.thread->records[r];
         const struct hold *hold = read_record(&holds, r);
@@ -129,18 +129,18 @@ static void part_holds(struct view *view, size_t thread, const struct map *parti
         *VECTOR_ADD(&added) = behind(r, record, unlocks->items[unlock]);
         *VECTOR_ADD(&added) = behind(r, record, lock);
     }
-    view_insert(view, thread, added.items, added.count);
+    event_log_insert(log, thread, added.items, added.count);
     free(added.items);
 }
 
-void section_splitting_apply(struct view *view) {
+void section_splitting_apply(struct event_log *log) {
     struct map partings = MAP_EMPTY;
-    for (size_t t = 0; t < view->trace.n_threads; t++)
-        find_partings(&view->trace.threads[t], &partings);
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        find_partings(&log->trace.threads[t], &partings);
     if (partings.count > 0) {
-        struct unlocks unlocks = find_unlocks(view->recorded);
-        for (size_t t = 0; t < view->trace.n_threads; t++)
-            part_holds(view, t, &partings, &unlocks);
+        struct unlocks unlocks = find_unlocks(log->recorded);
+        for (size_t t = 0; t < log->trace.n_threads; t++)
+            part_holds(log, t, &partings, &unlocks);
         map_free(&unlocks.of_mutex);
         free(unlocks.items);
     }

@@ -5,10 +5,10 @@
 #ifndef PERSIK_MODELGEN_REWRITE_SECTION_SPLITTING_H
 #define PERSIK_MODELGEN_REWRITE_SECTION_SPLITTING_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows such a mutex as given back and taken again behind the last signal in front of the other
  * wait; there also where nobody had to wait. */
-void section_splitting_apply(struct view *view);
+void section_splitting_apply(struct event_log *log);
 
 #endif

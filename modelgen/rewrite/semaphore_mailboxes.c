@@ -139,7 +139,7 @@ static bool may_be_several(const struct office *office, const struct facts *fact
     return several;
 }
 
-static void show_group(struct view *view, const struct mail *mail, const struct facts *facts,
+static void show_group(struct event_log *log, const struct mail *mail, const struct facts *facts,
                        size_t thread, bool **dropped) {
     struct office office = {.mail = mail, .group = mailbox_group_of(mail->trace, thread)};
     office.mailbox_of = memory_alloc(mail->trace->n_threads, sizeof(struct mailbox *));
@@ -149,7 +149,7 @@ static void show_group(struct view *view, const struct mail *mail, const struct 
     find_news(&office);
     replay(&office);
     if (may_be_several(&office, facts) && mailbox_group_is_believed(&office.group))
-        mailbox_group_show(view, &office.group, dropped);
+        mailbox_group_show(log, &office.group, dropped);
     free(office.mailbox_of);
     free(office.is_news);
     mailbox_group_free(&office.group);
@@ -166,14 +166,14 @@ static bool *find_commanded(const struct mail *mail) {
     return is_commanded;
 }
 
-void semaphore_mailboxes_as_queues(struct view *view, const struct facts *facts) {
-    struct mail mail = read_mail(&view->trace);
+void semaphore_mailboxes_as_queues(struct event_log *log, const struct facts *facts) {
+    struct mail mail = read_mail(&log->trace);
     bool *is_commanded = find_commanded(&mail);
-    bool **dropped = view_flags(view);
-    for (size_t t = 0; t < view->trace.n_threads; t++)
-        if (is_commanded[t] && mailbox_group_begins_with(&view->trace, t))
-            show_group(view, &mail, facts, t, dropped);
-    view_drop_all(view, dropped);
+    bool **dropped = event_log_flags(log);
+    for (size_t t = 0; t < log->trace.n_threads; t++)
+        if (is_commanded[t] && mailbox_group_begins_with(&log->trace, t))
+            show_group(log, &mail, facts, t, dropped);
+    event_log_drop_all(log, dropped);
     free(is_commanded);
     free_mail(&mail);
 }

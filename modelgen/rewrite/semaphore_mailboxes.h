@@ -5,10 +5,10 @@
 #define PERSIK_MODELGEN_REWRITE_SEMAPHORE_MAILBOXES_H
 
 #include "formats/facts.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows the calls on such semaphores, where that explains each of them, as
  * worker_mailboxes_as_queues() does. `facts` may be NULL. */
-void semaphore_mailboxes_as_queues(struct view *view, const struct facts *facts);
+void semaphore_mailboxes_as_queues(struct event_log *log, const struct facts *facts);
 
 #endif

@@ -114,40 +114,41 @@ static size_t find_send(const struct trace *trace, const struct calls *sends, si
 
 /* Each thread of a pool waits for a signal of its own, but which one is sent to whom a model of
  * them all cannot tell. `objects`: per thread, of those created like it; 0: none yet. */
-static uint64_t object_of(struct view *view, size_t thread, uint64_t *objects) {
-    const struct trace_thread *threads = view->recorded->threads;
+static uint64_t object_of(struct event_log *log, size_t thread, uint64_t *objects) {
+    const struct trace_thread *threads = log->recorded->threads;
     size_t first = 0;
     while (!trace_threads_alike(&threads[first], &threads[thread]))
         first++;
     if (!objects[first])
-        objects[first] = view_new_object(view, ORIGIN_SIGNAL);
+        objects[first] = event_log_new_object(log, ORIGIN_SIGNAL);
     return objects[first];
 }
 
-static void show_as(struct view *view, const struct call *call, enum api role, uint64_t object) {
-    struct trace_record *record = view_record(view, call->thread, call->record);
+static void show_as(struct event_log *log, const struct call *call, enum api role,
+                    uint64_t object) {
+    struct trace_record *record = event_log_change(log, call->thread, call->record);
     record->api = role;
     record->object = object;
     record->value = 0;
     record->flags &= ~(unsigned)TRACE_FAILED; /* an interrupted call says that it has failed */
 }
 
-void signals_as_permits(struct view *view) {
+void signals_as_permits(struct event_log *log) {
     struct calls sends = {0}, waits = {0};
-    find_calls(&view->trace, &sends, &waits);
-    uint64_t *objects = memory_alloc(view->recorded->n_threads, sizeof *objects);
+    find_calls(&log->trace, &sends, &waits);
+    uint64_t *objects = memory_alloc(log->recorded->n_threads, sizeof *objects);
     size_t before = 0;
     for (size_t w = 0; w < waits.count && sends.count; w++) {
         const struct call *wait = &waits.items[w];
         while (before < sends.count && sends.items[before].time_ns <= wait->time_ns)
             before++;
-        size_t s = find_send(&view->trace, &sends, before, wait);
+        size_t s = find_send(&log->trace, &sends, before, wait);
         if (s == NO_SEND)
             continue;
         sends.items[s].used = true;
-        uint64_t object = object_of(view, wait->thread, objects);
-        show_as(view, &sends.items[s], ROLE_release, object);
-        show_as(view, wait, ROLE_acquire, object);
+        uint64_t object = object_of(log, wait->thread, objects);
+        show_as(log, &sends.items[s], ROLE_release, object);
+        show_as(log, wait, ROLE_acquire, object);
     }
     free(objects);
     free(sends.items);

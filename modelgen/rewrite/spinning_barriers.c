@@ -175,12 +175,12 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
     return awaited >= CONVINCING && against <= DOUBT * (double)meetings ? parties : 0;
 }
 
-static void show(struct view *view, const struct spinning_barrier *spinning_barrier,
+static void show(struct event_log *log, const struct spinning_barrier *spinning_barrier,
                  bool **dropped) {
-    uint64_t object = view_new_object(view, ORIGIN_SPINNING_BARRIER);
+    uint64_t object = event_log_new_object(log, ORIGIN_SPINNING_BARRIER);
     for (size_t v = 0; v < spinning_barrier->n_visits; v++) {
         const struct visit *visit = &spinning_barrier->visits[v];
-        struct trace_record *record = view_record(view, visit->thread, visit->first);
+        struct trace_record *record = event_log_change(log, visit->thread, visit->first);
         record->api = ROLE_barrier;
         record->object = object;
         record->duration_ns = visit->end_ns - visit->start_ns;
@@ -191,16 +191,16 @@ static void show(struct view *view, const struct spinning_barrier *spinning_barr
     }
 }
 
-static void show_all(struct view *view, const struct barriers *all) {
-    bool **dropped = view_flags(view);
+static void show_all(struct event_log *log, const struct barriers *all) {
+    bool **dropped = event_log_flags(log);
     for (size_t g = 0; g < all->count; g++)
         if (all->items[g].parties > 0)
-            show(view, &all->items[g], dropped);
-    view_drop_all(view, dropped);
+            show(log, &all->items[g], dropped);
+    event_log_drop_all(log, dropped);
 }
 
-void spinning_barriers_as_barriers(struct view *view) {
-    const struct trace *trace = &view->trace;
+void spinning_barriers_as_barriers(struct event_log *log) {
+    const struct trace *trace = &log->trace;
     struct barriers all = {.of_mutex = MAP_EMPTY};
     uint32_t *places = source_places_within(trace, 1);
     for (size_t t = 0; t < trace->n_threads; t++)
@@ -216,7 +216,7 @@ void spinning_barriers_as_barriers(struct view *view) {
         any |= spinning_barrier->parties > 0;
     }
     if (any)
-        show_all(view, &all);
+        show_all(log, &all);
     for (size_t g = 0; g < all.count; g++)
         free(all.items[g].visits);
     free(all.items);

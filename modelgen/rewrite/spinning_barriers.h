@@ -7,9 +7,9 @@
 #ifndef PERSIK_MODELGEN_REWRITE_SPINNING_BARRIERS_H
 #define PERSIK_MODELGEN_REWRITE_SPINNING_BARRIERS_H
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows each visit of such a mutex as one call on a barrier. */
-void spinning_barriers_as_barriers(struct view *view);
+void spinning_barriers_as_barriers(struct event_log *log);
 
 #endif

@@ -338,36 +338,36 @@ static struct scheduling_events *read_mailboxes(const struct trace *trace,
 }
 
 /* Of the threads created like `thread`. */
-static void show_group(struct view *view, const struct sections *sections,
+static void show_group(struct event_log *log, const struct sections *sections,
                        const struct scheduling_events *moments, size_t thread, bool **dropped) {
-    struct mailbox_group group = mailbox_group_of(&view->trace, thread);
+    struct mailbox_group group = mailbox_group_of(&log->trace, thread);
     for (size_t i = 0; i < group.n_mailboxes; i++)
-        replay(&view->trace, sections, group.creator, &group.mailboxes[i],
+        replay(&log->trace, sections, group.creator, &group.mailboxes[i],
                &moments[group.mailboxes[i].worker]);
     if (mailbox_group_is_believed(&group)) {
         for (size_t i = 0; i < group.n_mailboxes; i++)
             drop_sections(sections, &moments[group.mailboxes[i].worker], dropped);
-        mailbox_group_show(view, &group, dropped);
+        mailbox_group_show(log, &group, dropped);
     }
     mailbox_group_free(&group);
 }
 
 /* Takes the moments over. */
-static void show_mailboxes(struct view *view, const struct sections *sections,
+static void show_mailboxes(struct event_log *log, const struct sections *sections,
                            struct scheduling_events *moments) {
-    const struct trace *trace = &view->trace;
-    bool **dropped = view_flags(view);
+    const struct trace *trace = &log->trace;
+    bool **dropped = event_log_flags(log);
     for (size_t t = 0; t < trace->n_threads; t++)
         if (moments[t].count > 0 && mailbox_group_begins_with(trace, t))
-            show_group(view, sections, moments, t, dropped);
+            show_group(log, sections, moments, t, dropped);
     for (size_t t = 0; t < trace->n_threads; t++)
         free(moments[t].items);
-    view_drop_all(view, dropped);
+    event_log_drop_all(log, dropped);
     free(moments);
 }
 
-void worker_mailboxes_as_queues(struct view *view, const struct facts *facts) {
-    const struct trace *trace = &view->trace;
+void worker_mailboxes_as_queues(struct event_log *log, const struct facts *facts) {
+    const struct trace *trace = &log->trace;
     int *one_pool = memory_alloc(trace->n_threads, sizeof *one_pool);
     struct sections sections = sections_find(trace, one_pool);
     struct visitors *visitors = find_visitors(&sections);
@@ -376,9 +376,9 @@ void worker_mailboxes_as_queues(struct view *view, const struct facts *facts) {
     for (size_t t = 0; t < trace->n_threads; t++)
         any |= mailboxes[t] != NO_SLOT;
     if (any)
-        show_mailboxes(view, &sections, read_mailboxes(trace, &sections, visitors, mailboxes));
+        show_mailboxes(log, &sections, read_mailboxes(trace, &sections, visitors, mailboxes));
     free_visitors(visitors, &sections);
-    sections_free(&sections, view->recorded);
+    sections_free(&sections, log->recorded);
     free(mailboxes);
     free(one_pool);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "formats/facts.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* Shows the sections of mailboxes, where that explains each of them, as puts to, gets from and the
  * closing of a queue, and at the same address as releases of a semaphore when a command is done and
@@ -22,7 +22,7 @@
  * part of that. What the source (`facts`, may be NULL) takes for a barrier is no mailbox, nor for a
  * queue into which the creator of one worker puts, and does no more: who meets one thread, or feeds
  * it, may come and go as if he gave it commands. Must be the last to change the
- * view. */
-void worker_mailboxes_as_queues(struct view *view, const struct facts *facts);
+ * log. */
+void worker_mailboxes_as_queues(struct event_log *log, const struct facts *facts);
 
 #endif

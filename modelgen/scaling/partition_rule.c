@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "modelgen/events/call_sites.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/notes.h"
@@ -265,10 +266,10 @@ static bool has_source(const struct trace *trace, const struct facts *facts,
     bool calls = false;
     for (size_t i = 0; facts && i < pool->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[pool->threads[i]];
-        for (size_t r = 0; r < thread->n_records; r++) {
-            if (thread->records[r].context == TRACE_NO_CONTEXT)
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            if (at.event->context == TRACE_NO_CONTEXT)
                 continue;
-            const struct trace_context *context = &trace->contexts[thread->records[r].context];
+            const struct trace_context *context = &trace->contexts[at.event->context];
             calls |= call_sites_own_frames(context) > 0; /* the library's only hand over a result */
             if (is_analysed(facts, context))
                 return true;
@@ -293,10 +294,9 @@ static bool are_loops_known(const struct trace *trace, const struct facts *facts
     size_t *times = memory_alloc(trace->n_contexts, sizeof *times);
     for (size_t i = 0; i < pool->n_threads; i++) {
         const struct trace_thread *thread = &trace->threads[pool->threads[i]];
-        for (size_t r = 0; r < thread->n_records; r++)
-            if (thread->records[r].context != TRACE_NO_CONTEXT &&
-                !trace_is_nap(&thread->records[r]))
-                times[thread->records[r].context]++;
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);)
+            if (at.event->context != TRACE_NO_CONTEXT && !trace_is_nap(at.event))
+                times[at.event->context]++;
     }
     for (size_t c = 0; c < trace->n_contexts; c++) {
         if (times[c] < REPEATED * pool->n_threads)

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/events/critical_sections.h"
+#include "modelgen/events/event_cursor.h"
 
 /* That a thread uses an object at a place. */
 struct use {
@@ -29,13 +30,13 @@ static struct map find_monitors(const struct trace *trace) {
     struct map monitors = MAP_EMPTY;
     for (size_t t = 0; t < trace->n_threads; t++) {
         const struct trace_record *held = NULL; /* locked last */
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (trace_is_lock(record))
-                held = record;
-            else if (trace_is_call(record, ON_MUTEX, OP_UNLOCK))
+        for (struct event_cursor at = event_cursor_of_thread(&trace->threads[t]);
+             event_cursor_next(&at);) {
+            if (trace_is_lock(at.event))
+                held = at.event;
+            else if (trace_is_call(at.event, ON_MUTEX, OP_UNLOCK))
                 held = NULL;
-            else if (held && trace_is_condition_wait(record))
+            else if (held && trace_is_condition_wait(at.event))
                 map_put(&monitors, key_of(held), 1);
         }
     }
@@ -62,21 +63,19 @@ static struct uses find_uses(const struct trace *trace, const uint32_t *places) 
     struct uses uses = {0};
     struct map monitors = find_monitors(trace), objects = MAP_EMPTY, sites = MAP_EMPTY,
                known = MAP_EMPTY;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (!tells(record, &monitors))
-                continue;
-            struct use use = {.thread = (int)t,
-                              .object = number_of(&objects, key_of(record), &uses.n_objects),
-                              .site = number_of(&sites, places[record->context], &uses.n_sites)};
-            uint64_t key =
-                map_mix(map_mix(map_mix(2, t), (uint64_t)use.object), (uint64_t)use.site);
-            if (map_get(&known, key, 0) > 0)
-                continue;
-            map_put(&known, key, 1);
-            *VECTOR_ADD(&uses) = use;
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
+        if (!tells(at.event, &monitors))
+            continue;
+        struct use use = {.thread = (int)at.thread,
+                          .object = number_of(&objects, key_of(at.event), &uses.n_objects),
+                          .site = number_of(&sites, places[at.event->context], &uses.n_sites)};
+        uint64_t key =
+            map_mix(map_mix(map_mix(2, at.thread), (uint64_t)use.object), (uint64_t)use.site);
+        if (map_get(&known, key, 0) > 0)
+            continue;
+        map_put(&known, key, 1);
+        *VECTOR_ADD(&uses) = use;
+    }
     map_free(&monitors);
     map_free(&objects);
     map_free(&sites);

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "formats/model.h"
+#include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/threads/pipeline_stages.h"
@@ -34,13 +35,10 @@ static uint64_t *find_joins(const struct trace *trace) {
     uint64_t *joined_ns = memory_alloc(trace->n_threads, sizeof *joined_ns);
     for (size_t t = 0; t < trace->n_threads; t++)
         joined_ns[t] = UINT64_MAX;
-    for (size_t t = 0; t < trace->n_threads; t++)
-        for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *record = &trace->threads[t].records[r];
-            if (trace_op(record) == OP_JOIN && record->value >= 0 &&
-                (size_t)record->value < trace->n_threads)
-                joined_ns[record->value] = trace_end_ns(record);
-        }
+    for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);)
+        if (trace_op(at.event) == OP_JOIN && at.event->value >= 0 &&
+            (size_t)at.event->value < trace->n_threads)
+            joined_ns[at.event->value] = trace_end_ns(at.event);
     return joined_ns;
 }
 

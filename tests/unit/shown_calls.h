@@ -5,28 +5,29 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 
 /* The thread's call with this number, from 0, which must be there. */
-static inline const struct trace_record *shown_call(const struct view *view, int thread,
+static inline const struct trace_record *shown_call(const struct event_log *log, int thread,
                                                     size_t number) {
-    const struct trace_thread *of = &view->trace.threads[thread];
+    const struct trace_thread *of = &log->trace.threads[thread];
     assert_true(number < of->n_records);
     return &of->records[number];
 }
 
 /* How many calls of this kind the thread makes. */
-static inline size_t count_shown(const struct view *view, int thread, enum api api) {
+static inline size_t count_shown(const struct event_log *log, int thread, enum api api) {
     size_t n = 0;
-    for (size_t r = 0; r < view->trace.threads[thread].n_records; r++)
-        n += view->trace.threads[thread].records[r].api == api;
+    for (size_t r = 0; r < log->trace.threads[thread].n_records; r++)
+        n += log->trace.threads[thread].records[r].api == api;
     return n;
 }
 
 /* All threads make the calls that were recorded, and nothing is different about these. */
-static inline void assert_shown_as_recorded(const struct view *view, const struct trace *trace) {
+static inline void assert_shown_as_recorded(const struct event_log *log,
+                                            const struct trace *trace) {
     for (size_t t = 0; t < trace->n_threads; t++) {
-        const struct trace_thread *shown = &view->trace.threads[t], *recorded = &trace->threads[t];
+        const struct trace_thread *shown = &log->trace.threads[t], *recorded = &trace->threads[t];
         assert_int_equal(shown->n_records, recorded->n_records);
         if (recorded->n_records)
             assert_memory_equal(shown->records, recorded->records,

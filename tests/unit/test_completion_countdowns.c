@@ -57,14 +57,14 @@ struct seen {
     int handed_out, done, waits, releases; /* the last: of the semaphore as it was */
 };
 
-static struct seen count(const struct view *view, size_t thread) {
+static struct seen count(const struct event_log *log, size_t thread) {
     struct seen seen = {0};
-    const struct trace_thread *is = &view->trace.threads[thread];
+    const struct trace_thread *is = &log->trace.threads[thread];
     for (size_t r = 0; r < is->n_records; r++) {
         const struct trace_record *record = &is->records[r];
         bool releases = trace_op(record) == OP_RELEASE;
         seen.releases += releases && record->object == DONE;
-        if (object_origins_get(&view->origins, record->object) != ORIGIN_COUNTDOWN)
+        if (object_origins_get(&log->origins, record->object) != ORIGIN_COUNTDOWN)
             continue;
         seen.handed_out += releases && record->value == -1;
         seen.done += releases && record->value == 0;
@@ -75,16 +75,16 @@ static struct seen count(const struct view *view, size_t thread) {
 
 static void assert_is_completion(bool lock) {
     struct trace *trace = three_pieces(lock, -1);
-    struct view view = view_of(trace);
-    completion_countdowns_as_semaphores(&view);
-    struct seen main_thread = count(&view, MAIN);
-    struct seen first = count(&view, FIRST), second = count(&view, SECOND);
+    struct event_log log = event_log_of(trace);
+    completion_countdowns_as_semaphores(&log);
+    struct seen main_thread = count(&log, MAIN);
+    struct seen first = count(&log, FIRST), second = count(&log, SECOND);
     assert_int_equal(main_thread.handed_out, 3 * ROUNDS);
     assert_int_equal(main_thread.waits, ROUNDS);
     assert_int_equal(first.done, 2 * ROUNDS);
     assert_int_equal(second.done, ROUNDS);
     assert_int_equal(first.releases, 0);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -102,25 +102,25 @@ static void pieces_whose_count_does_not_show_are_outstanding_until_the_next(void
 static void work_is_done_before_it_counts(void **state) {
     (void)state;
     struct trace *trace = three_pieces(false, -1);
-    struct view view = view_of(trace);
-    completion_countdowns_as_semaphores(&view);
-    const struct trace_record *records = view.trace.threads[FIRST].records;
+    struct event_log log = event_log_of(trace);
+    completion_countdowns_as_semaphores(&log);
+    const struct trace_record *records = log.trace.threads[FIRST].records;
     assert_int_equal(records[0].object, WORK);
-    assert_true(object_origins_get(&view.origins, records[1].object) == ORIGIN_COUNTDOWN);
+    assert_true(object_origins_get(&log.origins, records[1].object) == ORIGIN_COUNTDOWN);
     assert_int_equal(records[1].start_ns, ROUND_NS + 225); /* where it asks for the next */
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void one_round_that_ends_too_early_is_no_countdown(void **state) {
     (void)state;
     struct trace *trace = three_pieces(true, 2);
-    struct view view = view_of(trace);
-    completion_countdowns_as_semaphores(&view);
-    struct seen main_thread = count(&view, MAIN), first = count(&view, FIRST);
+    struct event_log log = event_log_of(trace);
+    completion_countdowns_as_semaphores(&log);
+    struct seen main_thread = count(&log, MAIN), first = count(&log, FIRST);
     assert_int_equal(main_thread.handed_out + main_thread.waits, 0);
     assert_int_equal(first.releases, ROUNDS);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 

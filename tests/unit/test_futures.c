@@ -54,22 +54,22 @@ static void a_wait_is_for_all_results_up_to_its_own(void **unused) {
     (void)unused;
     struct trace *trace = four_results();
     builder_finish(trace, 400);
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    assert_int_equal(count_shown(&view, FIRST, ROLE_release), 2);
-    assert_int_equal(count_shown(&view, SECOND, ROLE_release), 2);
-    const struct trace_thread *waiting = &view.trace.threads[MAIN];
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(count_shown(&log, FIRST, ROLE_release), 2);
+    assert_int_equal(count_shown(&log, SECOND, ROLE_release), 2);
+    const struct trace_thread *waiting = &log.trace.threads[MAIN];
     const uint64_t ends[] = {205, 205, 205, 310}; /* the third to come, and the last */
     assert_int_equal(waiting->n_records, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(waiting->records[i].api, ROLE_acquire);
-        assert_int_equal(object_origins_get(&view.origins, waiting->records[i].object),
+        assert_int_equal(object_origins_get(&log.origins, waiting->records[i].object),
                          ORIGIN_FUTURE);
         assert_int_equal(trace_end_ns(&waiting->records[i]), ends[i]);
     }
     assert_int_equal(waiting->records[0].duration_ns, 85);
     assert_int_equal(waiting->records[1].duration_ns, 0);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -78,11 +78,11 @@ static void a_wait_in_vain_stays_one(void **unused) {
     struct trace *trace = four_results();
     wait_for(trace, MAIN, 320, 350, 9, 0); /* nobody set that */
     builder_finish(trace, 400);
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    assert_int_equal(count_shown(&view, MAIN, API_std_future_wait), 1);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_acquire), 4);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(count_shown(&log, MAIN, API_std_future_wait), 1);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), 4);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -98,12 +98,12 @@ static void without_debug_information_a_wait_shows_where_results_are_set(void **
         free(caller->function);
         caller->function = memory_strdup("0x1234");
     }
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    assert_int_equal(count_shown(&view, FIRST, ROLE_release), 2);
-    assert_int_equal(count_shown(&view, SECOND, ROLE_release), 2);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_acquire), 4);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(count_shown(&log, FIRST, ROLE_release), 2);
+    assert_int_equal(count_shown(&log, SECOND, ROLE_release), 2);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), 4);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -114,26 +114,26 @@ static void what_no_other_thread_set_for_the_waiting_one_is_no_permit(void **unu
     builder_call(trace, FIRST, "pthread_once", 250, 260, 0x9000,
                  builder_context(trace, "init", 50, "run", 60));
     set_result(trace, MAIN, 320, 330, 4);
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    assert_int_equal(count_shown(&view, FIRST, ROLE_release), 2);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_release), 0);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_acquire), 4);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(count_shown(&log, FIRST, ROLE_release), 2);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_release), 0);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), 4);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void both_ends_of_a_future_are_one_object(void **unused) {
     (void)unused;
     struct trace *trace = four_results();
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    uint64_t object = view.trace.threads[MAIN].records[0].object;
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    uint64_t object = log.trace.threads[MAIN].records[0].object;
     for (int thread = FIRST; thread <= SECOND; thread++)
-        for (size_t r = 0; r < view.trace.threads[thread].n_records; r++)
-            if (view.trace.threads[thread].records[r].api == ROLE_release)
-                assert_int_equal(view.trace.threads[thread].records[r].object, object);
-    view_free(&view);
+        for (size_t r = 0; r < log.trace.threads[thread].n_records; r++)
+            if (log.trace.threads[thread].records[r].api == ROLE_release)
+                assert_int_equal(log.trace.threads[thread].records[r].object, object);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -142,11 +142,11 @@ static void where_several_threads_wait_all_stays_as_it_was(void **unused) {
     struct trace *trace = four_results();
     wait_for(trace, FIRST, 320, 350, 3, 0);
     builder_finish(trace, 400);
-    struct view view = view_of(trace);
-    futures_as_permits(&view);
-    assert_int_equal(count_shown(&view, MAIN, API_std_future_wait), 2);
-    assert_int_equal(count_shown(&view, FIRST, ROLE_release), 0);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    futures_as_permits(&log);
+    assert_int_equal(count_shown(&log, MAIN, API_std_future_wait), 2);
+    assert_int_equal(count_shown(&log, FIRST, ROLE_release), 0);
+    event_log_free(&log);
     trace_free(trace);
 }
 

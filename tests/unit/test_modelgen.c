@@ -927,14 +927,14 @@ static void threads_of_the_cpp_library_begin_in_the_program(void **state) {
     be_of_cpp_library(&trace->contexts[work].frames[1]);
     builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, work, 0);
     builder_record(trace, plain, "pthread_mutex_lock", 2, 0, MUTEX, call, 0);
-    struct view view = view_of(trace);
-    entry_functions_of_program(&view, NULL);
-    assert_string_equal(view.trace.threads[main_thread].start_routine, "main");
-    assert_string_equal(view.trace.threads[worker].start_routine, "work");
-    assert_string_equal(view.trace.threads[silent].start_routine, "work"); /* created alike */
-    assert_string_equal(view.trace.threads[other].start_routine, "0xd4490");
-    assert_string_equal(view.trace.threads[plain].start_routine, "serve");
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    entry_functions_of_program(&log, NULL);
+    assert_string_equal(log.trace.threads[main_thread].start_routine, "main");
+    assert_string_equal(log.trace.threads[worker].start_routine, "work");
+    assert_string_equal(log.trace.threads[silent].start_routine, "work"); /* created alike */
+    assert_string_equal(log.trace.threads[other].start_routine, "0xd4490");
+    assert_string_equal(log.trace.threads[plain].start_routine, "serve");
+    event_log_free(&log);
     trace_free(trace);
 }
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "modelgen/events/critical_sections.h"
-#include "modelgen/events/view.h"
+#include "modelgen/events/event_log.h"
 #include "tests/unit/trace_builder.h"
 
 /* As high as a program's memory gets. */
@@ -51,17 +51,17 @@ static void sections_know_where_their_objects_come_from(void **state) {
     builder_record(trace, MAIN, "sem_post", 10, 0, RECORDED, context, 0);
     builder_record(trace, MAIN, "sem_post", 20, 0, RECORDED + 1, context, 0);
     builder_finish(trace, 100);
-    struct view view = view_of(trace);
-    view_record(&view, MAIN, 1)->object = view_new_object(&view, ORIGIN_COUNTDOWN);
-    struct sections sections = sections_find(&view.trace, (int[]){0});
-    sections_set_origins(&sections, &view.origins);
-    const struct trace_record *records = view.trace.threads[MAIN].records;
+    struct event_log log = event_log_of(trace);
+    event_log_change(&log, MAIN, 1)->object = event_log_new_object(&log, ORIGIN_COUNTDOWN);
+    struct sections sections = sections_find(&log.trace, (int[]){0});
+    sections_set_origins(&sections, &log.origins);
+    const struct trace_record *records = log.trace.threads[MAIN].records;
     int first = sections_object(&sections, &records[0]);
     int second = sections_object(&sections, &records[1]);
     assert_int_equal(sections.objects[first].origin, ORIGIN_RECORDED);
     assert_int_equal(sections.objects[second].origin, ORIGIN_COUNTDOWN);
     sections_free(&sections, trace);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "modelgen/events/events_check.h"
 #include "modelgen/rewrite/openmp_teams.h"
 #include "modelgen/threads/thread_pools.h"
 #include "tests/unit/trace_builder.h"
@@ -42,15 +43,18 @@ static void the_forking_thread_has_a_part_of_its_own_in_the_team(void **state) {
     (void)state;
     struct trace *trace = one_region();
     struct model model = {0};
-    struct teams teams = teams_unfold(trace, &model);
-    assert_non_null(teams.made);
-    assert_int_equal(teams.trace->n_threads, 4); /* libgomp's thread is gone, both members came */
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "openmp_teams");
+    struct teams teams = teams_unfold(&log, &model);
+    assert_int_equal(events_check(&log, NULL), 0);
+    assert_int_equal(log.trace.n_threads, 4); /* libgomp's thread is gone, both members came */
     const int recorded[] = {MAIN, OTHER, MAIN, GOMP_WORKER}, part_of[] = {-1, -1, MAIN, -1};
     for (size_t t = 0; t < 4; t++) {
-        assert_int_equal(teams.origins[t].recorded, recorded[t]);
-        assert_int_equal(teams.origins[t].part_of, part_of[t]);
+        assert_int_equal(log.thread_origins[t].recorded, recorded[t]);
+        assert_int_equal(log.thread_origins[t].part_of, part_of[t]);
     }
     teams_free(&teams);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -60,15 +64,19 @@ static void an_equal_number_makes_no_part(void **state) {
     struct trace *trace = one_region();
     trace->threads[OTHER].tid = trace->threads[MAIN].tid;
     struct model model = {0};
-    struct teams teams = teams_unfold(trace, &model);
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "openmp_teams");
+    struct teams teams = teams_unfold(&log, &model);
     const double cpu_ns[] = {LIFE, LIFE, LIFE, LIFE};
-    struct thread_pools pools = thread_pools_find(teams.trace, &teams, teams.origins, NULL, cpu_ns);
+    struct thread_pools pools =
+        thread_pools_find(&log.trace, &teams, log.thread_origins, NULL, cpu_ns);
     assert_false(pools.pools[pools.pool_of[OTHER]].with_creator);
     assert_true(pools.pools[pools.pool_of[2]].with_creator);
     assert_true(thread_pools_is_creators(&pools, 2));
     assert_false(thread_pools_is_creators(&pools, 3));
     thread_pools_free(&pools);
     teams_free(&teams);
+    event_log_free(&log);
     trace_free(trace);
 }
 

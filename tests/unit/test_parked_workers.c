@@ -59,13 +59,13 @@ static struct trace *three_pieces(enum waker waker) {
 }
 
 /* The thread's calls on semaphores that do this, all on the one that stands for all workers'. */
-static int count(const struct view *view, int thread, enum api_op op) {
+static int count(const struct event_log *log, int thread, enum api_op op) {
     int n = 0;
-    const struct trace_thread *is = &view->trace.threads[thread];
+    const struct trace_thread *is = &log->trace.threads[thread];
     for (size_t r = 0; r < is->n_records; r++) {
         if (api_catalog[is->records[r].api].object != ON_SEMAPHORE)
             continue;
-        assert_true(object_origins_get(&view->origins, is->records[r].object) == ORIGIN_PARKING);
+        assert_true(object_origins_get(&log->origins, is->records[r].object) == ORIGIN_PARKING);
         n += trace_op(&is->records[r]) == op;
     }
     return n;
@@ -73,14 +73,14 @@ static int count(const struct view *view, int thread, enum api_op op) {
 
 static void assert_all_is_brought_by_main(enum waker waker) {
     struct trace *trace = three_pieces(waker);
-    struct view view = view_of(trace);
-    parked_workers_as_one(&view);
-    assert_int_equal(count(&view, MAIN, OP_RELEASE), 3 * ROUNDS);
-    assert_int_equal(count(&view, FIRST, OP_ACQUIRE), 2 * ROUNDS);
-    assert_int_equal(count(&view, SECOND, OP_ACQUIRE), ROUNDS);
-    assert_int_equal(count(&view, FIRST, OP_RELEASE), 0);
-    assert_int_equal(count(&view, DISPATCHER, OP_RELEASE), 0);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    parked_workers_as_one(&log);
+    assert_int_equal(count(&log, MAIN, OP_RELEASE), 3 * ROUNDS);
+    assert_int_equal(count(&log, FIRST, OP_ACQUIRE), 2 * ROUNDS);
+    assert_int_equal(count(&log, SECOND, OP_ACQUIRE), ROUNDS);
+    assert_int_equal(count(&log, FIRST, OP_RELEASE), 0);
+    assert_int_equal(count(&log, DISPATCHER, OP_RELEASE), 0);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -110,20 +110,20 @@ static void work_that_is_always_kept_is_brought_all_the_same(void **state) {
                  40);
         }
     builder_finish(trace, (ROUNDS + 2) * ROUND_NS);
-    struct view view = view_of(trace);
-    parked_workers_as_one(&view);
-    assert_int_equal(count(&view, MAIN, OP_RELEASE), 2 * ROUNDS);
-    assert_int_equal(count(&view, FIRST, OP_RELEASE), 0);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    parked_workers_as_one(&log);
+    assert_int_equal(count(&log, MAIN, OP_RELEASE), 2 * ROUNDS);
+    assert_int_equal(count(&log, FIRST, OP_RELEASE), 0);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void assert_stays(const struct trace *trace) {
-    struct view view = view_of(trace);
-    parked_workers_as_one(&view);
+    struct event_log log = event_log_of(trace);
+    parked_workers_as_one(&log);
     for (size_t t = 0; t < trace->n_threads; t++)
-        assert_ptr_equal(view.trace.threads[t].records, trace->threads[t].records);
-    view_free(&view);
+        assert_ptr_equal(log.trace.threads[t].records, trace->threads[t].records);
+    event_log_free(&log);
 }
 
 /* A third worker could have had it, which main wakes late in the last round. */

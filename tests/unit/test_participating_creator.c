@@ -7,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include "modelgen/events/events_check.h"
 #include "modelgen/graph/token_returns.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
 
 enum { MUTEX = 0x1000, LIFE = 1000000 };
@@ -59,35 +61,47 @@ static struct trace *helping_main(const char *own, uint64_t own_ns) {
     return trace;
 }
 
-static struct participating_creator unfold(const struct trace *trace, const struct sample *sample) {
-    int no_team[] = {-1, -1, -1};
-    struct teams teams = {.trace = trace, .team_of = no_team};
-    return participating_creator_unfold(&teams, NULL, sample);
+static struct event_log unfold_with(const struct trace *trace, const struct teams *teams,
+                                    const struct sample *sample) {
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "participating_creator");
+    participating_creator_unfold(&log, teams, sample);
+    struct error error = {0};
+    if (events_check(&log, &error) < 0)
+        fail_msg("%s", error.text);
+    return log;
+}
+
+static struct event_log unfold(const struct trace *trace, const struct sample *sample) {
+    struct teams teams = teams_none(trace);
+    struct event_log log = unfold_with(trace, &teams, sample);
+    teams_free(&teams);
+    return log;
 }
 
 static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("rows", LIFE);
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, 3);
-    const struct trace_thread *part = &unfolded.trace->threads[2];
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_true(unfolded.n_thread_edits > 0);
+    assert_int_equal(unfolded.trace.n_threads, 3);
+    const struct trace_thread *part = &unfolded.trace.threads[2];
     assert_string_equal(part->start_routine, "start");
     assert_int_equal(part->creator, 0);
-    assert_int_equal(unfolded.origins[2].part_of, 0);
-    assert_int_equal(unfolded.origins[2].recorded, 0);
-    assert_int_equal(unfolded.origins[1].part_of, -1);
-    assert_int_equal(unfolded.origins[1].recorded, 1);
+    assert_int_equal(unfolded.thread_origins[2].part_of, 0);
+    assert_int_equal(unfolded.thread_origins[2].recorded, 0);
+    assert_int_equal(unfolded.thread_origins[1].part_of, -1);
+    assert_int_equal(unfolded.thread_origins[1].recorded, 1);
     assert_int_equal(part->n_records, 4);
     assert_int_equal(part->start_ns, 110);
     assert_int_equal(part->end_ns, LIFE);
     assert_int_equal(part->slices[0].on_ns, 110);
     /* its calls look like the other thread's */
-    const struct trace_context *own = &unfolded.trace->contexts[part->records[0].context];
+    const struct trace_context *own = &unfolded.trace.contexts[part->records[0].context];
     assert_int_equal(own->n_frames, 2);
     assert_string_equal(own->frames[1].function, "rows");
     /* what is left: it creates both, waits for its part, and joins */
-    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    const struct trace_thread *creator = &unfolded.trace.threads[0];
     assert_int_equal(creator->n_records, 4);
     assert_int_equal(creator->records[1].api, API_pthread_create);
     assert_int_equal(creator->records[1].value, 2);
@@ -97,7 +111,7 @@ static void a_creator_that_does_its_threads_work_is_one_of_them(void **state) {
     assert_int_equal(creator->records[3].value, 1);
     assert_int_equal(creator->n_slices, 1);
     assert_int_equal(creator->slices[0].off_ns, 110);
-    participating_creator_free(&unfolded);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -118,11 +132,11 @@ static void a_creator_that_does_what_it_handed_to_the_library_is_one_of_them(voi
         trace->threads[THREAD].records[r].context = inside;
     for (size_t r = 1; r <= trace->threads[THREAD].n_records; r++)
         trace->threads[MAIN].records[r].context = own;
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, 3);
-    assert_int_equal(unfolded.trace->threads[2].n_records, 4);
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_true(unfolded.n_thread_edits > 0);
+    assert_int_equal(unfolded.trace.n_threads, 3);
+    assert_int_equal(unfolded.trace.threads[2].n_records, 4);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -152,21 +166,21 @@ static void a_function_that_ends_in_a_call_hides_no_work(void **state) {
     builder_slice(trace, THREAD, 150, LIFE);
     builder_finish(trace, LIFE + 1000);
     builder_life(trace, THREAD, 150, LIFE);
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, 3);
-    assert_int_equal(unfolded.trace->threads[2].n_records, 2 * TIMES);
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_true(unfolded.n_thread_edits > 0);
+    assert_int_equal(unfolded.trace.n_threads, 3);
+    assert_int_equal(unfolded.trace.threads[2].n_records, 2 * TIMES);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
 static void a_creator_that_does_something_else_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = helping_main("produce", LIFE);
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_null(unfolded.made);
-    assert_ptr_equal(unfolded.trace, trace);
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    assert_shown_as_recorded(&unfolded, trace);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -176,9 +190,9 @@ static void a_creator_that_meets_its_thread_in_a_function_is_none_of_them(void *
     struct trace *trace = helping_main("rows", LIFE);
     struct trace_thread *creator = &trace->threads[0];
     creator->records[3].context = calls(trace, "write", 5, "main", "main");
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -189,9 +203,9 @@ static void a_creator_that_only_lends_a_hand_is_none_of_them(void **state) {
     struct trace_thread *creator = &trace->threads[0];
     for (size_t r = 1; r < creator->n_records; r++)
         creator->records[r].start_ns = 200 + r * (LIFE / 100);
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -207,17 +221,17 @@ static void without_calls_stack_samples_tell_the_creators_part(void **state) {
     struct sample_node nodes[] = {{.parent = -1, .function = "main"},
                                   {.parent = 0, .function = "start"}};
     struct sample sample = {.n_nodes = 1, .nodes = nodes};
-    struct participating_creator unfolded = unfold(trace, &sample);
-    assert_null(unfolded.made); /* main was not seen in start() */
-    participating_creator_free(&unfolded);
+    struct event_log unfolded = unfold(trace, &sample);
+    assert_int_equal(unfolded.n_thread_edits, 0); /* main was not seen in start() */
+    event_log_free(&unfolded);
     sample.n_nodes = 2;
     unfolded = unfold(trace, &sample);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->threads[2].n_records, 0);
-    assert_int_equal(unfolded.trace->threads[2].start_ns, 110);
-    assert_int_equal(unfolded.trace->threads[2].end_ns, LIFE);
-    assert_int_equal(unfolded.trace->threads[0].n_records, 4);
-    participating_creator_free(&unfolded);
+    assert_true(unfolded.n_thread_edits > 0);
+    assert_int_equal(unfolded.trace.threads[2].n_records, 0);
+    assert_int_equal(unfolded.trace.threads[2].start_ns, 110);
+    assert_int_equal(unfolded.trace.threads[2].end_ns, LIFE);
+    assert_int_equal(unfolded.trace.threads[0].n_records, 4);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -258,27 +272,24 @@ static struct trace *steps_of_main(const char *last) {
 static void a_creator_does_its_part_again_and_again(void **state) {
     (void)state;
     struct trace *trace = steps_of_main("rows");
-    int no_team[] = {-1, -1, -1, -1};
-    struct teams teams = {.trace = trace, .team_of = no_team};
-    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL, NULL);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, 7); /* a part in each step */
-    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_true(unfolded.n_thread_edits > 0);
+    assert_int_equal(unfolded.trace.n_threads, 7); /* a part in each step */
+    const struct trace_thread *creator = &unfolded.trace.threads[0];
     assert_int_equal(creator->n_records, 3 * 4);
     for (size_t r = 0; r < creator->n_records; r++) /* two created, two joined, in each */
         assert_int_equal(creator->records[r].api,
                          r % 4 < 2 ? API_pthread_create : API_pthread_join);
     for (int t = 4; t < 7; t++)
-        assert_int_equal(unfolded.trace->threads[t].n_records, 2);
-    assert_int_equal(unfolded.trace->threads[6].start_ns, 110); /* the last part is cut out first */
-    participating_creator_free(&unfolded);
+        assert_int_equal(unfolded.trace.threads[t].n_records, 2);
+    assert_int_equal(unfolded.trace.threads[6].start_ns, 110); /* the last part is cut out first */
+    event_log_free(&unfolded);
     trace_free(trace);
 
     trace = steps_of_main("other"); /* whoever does it only sometimes is not one of them */
-    teams.trace = trace;
-    unfolded = participating_creator_unfold(&teams, NULL, NULL);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -312,29 +323,29 @@ static void a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them(
                                   {.parent = 2, .function = "render", .running = 50}};
     struct sample sample = {.n_nodes = 4, .nodes = nodes};
     struct trace *trace = meeting_main(2);
-    struct participating_creator unfolded = unfold(trace, &sample);
-    assert_non_null(unfolded.made);
-    const struct trace_thread *part = &unfolded.trace->threads[2];
+    struct event_log unfolded = unfold(trace, &sample);
+    assert_true(unfolded.n_thread_edits > 0);
+    const struct trace_thread *part = &unfolded.trace.threads[2];
     assert_string_equal(part->start_routine, "start");
     assert_int_equal(part->n_records, 2);
     assert_int_equal(part->start_ns, 1000);
     for (size_t r = 0; r < 2; r++) /* its calls are where the other one makes them */
-        assert_int_equal(part->records[r].context, unfolded.trace->threads[1].records[r].context);
-    const struct trace_thread *creator = &unfolded.trace->threads[0];
+        assert_int_equal(part->records[r].context, unfolded.trace.threads[1].records[r].context);
+    const struct trace_thread *creator = &unfolded.trace.threads[0];
     assert_int_equal(creator->n_records, 4);
     assert_int_equal(creator->records[2].api, API_pthread_join);
     assert_int_equal(creator->records[2].value, 2);
-    participating_creator_free(&unfolded);
+    event_log_free(&unfolded);
     nodes[1].function = "merge"; /* it does something else between the meetings */
     unfolded = unfold(trace, &sample);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
     nodes[1].function = "render";
     trace = meeting_main(1); /* the thread comes once more than main */
     unfolded = unfold(trace, &sample);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -344,10 +355,10 @@ static void members_of_teams_are_left_alone(void **state) {
     struct trace *trace = helping_main("rows", LIFE);
     int team_of[] = {-1, 0};
     struct team team = {.function = "start", .size = 2};
-    struct teams teams = {.trace = trace, .team_of = team_of, .n_teams = 1, .teams = &team};
-    struct participating_creator unfolded = participating_creator_unfold(&teams, NULL, NULL);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    struct teams teams = {.n_threads = 2, .team_of = team_of, .n_teams = 1, .teams = &team};
+    struct event_log unfolded = unfold_with(trace, &teams, NULL);
+    assert_int_equal(unfolded.n_thread_edits, 0);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 
@@ -375,17 +386,17 @@ static void threads_that_their_like_create_belong_to_the_first_creator(void **st
     builder_join(trace, main_thread, LIFE - 50, 10, by_main, first);
     builder_run_all(trace, LIFE);
     builder_finish(trace, LIFE);
-    struct participating_creator unfolded = unfold(trace, NULL);
-    assert_int_equal(unfolded.trace->n_threads, 4);
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.trace.n_threads, 4);
     for (int t = 1; t < 4; t++) {
-        assert_int_equal(unfolded.trace->threads[t].creator, main_thread);
-        assert_int_equal(unfolded.trace->threads[t].creation_context, by_main);
-        for (size_t r = 0; r < unfolded.trace->threads[t].n_records; r++) {
-            enum api_op op = api_catalog[unfolded.trace->threads[t].records[r].api].op;
+        assert_int_equal(unfolded.trace.threads[t].creator, main_thread);
+        assert_int_equal(unfolded.trace.threads[t].creation_context, by_main);
+        for (size_t r = 0; r < unfolded.trace.threads[t].n_records; r++) {
+            enum api_op op = api_catalog[unfolded.trace.threads[t].records[r].api].op;
             assert_true(op == OP_LOCK || op == OP_UNLOCK);
         }
     }
-    participating_creator_free(&unfolded);
+    event_log_free(&unfolded);
     trace_free(trace);
 }
 

@@ -59,8 +59,10 @@ static int check(const char *form, const struct build *build, struct error *erro
     return 0;
 }
 
-static const struct pass_list list = {kitchen, 4, forms, 2, NULL, NULL};
-static const struct pass_list checked = {kitchen, 4, forms, 2, NULL, check};
+static const struct pass_list list = {
+    .passes = kitchen, .n_passes = 4, .forms = forms, .n_forms = 2};
+static const struct pass_list checked = {
+    .passes = kitchen, .n_passes = 4, .forms = forms, .n_forms = 2, .check = check};
 
 static struct build run(const struct pass_list *of, struct pass_choice choice, enum pass_end *end,
                         char **said, struct error *error) {
@@ -164,7 +166,7 @@ static void assert_bad_list(size_t at, struct pass pass, const char *with) {
     struct pass copy[4];
     memcpy(copy, kitchen, sizeof copy);
     copy[at] = pass;
-    const struct pass_list bad = {copy, 4, forms, 2, NULL, NULL};
+    const struct pass_list bad = {.passes = copy, .n_passes = 4, .forms = forms, .n_forms = 2};
     struct error error = {0};
     assert_int_equal(pass_list_check(&bad, &error), -1);
     assert_non_null(strstr(error.text, with));

@@ -46,31 +46,31 @@ static void close_both(struct trace *trace) {
 }
 
 static void assert_stays(const struct trace *trace) {
-    struct view view = view_of(trace);
-    pipes_as_queues(&view);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    pipes_as_queues(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
 }
 
 static void what_is_written_and_read_item_by_item_is_a_queue(void **state) {
     (void)state;
     struct trace *trace = items_by_pipe(ITEM, LONG_NS);
-    struct view view = view_of(trace);
-    pipes_as_queues(&view);
-    const struct trace_record *made = shown_call(&view, MAIN, 0);
+    struct event_log log = event_log_of(trace);
+    pipes_as_queues(&log);
+    const struct trace_record *made = shown_call(&log, MAIN, 0);
     assert_int_equal(made->api, ROLE_create_queue);
     assert_int_equal(made->value, PIPE_BYTES / ITEM); /* has room for so many */
-    assert_int_equal(count_shown(&view, MAIN, ROLE_put), ITEMS);
-    assert_int_equal(count_shown(&view, WORKER, ROLE_get), ITEMS);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_put), ITEMS);
+    assert_int_equal(count_shown(&log, WORKER, ROLE_get), ITEMS);
     for (size_t i = 0; i < ITEMS; i++) {
-        const struct trace_record *get = shown_call(&view, WORKER, i);
-        assert_int_equal(shown_call(&view, MAIN, 1 + i)->object, made->object);
+        const struct trace_record *get = shown_call(&log, WORKER, i);
+        assert_int_equal(shown_call(&log, MAIN, 1 + i)->object, made->object);
         assert_int_equal(get->object, made->object);
         assert_int_equal(get->duration_ns, LONG_NS); /* when it was, stays */
         assert_false(get->flags & TRACE_FAILED);
     }
     assert_int_equal(trace->threads[WORKER].records[0].api, API_read); /* as it was */
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -78,15 +78,15 @@ static void the_writers_close_is_the_queues_end(void **state) {
     (void)state;
     struct trace *trace = items_by_pipe(ITEM, LONG_NS);
     close_both(trace);
-    struct view view = view_of(trace);
-    pipes_as_queues(&view);
-    assert_int_equal(shown_call(&view, MAIN, 1 + ITEMS)->api, ROLE_close_queue);
-    const struct trace_record *last = shown_call(&view, WORKER, ITEMS);
+    struct event_log log = event_log_of(trace);
+    pipes_as_queues(&log);
+    assert_int_equal(shown_call(&log, MAIN, 1 + ITEMS)->api, ROLE_close_queue);
+    const struct trace_record *last = shown_call(&log, WORKER, ITEMS);
     assert_int_equal(last->api, ROLE_get);
     assert_true(last->flags & TRACE_FAILED); /* nothing came any more */
-    assert_int_equal(last->object, shown_call(&view, MAIN, 1 + ITEMS)->object);
-    assert_int_equal(shown_call(&view, WORKER, 1 + ITEMS)->api, API_close); /* of no effect */
-    view_free(&view);
+    assert_int_equal(last->object, shown_call(&log, MAIN, 1 + ITEMS)->object);
+    assert_int_equal(shown_call(&log, WORKER, 1 + ITEMS)->api, API_close); /* of no effect */
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -99,14 +99,14 @@ static void a_descriptor_is_the_pipes_until_it_is_closed(void **state) {
     make_pipe(trace, 700000);
     on(trace, MAIN, "write", WRITE_END, 800000, 800000, ITEM);
     on(trace, WORKER, "read", READ_END, 750000, 800010, ITEM);
-    struct view view = view_of(trace);
-    pipes_as_queues(&view);
-    assert_int_equal(count_shown(&view, WORKER, API_read), 1);
-    const struct trace_record *second = shown_call(&view, MAIN, 2 + ITEMS);
+    struct event_log log = event_log_of(trace);
+    pipes_as_queues(&log);
+    assert_int_equal(count_shown(&log, WORKER, API_read), 1);
+    const struct trace_record *second = shown_call(&log, MAIN, 2 + ITEMS);
     assert_int_equal(second->api, ROLE_create_queue);
-    assert_int_not_equal(second->object, shown_call(&view, MAIN, 0)->object);
-    assert_int_equal(shown_call(&view, WORKER, 3 + ITEMS)->object, second->object);
-    view_free(&view);
+    assert_int_not_equal(second->object, shown_call(&log, MAIN, 0)->object);
+    assert_int_equal(shown_call(&log, WORKER, 3 + ITEMS)->object, second->object);
+    event_log_free(&log);
     trace_free(trace);
 }
 

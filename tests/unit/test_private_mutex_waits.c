@@ -38,9 +38,9 @@ static struct trace *one_wait(void) {
     return trace;
 }
 
-static void assert_call(const struct view *view, int thread, size_t record, enum api_op op,
+static void assert_call(const struct event_log *log, int thread, size_t record, enum api_op op,
                         uint64_t object) {
-    const struct trace_record *shown = &view->trace.threads[thread].records[record];
+    const struct trace_record *shown = &log->trace.threads[thread].records[record];
     assert_int_equal(trace_op(shown), op);
     assert_int_equal(shown->object, object);
 }
@@ -48,18 +48,18 @@ static void assert_call(const struct view *view, int thread, size_t record, enum
 static void the_wait_is_one_under_the_shared_mutex(void **state) {
     (void)state;
     struct trace *trace = one_wait();
-    struct view view = view_of(trace);
-    private_mutex_waits_as_condition_waits(&view);
-    assert_int_equal(view.trace.threads[1].n_records, 3);
-    assert_call(&view, 1, 0, OP_LOCK, SHARED);
-    assert_call(&view, 1, 1, OP_WAIT, CONDITION);
-    assert_call(&view, 1, 2, OP_UNLOCK, SHARED);
-    const struct trace_record *wait = &view.trace.threads[1].records[1];
+    struct event_log log = event_log_of(trace);
+    private_mutex_waits_as_condition_waits(&log);
+    assert_int_equal(log.trace.threads[1].n_records, 3);
+    assert_call(&log, 1, 0, OP_LOCK, SHARED);
+    assert_call(&log, 1, 1, OP_WAIT, CONDITION);
+    assert_call(&log, 1, 2, OP_UNLOCK, SHARED);
+    const struct trace_record *wait = &log.trace.threads[1].records[1];
     assert_true(wait->start_ns == 120 && trace_end_ns(wait) == 520 && wait->flags & TRACE_WAITED);
-    assert_int_equal(view.trace.threads[0].n_records, 3);
-    assert_call(&view, 0, 2, OP_SIGNAL, CONDITION);
+    assert_int_equal(log.trace.threads[0].n_records, 3);
+    assert_call(&log, 0, 2, OP_SIGNAL, CONDITION);
     assert_int_equal(trace->threads[1].n_records, 7); /* as it was */
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -72,12 +72,12 @@ static void a_wait_that_the_program_ended_in_is_one_too(void **state) {
     call(trace, idle, "pthread_mutex_unlock", 220, 220, SHARED);
     call(trace, idle, "pthread_cond_wait", 230, 900, CONDITION);
     builder_unfinished(trace, idle);
-    struct view view = view_of(trace);
-    private_mutex_waits_as_condition_waits(&view);
-    assert_int_equal(view.trace.threads[idle].n_records, 2);
-    assert_call(&view, idle, 1, OP_WAIT, CONDITION);
-    assert_true(view.trace.threads[idle].records[1].flags & TRACE_UNFINISHED);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    private_mutex_waits_as_condition_waits(&log);
+    assert_int_equal(log.trace.threads[idle].n_records, 2);
+    assert_call(&log, idle, 1, OP_WAIT, CONDITION);
+    assert_true(log.trace.threads[idle].records[1].flags & TRACE_UNFINISHED);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -96,11 +96,11 @@ static void what_is_more_than_a_relay_stays(void **state) {
             trace->threads[1].records[6].object = ELSE;
         }
         size_t n_records = trace->threads[1].n_records;
-        struct view view = view_of(trace);
-        private_mutex_waits_as_condition_waits(&view);
-        assert_int_equal(view.trace.threads[1].n_records, n_records);
-        assert_int_equal(view.trace.threads[0].n_records, 5);
-        view_free(&view);
+        struct event_log log = event_log_of(trace);
+        private_mutex_waits_as_condition_waits(&log);
+        assert_int_equal(log.trace.threads[1].n_records, n_records);
+        assert_int_equal(log.trace.threads[0].n_records, 5);
+        event_log_free(&log);
         trace_free(trace);
     }
 }
@@ -114,10 +114,10 @@ static void a_mutex_that_goes_with_two_others_is_not_private(void **state) {
     call(trace, 0, "pthread_mutex_unlock", 620, 620, ELSE);
     call(trace, 0, "pthread_cond_signal", 630, 630, CONDITION);
     call(trace, 0, "pthread_mutex_unlock", 640, 640, OWN);
-    struct view view = view_of(trace);
-    private_mutex_waits_as_condition_waits(&view);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    private_mutex_waits_as_condition_waits(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -132,13 +132,13 @@ static void a_mutex_at_which_nobody_waits_is_not_private(void **state) {
         call(trace, 0, "pthread_mutex_unlock", 630, 630, ELSE);
         if (!comes)
             trace->threads[1].n_records = 0;
-        struct view view = view_of(trace);
-        private_mutex_waits_as_condition_waits(&view);
-        assert_int_equal(view.trace.threads[0].n_records, comes ? 3 + 4 : 5 + 4);
+        struct event_log log = event_log_of(trace);
+        private_mutex_waits_as_condition_waits(&log);
+        assert_int_equal(log.trace.threads[0].n_records, comes ? 3 + 4 : 5 + 4);
         size_t first = comes ? 3 : 5;
-        assert_call(&view, 0, first + 1, OP_LOCK, ELSE);
-        assert_call(&view, 0, first + 3, OP_UNLOCK, ELSE);
-        view_free(&view);
+        assert_call(&log, 0, first + 1, OP_LOCK, ELSE);
+        assert_call(&log, 0, first + 3, OP_UNLOCK, ELSE);
+        event_log_free(&log);
         trace_free(trace);
     }
 }

@@ -30,10 +30,10 @@ static void race(struct trace *trace, uint64_t start_ns, int until, bool waits_a
     call(trace, "pthread_mutex_unlock", UNLOCK, start_ns + 210, start_ns + 210);
 }
 
-static void assert_calls(const struct view *view, size_t first, const enum api_op *calls,
+static void assert_calls(const struct event_log *log, size_t first, const enum api_op *calls,
                          size_t n) {
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(trace_op(&view->trace.threads[0].records[first + i]), calls[i]);
+        assert_int_equal(trace_op(&log->trace.threads[0].records[first + i]), calls[i]);
 }
 
 static void waits_for_two_things_are_two_sections(void **state) {
@@ -42,17 +42,17 @@ static void waits_for_two_things_are_two_sections(void **state) {
                                  OP_LOCK, OP_WAIT, OP_UNLOCK};
     struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, DONE, true);
-    struct view view = view_of(trace);
-    section_splitting_apply(&view);
-    assert_int_equal(view.trace.threads[0].n_records, 7);
-    assert_calls(&view, 0, calls, 7);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_int_equal(log.trace.threads[0].n_records, 7);
+    assert_calls(&log, 0, calls, 7);
     for (int i = 3; i <= 4; i++) {
-        const struct trace_record *shown = &view.trace.threads[0].records[i];
+        const struct trace_record *shown = &log.trace.threads[0].records[i];
         assert_true(shown->object == MUTEX && shown->start_ns == 1111 && shown->duration_ns == 0);
         assert_int_equal(shown->context, trace->threads[0].records[2].context);
     }
     assert_int_equal(trace->threads[0].n_records, 5); /* as it was */
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -62,11 +62,11 @@ static void they_are_also_where_nobody_had_to_wait_again(void **state) {
     struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, DONE, true);
     race(trace, 2000, DONE, false);
-    struct view view = view_of(trace);
-    section_splitting_apply(&view);
-    assert_int_equal(view.trace.threads[0].n_records, 7 + 6);
-    assert_calls(&view, 7, calls, 6);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_int_equal(log.trace.threads[0].n_records, 7 + 6);
+    assert_calls(&log, 7, calls, 6);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -76,10 +76,10 @@ static void waits_for_one_thing_stay_one_section(void **state) {
     struct trace *trace = builder_new_with_workers(0);
     race(trace, 1000, READY, true);
     race(trace, 2000, DONE, false);
-    struct view view = view_of(trace);
-    section_splitting_apply(&view);
-    assert_int_equal(view.trace.threads[0].n_records, 5 + 4);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_int_equal(log.trace.threads[0].n_records, 5 + 4);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -90,10 +90,10 @@ static void waits_without_a_signal_between_are_one_section(void **state) {
     call(trace, "pthread_cond_wait", READY, 1010, 1100);
     call(trace, "pthread_cond_wait", DONE, 1120, 1200);
     call(trace, "pthread_mutex_unlock", UNLOCK, 1210, 1210);
-    struct view view = view_of(trace);
-    section_splitting_apply(&view);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -105,12 +105,12 @@ static void the_mutex_taken_last_is_the_one_that_is_split(void **state) {
     builder_call(trace, 0, "pthread_mutex_lock", 900, 900, OUTER, TRACE_NO_CONTEXT);
     race(trace, 1000, DONE, true);
     builder_call(trace, 0, "pthread_mutex_unlock", 1300, 1300, OUTER, TRACE_NO_CONTEXT);
-    struct view view = view_of(trace);
-    section_splitting_apply(&view);
-    assert_int_equal(view.trace.threads[0].n_records, 1 + 7 + 1);
+    struct event_log log = event_log_of(trace);
+    section_splitting_apply(&log);
+    assert_int_equal(log.trace.threads[0].n_records, 1 + 7 + 1);
     for (size_t i = 4; i <= 5; i++)
-        assert_int_equal(shown_call(&view, 0, i)->object, MUTEX);
-    view_free(&view);
+        assert_int_equal(shown_call(&log, 0, i)->object, MUTEX);
+    event_log_free(&log);
     trace_free(trace);
 }
 

@@ -60,42 +60,42 @@ static struct trace *rounds_of_commands(int workers, uint64_t rounds) {
     return trace;
 }
 
-static struct view shown(const struct trace *trace, const struct facts *facts) {
-    struct view view = view_of(trace);
-    semaphore_mailboxes_as_queues(&view, facts);
-    return view;
+static struct event_log shown(const struct trace *trace, const struct facts *facts) {
+    struct event_log log = event_log_of(trace);
+    semaphore_mailboxes_as_queues(&log, facts);
+    return log;
 }
 
 static void assert_stays(const struct trace *trace, const struct facts *facts) {
-    struct view view = shown(trace, facts);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = shown(trace, facts);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
 }
 
 static void commands_come_by_one_queue_and_are_awaited_together(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands(WORKERS, ROUNDS);
-    struct view view = shown(trace, NULL);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_put), WORKERS * ROUNDS);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_acquire), WORKERS * ROUNDS);
-    uint64_t object = shown_call(&view, MAIN, 0)->object;
+    struct event_log log = shown(trace, NULL);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_put), WORKERS * ROUNDS);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire), WORKERS * ROUNDS);
+    uint64_t object = shown_call(&log, MAIN, 0)->object;
     for (int w = FIRST; w <= WORKERS; w++) {
-        assert_int_equal(count_shown(&view, w, ROLE_get), ROUNDS);
-        assert_int_equal(count_shown(&view, w, ROLE_release), ROUNDS);
+        assert_int_equal(count_shown(&log, w, ROLE_get), ROUNDS);
+        assert_int_equal(count_shown(&log, w, ROLE_release), ROUNDS);
     }
     for (int t = MAIN; t <= WORKERS; t++)
         for (size_t r = 0; r < trace->threads[t].n_records; r++) {
-            const struct trace_record *now = shown_call(&view, t, r);
+            const struct trace_record *now = shown_call(&log, t, r);
             assert_int_equal(now->object, object);
             assert_int_equal(now->start_ns, trace->threads[t].records[r].start_ns);
             assert_int_equal(now->duration_ns, trace->threads[t].records[r].duration_ns);
         }
     /* the first wait of a round is for all, the others are part of it */
     for (size_t r = 0; r < (size_t)trace->threads[MAIN].n_records; r += 2 * WORKERS) {
-        assert_int_equal(shown_call(&view, MAIN, r + WORKERS)->value, 1);
-        assert_int_equal(shown_call(&view, MAIN, r + WORKERS + 1)->value, 0);
+        assert_int_equal(shown_call(&log, MAIN, r + WORKERS)->value, 1);
+        assert_int_equal(shown_call(&log, MAIN, r + WORKERS + 1)->value, 0);
     }
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -108,15 +108,15 @@ static void commands_that_nobody_waits_for_are_the_end(void **state) {
         give(trace, w, told);
         call(trace, w, "sem_wait", at - 100, told + 2, command_of(w), 30);
     }
-    struct view view = shown(trace, NULL);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_put), WORKERS * ROUNDS);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_close_queue), 1);
+    struct event_log log = shown(trace, NULL);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_put), WORKERS * ROUNDS);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_close_queue), 1);
     for (int w = FIRST; w <= WORKERS; w++) {
-        const struct trace_record *last = shown_call(&view, w, 2 * ROUNDS);
+        const struct trace_record *last = shown_call(&log, w, 2 * ROUNDS);
         assert_int_equal(last->api, ROLE_get);
         assert_true(last->flags & TRACE_FAILED);
     }
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -128,14 +128,14 @@ static void a_worker_that_still_waits_at_the_end_waits_at_the_queue(void **state
         call(trace, w, "sem_wait", at, at + ROUND_NS, command_of(w), 30);
         builder_unfinished(trace, w);
     }
-    struct view view = shown(trace, NULL);
+    struct event_log log = shown(trace, NULL);
     for (int w = FIRST; w <= WORKERS; w++) {
-        const struct trace_record *last = shown_call(&view, w, 2 * ROUNDS);
+        const struct trace_record *last = shown_call(&log, w, 2 * ROUNDS);
         assert_int_equal(last->api, ROLE_get);
-        assert_int_equal(last->object, shown_call(&view, MAIN, 0)->object);
+        assert_int_equal(last->object, shown_call(&log, MAIN, 0)->object);
         assert_true(last->flags & TRACE_UNFINISHED);
     }
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -212,9 +212,9 @@ static void few_commands_prove_nothing(void **state) {
 static void one_worker_is_a_group_unless_the_source_knows_better(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands(1, 2 * ROUNDS);
-    struct view view = shown(trace, NULL);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_put), 2 * ROUNDS);
-    view_free(&view);
+    struct event_log log = shown(trace, NULL);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_put), 2 * ROUNDS);
+    event_log_free(&log);
     const struct trace_context *created = &trace->contexts[trace->threads[FIRST].creation_context];
     struct facts_creation creation = {.place = {.file = created->frames[0].file,
                                                 .function = created->frames[0].function,
@@ -223,9 +223,9 @@ static void one_worker_is_a_group_unless_the_source_knows_better(void **state) {
     const struct facts facts = {.version = FACTS_VERSION, .n_creations = 1, .creations = &creation};
     assert_stays(trace, &facts);
     creation.per_thread = true;
-    view = shown(trace, &facts);
-    assert_int_equal(count_shown(&view, MAIN, ROLE_put), 2 * ROUNDS);
-    view_free(&view);
+    log = shown(trace, &facts);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_put), 2 * ROUNDS);
+    event_log_free(&log);
     creation.place.line++; /* creates other threads */
     assert_stays(trace, &facts);
     trace_free(trace);

@@ -39,10 +39,10 @@ static struct trace *waiting_main(void) {
 
 /* Frees the trace. */
 static void assert_stays(struct trace *trace) {
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -63,13 +63,13 @@ static void whoever_sends_a_signal_releases_the_thread_that_waits_for_it(void **
             send_to_thread(trace, SENDER, MAIN, SENT);
         else
             send_to_process(trace, SENDER, PROCESS, SENT);
-        struct view view = view_of(trace);
-        signals_as_permits(&view);
-        const struct trace_record *wait = shown_call(&view, MAIN, 0);
-        assert_permit(shown_call(&view, SENDER, 0), wait);
+        struct event_log log = event_log_of(trace);
+        signals_as_permits(&log);
+        const struct trace_record *wait = shown_call(&log, MAIN, 0);
+        assert_permit(shown_call(&log, SENDER, 0), wait);
         assert_true(wait->start_ns == BEGINS && trace_end_ns(wait) == ENDS);
         assert_int_equal(trace->threads[MAIN].records[0].api, API_sigsuspend); /* as it was */
-        view_free(&view);
+        event_log_free(&log);
         trace_free(trace);
     }
 }
@@ -79,11 +79,11 @@ static void of_two_signals_the_later_one_ended_the_wait(void **state) {
     struct trace *trace = waiting_main();
     send_to_thread(trace, SENDER, MAIN, SENT - 100000);
     send_to_thread(trace, OTHER, MAIN, SENT);
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_permit(shown_call(&view, OTHER, 0), shown_call(&view, MAIN, 0));
-    assert_int_equal(shown_call(&view, SENDER, 0)->api, API_pthread_kill);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_permit(shown_call(&log, OTHER, 0), shown_call(&log, MAIN, 0));
+    assert_int_equal(shown_call(&log, SENDER, 0)->api, API_pthread_kill);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -96,11 +96,11 @@ static void a_signal_after_the_wake_up_did_not_end_the_wait(void **state) {
     send_to_thread(trace, OTHER, MAIN, SENT);
     builder_run(trace, MAIN, 0, 0, 0, BEGINS + 10, false);
     builder_run(trace, MAIN, 0, woken, ENDS - 10, ENDS + 1000, false);
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_permit(shown_call(&view, SENDER, 0), shown_call(&view, MAIN, 0));
-    assert_int_equal(shown_call(&view, OTHER, 0)->api, API_pthread_kill);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_permit(shown_call(&log, SENDER, 0), shown_call(&log, MAIN, 0));
+    assert_int_equal(shown_call(&log, OTHER, 0)->api, API_pthread_kill);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -111,12 +111,12 @@ static void threads_that_are_created_alike_wait_at_one_semaphore(void **state) {
     wait_for_signal(trace, OTHER);
     send_to_thread(trace, MAIN, SENDER, SENT);
     send_to_thread(trace, MAIN, OTHER, SENT + 10);
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_permit(shown_call(&view, MAIN, 0), shown_call(&view, SENDER, 0));
-    assert_permit(shown_call(&view, MAIN, 1), shown_call(&view, OTHER, 0));
-    assert_int_equal(shown_call(&view, SENDER, 0)->object, shown_call(&view, OTHER, 0)->object);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_permit(shown_call(&log, MAIN, 0), shown_call(&log, SENDER, 0));
+    assert_permit(shown_call(&log, MAIN, 1), shown_call(&log, OTHER, 0));
+    assert_int_equal(shown_call(&log, SENDER, 0)->object, shown_call(&log, OTHER, 0)->object);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -131,10 +131,10 @@ static struct trace *wait_for_what_is_there(int sender) {
 static void a_signal_that_was_there_already_ends_a_short_wait(void **state) {
     (void)state;
     struct trace *trace = wait_for_what_is_there(SENDER);
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_permit(shown_call(&view, SENDER, 0), shown_call(&view, MAIN, 0));
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_permit(shown_call(&log, SENDER, 0), shown_call(&log, MAIN, 0));
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -148,11 +148,11 @@ static void one_signal_ends_one_wait(void **state) {
     struct trace *trace = waiting_main();
     wait_for_signal(trace, OTHER);
     send_to_process(trace, SENDER, PROCESS, SENT);
-    struct view view = view_of(trace);
-    signals_as_permits(&view);
-    assert_int_equal(
-        count_shown(&view, MAIN, ROLE_acquire) + count_shown(&view, OTHER, ROLE_acquire), 1);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    signals_as_permits(&log);
+    assert_int_equal(count_shown(&log, MAIN, ROLE_acquire) + count_shown(&log, OTHER, ROLE_acquire),
+                     1);
+    event_log_free(&log);
     trace_free(trace);
 }
 

@@ -48,23 +48,23 @@ static struct trace *rounds_of_meetings(uint64_t rounds, int hasty) {
 }
 
 static void assert_stays(const struct trace *trace) {
-    struct view view = view_of(trace);
-    spinning_barriers_as_barriers(&view);
-    assert_shown_as_recorded(&view, trace);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    spinning_barriers_as_barriers(&log);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
 }
 
 static void threads_that_always_wait_for_the_last_meet_at_a_barrier(void **state) {
     (void)state;
     struct trace *trace = rounds_of_meetings(ROUNDS, -1);
-    struct view view = view_of(trace);
-    spinning_barriers_as_barriers(&view);
-    uint64_t object = shown_call(&view, FIRST, 0)->object;
+    struct event_log log = event_log_of(trace);
+    spinning_barriers_as_barriers(&log);
+    uint64_t object = shown_call(&log, FIRST, 0)->object;
     assert_int_not_equal(object, MUTEX);
     for (int thread = FIRST; thread <= LAST; thread++) {
-        assert_int_equal(view.trace.threads[thread].n_records, ROUNDS);
+        assert_int_equal(log.trace.threads[thread].n_records, ROUNDS);
         for (size_t round = 0; round < ROUNDS; round++) {
-            const struct trace_record *call = shown_call(&view, thread, round);
+            const struct trace_record *call = shown_call(&log, thread, round);
             assert_int_equal(call->api, ROLE_barrier);
             assert_int_equal(call->object, object);
             assert_int_equal(call->value, PARTIES);
@@ -72,14 +72,14 @@ static void threads_that_always_wait_for_the_last_meet_at_a_barrier(void **state
         }
     }
     /* a call lasts from the arrival until the visit's last unlock */
-    const struct trace_record *waits = shown_call(&view, FIRST, 3),
-                              *ends = shown_call(&view, LAST, 3);
+    const struct trace_record *waits = shown_call(&log, FIRST, 3),
+                              *ends = shown_call(&log, LAST, 3);
     assert_int_equal(waits->start_ns, begin_of(3));
     assert_int_equal(waits->duration_ns, LATE_NS + STAY_NS + 3);
     assert_int_equal(ends->start_ns, begin_of(3) + LATE_NS);
     assert_int_equal(ends->duration_ns, 3);
     assert_int_equal(trace->threads[FIRST].n_records, 5 * ROUNDS); /* as it was */
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -92,12 +92,12 @@ static void other_calls_stay_between_the_visits(void **state) {
         visit(trace, at, LATE_NS + STAY_NS);
         section(trace, LAST, ARRIVES, at + LATE_NS);
     }
-    struct view view = view_of(trace);
-    spinning_barriers_as_barriers(&view);
-    assert_int_equal(count_shown(&view, FIRST, API_read), ROUNDS);
-    assert_int_equal(count_shown(&view, FIRST, ROLE_barrier), ROUNDS);
-    assert_int_equal(view.trace.threads[FIRST].n_records, 2 * ROUNDS);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    spinning_barriers_as_barriers(&log);
+    assert_int_equal(count_shown(&log, FIRST, API_read), ROUNDS);
+    assert_int_equal(count_shown(&log, FIRST, ROLE_barrier), ROUNDS);
+    assert_int_equal(log.trace.threads[FIRST].n_records, 2 * ROUNDS);
+    event_log_free(&log);
     trace_free(trace);
 }
 

@@ -7,10 +7,11 @@
 
 #include <cmocka.h>
 
-#include "modelgen/events/view.h"
+#include "modelgen/events/events_check.h"
 #include "modelgen/rewrite/mailbox_group.h"
 #include "modelgen/rewrite/participating_creator.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
+#include "tests/unit/shown_calls.h"
 #include "tests/unit/trace_builder.h"
 
 enum { WORKERS = 2, ROUNDS = 6, ROUND_NS = 100000, SLOT = 0x1000, CONDITION = 0x2000 };
@@ -113,29 +114,29 @@ static const struct trace_record *nth(const struct trace *trace, size_t thread, 
 static void slots_become_one_queue_and_its_completion(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands();
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, NULL);
-    assert_int_equal(count(&view.trace, 0, ROLE_put), WORKERS * ROUNDS);
-    assert_int_equal(count(&view.trace, 0, ROLE_acquire), WORKERS * ROUNDS);
-    uint64_t object = nth(&view.trace, 0, ROLE_put, 0)->object;
-    assert_int_equal(object_origins_get(&view.origins, object), ORIGIN_MAILBOX);
+    struct event_log log = event_log_of(trace);
+    worker_mailboxes_as_queues(&log, NULL);
+    assert_int_equal(count(&log.trace, 0, ROLE_put), WORKERS * ROUNDS);
+    assert_int_equal(count(&log.trace, 0, ROLE_acquire), WORKERS * ROUNDS);
+    uint64_t object = nth(&log.trace, 0, ROLE_put, 0)->object;
+    assert_int_equal(object_origins_get(&log.origins, object), ORIGIN_MAILBOX);
     for (size_t t = 1; t <= WORKERS; t++) {
-        assert_int_equal(count(&view.trace, t, ROLE_get), ROUNDS + 1);
-        assert_int_equal(count(&view.trace, t, ROLE_release), ROUNDS);
-        assert_int_equal(view.trace.threads[t].n_records, 2 * ROUNDS + 1);
-        assert_true(nth(&view.trace, t, ROLE_get, 3)->object == object);
+        assert_int_equal(count(&log.trace, t, ROLE_get), ROUNDS + 1);
+        assert_int_equal(count(&log.trace, t, ROLE_release), ROUNDS);
+        assert_int_equal(log.trace.threads[t].n_records, 2 * ROUNDS + 1);
+        assert_true(nth(&log.trace, t, ROLE_get, 3)->object == object);
     }
     /* who is blocked in the lock waits for what is done under it; the first wait is for all */
-    const struct trace_record *first = nth(&view.trace, 0, ROLE_acquire, 0);
+    const struct trace_record *first = nth(&log.trace, 0, ROLE_acquire, 0);
     assert_int_equal(first->start_ns, ROUND_NS + 50000);
     assert_int_equal(first->duration_ns, 10000);
     assert_int_equal(first->value, 1);
-    assert_int_equal(nth(&view.trace, 0, ROLE_acquire, 1)->value, 0);
+    assert_int_equal(nth(&log.trace, 0, ROLE_acquire, 1)->value, 0);
     /* a worker has its command when it goes on, and has done it when it tells */
-    const struct trace_record *get = nth(&view.trace, 1, ROLE_get, 0);
+    const struct trace_record *get = nth(&log.trace, 1, ROLE_get, 0);
     assert_int_equal(get->start_ns + get->duration_ns, ROUND_NS + 30);
-    assert_int_equal(nth(&view.trace, 1, ROLE_release, 0)->start_ns, ROUND_NS + 60000);
-    view_free(&view);
+    assert_int_equal(nth(&log.trace, 1, ROLE_release, 0)->start_ns, ROUND_NS + 60000);
+    event_log_free(&log);
     trace_free(trace);
 }
 
@@ -151,37 +152,37 @@ static void what_the_source_takes_for_a_barrier_is_no_slot(void **state) {
     struct facts_monitor monitor = {
         .kind = MONITOR_BARRIER, .operations = &arrive, .n_operations = 1};
     const struct facts facts = {.monitors = &monitor, .n_monitors = 1};
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, &facts);
-    assert_int_equal(count(&view.trace, 0, ROLE_put), 0);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    worker_mailboxes_as_queues(&log, &facts);
+    assert_int_equal(count(&log.trace, 0, ROLE_put), 0);
+    event_log_free(&log);
     monitor.kind = MONITOR_BOUNDED_QUEUE; /* any other object may be slots */
-    view = view_of(trace);
-    worker_mailboxes_as_queues(&view, &facts);
-    assert_int_equal(count(&view.trace, 0, ROLE_put), WORKERS * ROUNDS);
-    view_free(&view);
+    log = event_log_of(trace);
+    worker_mailboxes_as_queues(&log, &facts);
+    assert_int_equal(count(&log.trace, 0, ROLE_put), WORKERS * ROUNDS);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void commands_that_nobody_waits_for_are_the_end(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands();
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, NULL);
-    assert_int_equal(count(&view.trace, 0, ROLE_close_queue), 1);
+    struct event_log log = event_log_of(trace);
+    worker_mailboxes_as_queues(&log, NULL);
+    assert_int_equal(count(&log.trace, 0, ROLE_close_queue), 1);
     for (size_t t = 1; t <= WORKERS; t++) {
-        const struct trace_record *last = nth(&view.trace, t, ROLE_get, ROUNDS);
+        const struct trace_record *last = nth(&log.trace, t, ROLE_get, ROUNDS);
         assert_true(last->flags & TRACE_FAILED);
     }
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void expect_as_it_was(const struct trace *trace) {
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, NULL);
-    assert_ptr_equal(view.trace.threads, trace->threads);
-    view_free(&view);
+    struct event_log log = event_log_of(trace);
+    worker_mailboxes_as_queues(&log, NULL);
+    assert_shown_as_recorded(&log, trace);
+    event_log_free(&log);
 }
 
 /* Main passes by while the command is not even begun. */
@@ -236,10 +237,14 @@ static void few_commands_prove_nothing(void **state) {
 
 /* ---- the creator's own commands ---- */
 
-static struct participating_creator unfold(const struct view *view, const struct sample *sample) {
-    static int no_team[] = {-1, -1, -1, -1};
-    struct teams teams = {.trace = &view->trace, .team_of = no_team};
-    return participating_creator_unfold(&teams, &view->origins, sample);
+/* Adds the creators' parts to what is shown, which must stay sound. */
+static void unfold(struct event_log *log, const struct sample *sample) {
+    struct teams teams = teams_none(&log->trace);
+    struct error error = {0};
+    participating_creator_unfold(log, &teams, sample);
+    if (events_check(log, &error) < 0)
+        fail_msg("%s", error.text);
+    teams_free(&teams);
 }
 
 /* Main was seen running in `own`, the workers in work(). End it with free(sample.nodes). */
@@ -256,44 +261,43 @@ static void a_creator_that_carries_out_commands_is_one_of_the_workers(void **sta
     (void)state;
     struct trace *trace = rounds_of_commands();
     builder_slice(trace, 0, 0, (uint64_t)(ROUNDS + 2) * ROUND_NS);
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, NULL);
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "test");
+    worker_mailboxes_as_queues(&log, NULL);
     struct sample sample = sample_of("work");
-    struct participating_creator unfolded = unfold(&view, &sample);
-    assert_non_null(unfolded.made);
-    assert_int_equal(unfolded.trace->n_threads, WORKERS + 2);
-    const struct trace_thread *part = &unfolded.trace->threads[WORKERS + 1];
+    unfold(&log, &sample);
+    assert_int_equal(log.trace.n_threads, WORKERS + 2);
+    const struct trace_thread *part = &log.trace.threads[WORKERS + 1];
     assert_string_equal(part->start_routine, "loop");
-    assert_int_equal(count(unfolded.trace, WORKERS + 1, ROLE_get), ROUNDS + 1);
-    assert_int_equal(count(unfolded.trace, WORKERS + 1, ROLE_release), ROUNDS);
+    assert_int_equal(count(&log.trace, WORKERS + 1, ROLE_get), ROUNDS + 1);
+    assert_int_equal(count(&log.trace, WORKERS + 1, ROLE_release), ROUNDS);
     assert_int_equal(part->n_slices, ROUNDS);
     assert_int_equal(part->slices[0].on_ns, ROUND_NS + 1010); /* the last command was given */
     assert_int_equal(part->slices[0].off_ns, ROUND_NS + 50000);
-    assert_int_equal(count(unfolded.trace, 0, ROLE_put), (WORKERS + 1) * ROUNDS);
-    const struct trace_record *waits = nth(unfolded.trace, 0, ROLE_acquire, 0);
+    assert_int_equal(count(&log.trace, 0, ROLE_put), (WORKERS + 1) * ROUNDS);
+    const struct trace_record *waits = nth(&log.trace, 0, ROLE_acquire, 0);
     assert_int_equal(waits->start_ns, ROUND_NS + 1010);
     assert_int_equal(waits->start_ns + waits->duration_ns, ROUND_NS + 60000);
     assert_int_equal(waits->value, 1);
-    assert_int_equal(unfolded.trace->threads[0].slices[0].off_ns, ROUND_NS + 1010);
-    const struct trace_thread *creator = &unfolded.trace->threads[0];
+    assert_int_equal(log.trace.threads[0].slices[0].off_ns, ROUND_NS + 1010);
+    const struct trace_thread *creator = &log.trace.threads[0];
     assert_int_equal(creator->records[creator->n_records - 1].value, WORKERS + 1); /* joined */
-    participating_creator_free(&unfolded);
     free(sample.nodes);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 
 static void a_creator_that_does_something_else_meanwhile_is_none_of_them(void **state) {
     (void)state;
     struct trace *trace = rounds_of_commands();
-    struct view view = view_of(trace);
-    worker_mailboxes_as_queues(&view, NULL);
+    struct event_log log = event_log_of(trace);
+    event_log_begin_pass(&log, "test");
+    worker_mailboxes_as_queues(&log, NULL);
     struct sample sample = sample_of("read_frame");
-    struct participating_creator unfolded = unfold(&view, &sample);
-    assert_null(unfolded.made);
-    participating_creator_free(&unfolded);
+    unfold(&log, &sample);
+    assert_int_equal(log.trace.n_threads, trace->n_threads);
     free(sample.nodes);
-    view_free(&view);
+    event_log_free(&log);
     trace_free(trace);
 }
 

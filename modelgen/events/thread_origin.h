@@ -1,7 +1,7 @@
 /* Where the threads of an unfolded trace come from: a recorded thread does its own work and, at
  * times, a part of that of the threads that it creates. Each part is shown as a thread. */
-#ifndef PERSIK_MODELGEN_REWRITE_THREAD_ORIGIN_H
-#define PERSIK_MODELGEN_REWRITE_THREAD_ORIGIN_H
+#ifndef PERSIK_MODELGEN_EVENTS_THREAD_ORIGIN_H
+#define PERSIK_MODELGEN_EVENTS_THREAD_ORIGIN_H
 
 #include <stddef.h>
 
