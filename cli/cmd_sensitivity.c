@@ -33,7 +33,7 @@ static const struct argp_option options_list[] = {
     {"cores", KEY_CORES, "N", 0, "number of cores (as profiled)", 1},
     {"by", KEY_BY, "SHARE", 0, "by how much times and amounts are changed (10%)", 1},
     {"precision", KEY_PRECISION, "SHARE", 0,
-     "simulate until a change of the running time is known to 0.2% of it (0.2%)", 2},
+     "simulate until a change is known to 0.2% of the running time (0.2%)", 2},
     {0},
 };
 

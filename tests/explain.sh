@@ -136,5 +136,7 @@ check "several configurations are a usage error" refuses 2 "--threads 1,2: these
     sensitivity --model "$model" --threads 1,2
 check "so for cores" refuses 2 "--cores 1:2: these are 2 configurations" sensitivity --model "$model" --cores 1:2
 check "and no change at all" refuses 2 "--by 0%" sensitivity --model "$model" --by 0%
+check "a model that is not there is refused" refuses 1 "nowhere.json" sensitivity --model nowhere.json
+check "a pool that is not there is refused" refuses 1 "no pool 'nobody'" sensitivity --model "$model" --threads nobody=2
 
 finish
