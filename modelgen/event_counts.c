@@ -18,14 +18,10 @@ static void count_record(const struct trace_record *record, const struct object_
         map_put(&counts->made_up, record->object, 1 + map_get(&counts->made_up, record->object, 0));
 }
 
-static size_t count_edits(const struct event_log *log) {
-    return log->edits.count + log->n_thread_edits;
-}
-
 struct event_counts event_counts_of(const struct event_log *log) {
     const struct trace *trace = &log->trace;
     struct event_counts counts = {
-        .n_threads = trace->n_threads, .made_up = MAP_EMPTY, .n_edits = count_edits(log)};
+        .n_threads = trace->n_threads, .made_up = MAP_EMPTY, .n_edits = event_log_n_edits(log)};
     counts.routines = memory_alloc(trace->n_threads + 1, sizeof *counts.routines);
     for (size_t t = 0; t < trace->n_threads; t++)
         counts.routines[t] = trace->threads[t].start_routine;
@@ -110,7 +106,7 @@ static void log_objects(const char *pass, const struct trace *trace,
 }
 
 void event_counts_log(const char *pass, const struct event_log *log, struct event_counts *before) {
-    if (before->n_edits == count_edits(log))
+    if (before->n_edits == event_log_n_edits(log))
         return;
     const struct trace *trace = &log->trace;
     struct event_counts after = event_counts_of(log);

@@ -125,8 +125,6 @@ static void run(const struct pass_list *list, const struct pass *pass, struct bu
         list->begin(pass, build);
     pass->run(build);
     log_debug("pass %s: %.1f ms", pass->name, ms_since(began_ns));
-    if (list->done)
-        list->done(pass, build);
 }
 
 enum pass_end pass_run(const struct pass_list *list, const struct pass_choice *choice,
@@ -142,6 +140,8 @@ enum pass_end pass_run(const struct pass_list *list, const struct pass_choice *c
             dump(list, pass, build, out);
         if (runs && check(list, pass, build, error) < 0)
             return PASS_BROKEN;
+        if (runs && list->done)
+            list->done(pass, build);
         if (is_same(choice->stop_after, pass->name))
             return PASS_STOPPED;
     }

@@ -35,7 +35,8 @@ struct pass_list {
     const struct form *forms;
     size_t n_forms;
     void (*begin)(const struct pass *pass, struct build *build); /* before each; NULL: nothing */
-    void (*done)(const struct pass *pass, struct build *build);  /* after each; NULL: nothing */
+    void (*done)(const struct pass *pass,
+                 struct build *build); /* after each, once it is checked; NULL: nothing */
     /* Is the form of that name as its readers need it? -1 and `error`: no. NULL: all always are. */
     int (*check)(const char *form, const struct build *build, struct error *error);
 };

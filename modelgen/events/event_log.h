@@ -60,6 +60,11 @@ void event_log_free(struct event_log *log);
 /* All edits from now on are made by this pass. The name must outlive the log. */
 void event_log_begin_pass(struct event_log *log, const char *pass);
 
+/* How often events or threads were edited: the same number twice, nothing was between. */
+static inline size_t event_log_n_edits(const struct event_log *log) {
+    return log->edits.count + log->n_thread_edits;
+}
+
 /* ---- which event it is ---- */
 
 /* The id of a thread's event with this number, from 0. */

@@ -3,6 +3,7 @@
 #ifndef PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 #define PERSIK_MODELGEN_SYNC_PATTERN_REPLAY_H
 
+#include "modelgen/sync/object_history.h"
 #include "modelgen/sync/patterns.h"
 
 /* Indexes of sections, in the order of their acquire times. */
@@ -17,6 +18,7 @@ struct finder {
     struct monitors *monitors;
     int mutex;
     struct order_list history;
+    struct object_history *events; /* of the same sections; empty until somebody asks for them */
 };
 
 static inline const struct section *section_at(const struct finder *finder, size_t index) {

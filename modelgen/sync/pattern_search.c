@@ -52,7 +52,9 @@ static bool has_wait(const struct finder *finder) {
 }
 
 static void find_in_mutex(struct finder *finder, bool before_guards) {
+    struct object_history events = {0};
     finder->history = in_order(finder->sections, finder->mutex);
+    finder->events = &events;
     if (before_guards && finder->history.count > 0)
         (void)(template_search_find(finder, &template_barrier) ||
                template_search_find(finder, &template_rwlock) ||
@@ -65,6 +67,7 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
     else if (!before_guards && !has_wait(finder))
         ticket_replay_find(finder, true);
     free(finder->history.items);
+    free(events.items);
 }
 
 static void find_in_array(struct finder *finder) {

@@ -12,7 +12,6 @@ struct search {
     const struct finder *finder;
     const struct template_row *row;
     struct command_program program;
-    struct object_history history; /* made when the first candidate is replayed */
     int *roles;                    /* of the candidate at hand */
     struct value *shared;          /* ... at the end of the run */
     struct pattern best;
@@ -45,13 +44,13 @@ static double count_waiting(const struct search *search) {
 
 static void replay_candidate(struct search *search, struct candidate *candidate) {
     const struct finder *finder = search->finder;
-    if (!search->history.items)
-        search->history = object_history_of(finder->sections, finder->monitors, finder->mutex);
+    if (!finder->events->items)
+        *finder->events = object_history_of(finder->sections, finder->monitors, finder->mutex);
     if (search->row->fit)
         search->program.initial[0] = value_of(candidate->parameter);
-    object_history_bind(&search->history, candidate->roles);
+    object_history_bind(finder->events, candidate->roles);
     const struct replay replay = {.sections = finder->sections,
-                                  .history = &search->history,
+                                  .history = finder->events,
                                   .program = &search->program,
                                   .only_waits = true,
                                   .most_violations =
@@ -146,7 +145,6 @@ bool template_search_find(const struct finder *finder, const struct template_row
     bool found = find_at_sites(&search);
     if (!found && search.rejected.tally.decisions > 0)
         *VECTOR_ADD(&finder->monitors->rejected) = search.rejected;
-    free(search.history.items);
     free(search.roles);
     free(search.shared);
     command_program_free(&search.program);
