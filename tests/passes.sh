@@ -61,6 +61,12 @@ stops() {
 check "--stop-after leaves no model" stops
 rewrites() { ! grep -q 'user:release 0xf' before && grep -q '^  [0-9]* +[0-9]* user:release 0xf.* in main (countdown.c:' after; }
 check "--dump-after prints the events that a filter rewrote, with their places" rewrites
+lists_edits() {
+    grep -q '^completion_countdowns inserted event [0-9]*$' after && ! grep -q '^completion_countdowns ' before &&
+        grep -q '^completion_countdowns dropped event [0-9]*, recorded as .* sem_post ' after &&
+        id=$(sed -n 's/^completion_countdowns inserted event //p' after | head -1) && grep -q "^  .*, event $id\$" after
+}
+check "and which events it inserted, changed, dropped" lists_edits
 
 prints_each() {
     for pass in $(passes); do

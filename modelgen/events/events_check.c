@@ -67,12 +67,22 @@ static int check_time(const struct event_log *log, size_t thread, size_t number,
     return 0;
 }
 
+static int check_call_site(const struct event_log *log, size_t thread, size_t number,
+                           struct error *error) {
+    uint32_t context = log->trace.threads[thread].records[number].context;
+    if (context == TRACE_NO_CONTEXT || context < log->trace.n_contexts)
+        return 0;
+    return error_set(error, "event %u is called from %u, of %zu call sites",
+                     event_log_id(log, thread, number), context, log->trace.n_contexts);
+}
+
 static int check_thread(const struct event_log *log, size_t thread, unsigned char *known,
                         struct error *error) {
     uint64_t last_ns = 0;
     for (size_t r = 0; r < log->trace.threads[thread].n_records; r++)
         if (check_event(log, thread, event_log_id(log, thread, r), known, error) < 0 ||
-            check_time(log, thread, r, &last_ns, error) < 0)
+            check_time(log, thread, r, &last_ns, error) < 0 ||
+            check_call_site(log, thread, r, error) < 0)
             return -1;
     return 0;
 }

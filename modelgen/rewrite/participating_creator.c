@@ -29,12 +29,11 @@ static const struct creator_group *grown_from(const struct unfolder *unfolder,
         group->function ? creator_groups_with(&unfolder->groups, group->creator) : NULL;
     const struct trace *trace = &unfolder->log->trace;
     const struct trace_thread *member = &trace->threads[group->members[0]];
-    return above &&
-                   strcmp(trace->threads[group->creator].start_routine, member->start_routine) ==
-                       0 &&
-                   work_function_times_in(trace->contexts, group->created_at, group->function) > 0
-               ? above
-               : NULL;
+    if (!above ||
+        strcmp(trace->threads[group->creator].start_routine, member->start_routine) != 0 ||
+        work_function_times_in(trace->contexts, group->created_at, group->function) == 0)
+        return NULL;
+    return above;
 }
 
 /* All members are created where the first one of the first group was; one that others grew from has

@@ -198,6 +198,9 @@ static void go_back_in_time(struct event_log *log) {
 static void insert_after_the_end(struct event_log *log) {
     log->trace.threads[WORKER].records[3].start_ns = 1001;
 }
+static void call_from_nowhere(struct event_log *log) {
+    event_log_change(log, MAIN, 1)->context = 1000;
+}
 static void name_no_pass(struct event_log *log) {
     log->edits.items[0].pass = 2;
 }
@@ -230,6 +233,7 @@ static void damage_is_found(void **state) {
     assert_found(show_what_was_dropped, "shows event 6, which was dropped");
     assert_found(go_back_in_time, "event 2 begins before one in front of it");
     assert_found(insert_after_the_end, "event 11 was inserted outside of the life of thread 1");
+    assert_found(call_from_nowhere, "event 1 is called from 1000, of");
     assert_found(name_no_pass, "names no pass");
     assert_found(name_an_empty_pass, "names no pass");
     assert_found(insert_without_an_edit, "tea inserts event 10, which was there");

@@ -293,6 +293,70 @@ static void a_creator_does_its_part_again_and_again(void **state) {
     trace_free(trace);
 }
 
+/* Main creates a thread for rows and one for columns, then does both itself, with another call in
+ * between, and joins. */
+static struct trace *main_of_two_kinds(void) {
+    enum { MAIN };
+    const char *const work[] = {"rows", "columns"}, *const starts[] = {"start", "begin"};
+    struct trace *trace = builder_new(2);
+    builder_thread(trace, "main", -1);
+    for (int kind = 0; kind < 2; kind++) {
+        int thread = builder_thread(trace, starts[kind], MAIN);
+        uint32_t context = calls(trace, "setup", 1 + kind, "main", "main");
+        trace->threads[thread].creation_context = context;
+        builder_create(trace, MAIN, 100 + 20 * (uint64_t)kind, 10, context, thread);
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        uint64_t at_ns = kind ? LIFE / 2 : 200;
+        if (kind)
+            builder_record(trace, MAIN, "sem_post", at_ns - 100, 0, 0x3000,
+                           calls(trace, "tell", 5, "main", "main"), 0);
+        for (int call = 0; call < 2; call++, at_ns += LIFE / 4) {
+            const char *api = call ? "pthread_mutex_unlock" : "pthread_mutex_lock";
+            const char *inner = call ? "give" : "take";
+            builder_record(trace, MAIN, api, at_ns, 0, MUTEX,
+                           calls(trace, inner, 2 + call, work[kind], "main"), 0);
+            builder_record(trace, 1 + kind, api, at_ns, 0, MUTEX,
+                           calls(trace, inner, 2 + call, work[kind], starts[kind]), 0);
+        }
+    }
+    for (int kind = 0; kind < 2; kind++)
+        builder_join(trace, MAIN, LIFE - 100 + 20 * (uint64_t)kind, 10,
+                     calls(trace, "finish", 4, "main", "main"), 1 + kind);
+    builder_slice(trace, MAIN, 0, LIFE);
+    builder_finish(trace, LIFE);
+    return trace;
+}
+
+/* The second kind is created before the first part begins. */
+static void a_creator_does_parts_of_two_kinds(void **state) {
+    (void)state;
+    struct trace *trace = main_of_two_kinds();
+    struct event_log unfolded = unfold(trace, NULL);
+    assert_int_equal(unfolded.trace.n_threads, 5);
+    for (int part = 3; part < 5; part++) {
+        const struct trace_thread *thread = &unfolded.trace.threads[part];
+        assert_string_equal(thread->start_routine, part == 3 ? "begin" : "start");
+        assert_int_equal(thread->n_records, 2);
+        assert_int_equal(thread->records[0].api, API_pthread_mutex_lock);
+        assert_int_equal(thread->records[0].start_ns, part == 3 ? LIFE / 2 : 200);
+        assert_int_equal(thread->records[1].api, API_pthread_mutex_unlock);
+    }
+    const int created[] = {1, 4, 2, 3}, joined[] = {4, 0, 3, 1, 2};
+    const struct trace_thread *creator = &unfolded.trace.threads[0];
+    assert_int_equal(creator->n_records, 4 + 5);
+    for (size_t r = 0; r < 4; r++) {
+        assert_int_equal(creator->records[r].api, API_pthread_create);
+        assert_int_equal(creator->records[r].value, created[r]);
+    }
+    for (size_t r = 0; r < 5; r++) {
+        assert_int_equal(creator->records[4 + r].api, r == 1 ? API_sem_post : API_pthread_join);
+        assert_int_equal(creator->records[4 + r].value, joined[r]);
+    }
+    event_log_free(&unfolded);
+    trace_free(trace);
+}
+
 /* Main and its thread come to a barrier by way of meet(), which each calls itself, and again at the
  * end of render(), which each calls too; main `times` times. */
 static struct trace *meeting_main(int times) {
@@ -468,6 +532,7 @@ int main(void) {
         cmocka_unit_test(a_creator_that_only_lends_a_hand_is_none_of_them),
         cmocka_unit_test(without_calls_stack_samples_tell_the_creators_part),
         cmocka_unit_test(a_creator_does_its_part_again_and_again),
+        cmocka_unit_test(a_creator_does_parts_of_two_kinds),
         cmocka_unit_test(a_creator_that_meets_its_threads_and_works_like_them_is_one_of_them),
         cmocka_unit_test(members_of_teams_are_left_alone),
         cmocka_unit_test(threads_that_their_like_create_belong_to_the_first_creator),
