@@ -1,6 +1,10 @@
 #include "modelgen/graph/graph_check.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
 
 static bool is_index(int index, size_t n) {
     return index >= 0 && (size_t)index < n;
@@ -36,64 +40,101 @@ static const char *wrong_target(const struct model *model, enum node_kind kind, 
 
 /* ---- steps ---- */
 
-static bool is_amount_sound(const struct step *step) {
-    struct step_amount amount = step_amount(step);
-    return isfinite(amount.count) && amount.item_kind >= 0 && !isnan(step_timeout_ns(step));
+static const char *wrong_amount(const struct step_amount *amount) {
+    bool sound = isfinite(amount->count) && amount->item_kind >= 0;
+    return sound ? NULL : "has no sound amount or kind of item";
 }
 
-static bool is_time_sound(const struct step_time *time) {
-    return is_amount(time->cpu_ns) && is_amount(time->wait_ns) && is_amount(time->operations);
+static const char *wrong_time(const struct step_time *time) {
+    bool sound = is_amount(time->cpu_ns) && is_amount(time->wait_ns) && is_amount(time->operations);
+    return sound ? NULL : "takes no sound time";
 }
 
-/* NULL: nothing is. */
-static const char *wrong_step(const struct step *step, const struct trace *trace,
-                              const struct model *model) {
+/* By its kind, what the step has. `is_used`: per object of the model, does any step work on it, or
+ * give it up? NULL: nothing is wrong. */
+static const char *wrong_of_kind(const struct model *model, const struct step *step,
+                                 bool *is_used) {
+    enum node_kind kind = step->kind;
+    const struct step_use *use = &step->use;
+    if (step_has_use(kind)) {
+        int section = kind == NODE_STATEMENTS ? use->section : 0;
+        const char *wrong = wrong_use(model, kind, use->object, use->mutex, section);
+        if (wrong)
+            return wrong;
+        is_used[use->object] = true;
+        if (use->mutex != MODEL_NONE)
+            is_used[use->mutex] = true;
+        if (isnan(use->timeout_ns))
+            return "has no sound limit to its wait";
+        return step_has_amount(kind) ? wrong_amount(&use->amount) : NULL;
+    }
+    if (step_has_time(kind)) {
+        const char *wrong = wrong_use(model, kind, step->time.disk, MODEL_NONE, 0);
+        if (!wrong && step->time.disk != MODEL_NONE)
+            is_used[step->time.disk] = true;
+        return wrong ? wrong : wrong_time(&step->time);
+    }
+    if (kind == NODE_STEP && step->item_kind < 0)
+        return "has no sound kind of item";
+    return wrong_target(model, kind, step_target_pool(step));
+}
+
+/* What is wrong with step `s` of the stream. */
+static const char *wrong_step(const struct stream *stream, size_t s, const struct trace *trace,
+                              const struct model *model, bool *is_used) {
+    const struct step *step = &stream->steps[s];
+    if ((step->kind == NODE_START) != (s == 0) ||
+        (step->kind == NODE_END) != (s + 1 == stream->n_steps))
+        return "is not where a thread's START or END belongs";
     if (step->end_ns < step->start_ns)
         return "ends before it starts";
     if (step->context != TRACE_NO_CONTEXT && step->context >= trace->n_contexts)
         return "has a calling context that the trace does not have";
     if (step->outcome > OUTCOME_NO || step->within > OUTCOME_NO)
         return "has an unknown outcome";
-    const char *wrong =
-        wrong_use(model, step->kind, step_object(step), step_mutex(step), step_section(step));
-    if (wrong)
-        return wrong;
-    if (!is_amount_sound(step) || step_item_kind(step) < 0)
-        return "has no sound amount, kind of item or limit";
-    if (step_has_time(step->kind) && !is_time_sound(&step->time))
-        return "takes no sound time";
-    return wrong_target(model, step->kind, step_target_pool(step));
+    return wrong_of_kind(model, step, is_used);
 }
 
-/* What is wrong with step `s`, also between those beside it. */
-static const char *wrong_in_stream(const struct stream *stream, size_t s, const struct trace *trace,
-                                   const struct model *model) {
-    const struct step *step = &stream->steps[s];
-    if ((step->kind == NODE_START) != (s == 0) ||
-        (step->kind == NODE_END) != (s + 1 == stream->n_steps))
-        return "is not where a thread's START or END belongs";
-    return wrong_step(step, trace, model);
+static int check_stream(const struct stream *stream, size_t t, const struct trace *trace,
+                        const struct model *model, bool *is_used, struct error *error) {
+    size_t records = 0;
+    if (stream->n_steps < 2)
+        return error_set(error, "thread %zu: does not both start and end", t);
+    for (size_t s = 0; s < stream->n_steps; s++) {
+        const char *wrong = wrong_step(stream, s, trace, model, is_used);
+        if (wrong)
+            return error_set(error, "thread %zu, step %zu (%s): %s", t, s,
+                             node_kind_name(stream->steps[s].kind), wrong);
+        records += stream->steps[s].records;
+    }
+    if (records != trace->threads[t].n_records)
+        return error_set(error, "thread %zu: its steps count %zu of its %zu records", t, records,
+                         trace->threads[t].n_records);
+    return 0;
+}
+
+/* An object is used by who works on it, and by who waits on its condition. */
+static int check_all_used(const struct model *model, bool *is_used, struct error *error) {
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (is_index(model->objects[o].condition_of, model->n_objects))
+            is_used[model->objects[o].condition_of] = true;
+    for (size_t o = 0; o < model->n_objects; o++)
+        if (!is_used[o])
+            return error_set(error, "object %zu (%s): no step works on it", o,
+                             model->objects[o].name);
+    return 0;
 }
 
 int steps_check(const struct stream *streams, const struct trace *trace, const struct model *model,
                 struct error *error) {
-    for (size_t t = 0; t < trace->n_threads; t++) {
-        const struct stream *stream = &streams[t];
-        size_t records = 0;
-        if (stream->n_steps < 2)
-            return error_set(error, "thread %zu: does not both start and end", t);
-        for (size_t s = 0; s < stream->n_steps; s++) {
-            const char *wrong = wrong_in_stream(stream, s, trace, model);
-            if (wrong)
-                return error_set(error, "thread %zu, step %zu (%s): %s", t, s,
-                                 node_kind_name(stream->steps[s].kind), wrong);
-            records += stream->steps[s].records;
-        }
-        if (records != trace->threads[t].n_records)
-            return error_set(error, "thread %zu: its steps count %zu of its %zu records", t,
-                             records, trace->threads[t].n_records);
-    }
-    return 0;
+    bool *is_used = memory_alloc(model->n_objects, sizeof *is_used);
+    int status = 0;
+    for (size_t t = 0; t < trace->n_threads && status == 0; t++)
+        status = check_stream(&streams[t], t, trace, model, is_used, error);
+    if (status == 0)
+        status = check_all_used(model, is_used, error);
+    free(is_used);
+    return status;
 }
 
 /* ---- objects ---- */
@@ -141,12 +182,10 @@ static const char *wrong_object(const struct model *model, const struct object *
     return NULL;
 }
 
-int objects_check(const struct model *model, const bool *is_used, struct error *error) {
+int objects_check(const struct model *model, struct error *error) {
     for (size_t o = 0; o < model->n_objects; o++) {
         const struct object *object = &model->objects[o];
         const char *wrong = wrong_object(model, object);
-        if (!wrong && !is_used[o])
-            wrong = "is used by nobody";
         if (wrong)
             return error_set(error, "object %zu (%s): %s", o, object->name ? object->name : "?",
                              wrong);

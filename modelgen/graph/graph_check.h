@@ -3,23 +3,21 @@
 #ifndef PERSIK_MODELGEN_GRAPH_GRAPH_CHECK_H
 #define PERSIK_MODELGEN_GRAPH_GRAPH_CHECK_H
 
-#include <stdbool.h>
-
 #include "base/error.h"
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "modelgen/graph/steps.h"
 
 /* The streams are those of the trace's threads. Each begins with a START, ends with an END, counts
- * each record once, and has in each step what its kind needs. Steps may overlap: what a team's
- * threads share out is dealt at times of its own. -1 and `error`: not so. */
+ * each record once, and has in each step what its kind needs; each object of the model is used by
+ * some step, or its condition by another object. Steps may overlap: what a team's threads share out
+ * is dealt at times of its own. -1 and `error`: not so. */
 int steps_check(const struct stream *streams, const struct trace *trace, const struct model *model,
                 struct error *error);
 
 /* Each object has a kind, a name, a sound amount, and refers only to objects and pools that there
- * are. `is_used`, one per object: some step or node works on it, or gives it up. -1 and `error`:
- * not so. */
-int objects_check(const struct model *model, const bool *is_used, struct error *error);
+ * are. -1 and `error`: not so. */
+int objects_check(const struct model *model, struct error *error);
 
 /* Each pool's graph starts with a START of its own; each node has a pool, and what its kind works
  * on; edges stay in the pool, have sound weights, and leave a way on. There may be nodes that no

@@ -2,19 +2,6 @@
 
 #include <stdlib.h>
 
-bool step_has_use(enum node_kind kind) {
-    return kind >= NODE_LOCK && kind <= NODE_STATEMENTS;
-}
-
-static bool has_amount(enum node_kind kind) {
-    return kind == NODE_ACQUIRE || kind == NODE_RELEASE || kind == NODE_PUT || kind == NODE_GET ||
-           kind == NODE_SIGNAL;
-}
-
-bool step_has_time(enum node_kind kind) {
-    return kind == NODE_SLEEP || kind == NODE_IO;
-}
-
 static bool has_pool(enum node_kind kind) {
     return kind == NODE_CREATE || kind == NODE_JOIN;
 }
@@ -59,7 +46,7 @@ double step_timeout_ns(const struct step *step) {
 }
 
 struct step_amount step_amount(const struct step *step) {
-    return has_amount(step->kind) ? step->use.amount : (struct step_amount){0};
+    return step_has_amount(step->kind) ? step->use.amount : (struct step_amount){0};
 }
 
 void streams_free(struct stream_result *result, size_t n_threads) {

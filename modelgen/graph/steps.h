@@ -25,7 +25,7 @@ struct step_use {
     int mutex;         /* is given up while the thread waits; MODEL_NONE: none */
     double timeout_ns; /* negative: waits for ever; 0: tries */
     union {
-        struct step_amount amount; /* ACQUIRE, RELEASE, PUT, GET, SIGNAL */
+        struct step_amount amount; /* where step_has_amount() */
         int section;               /* STATEMENTS: of the monitor */
     };
 };
@@ -62,8 +62,16 @@ struct step {
 struct step step_new(enum node_kind kind, uint64_t start_ns, uint64_t end_ns, uint32_t context);
 
 /* Which part of the union is the kind's. */
-bool step_has_use(enum node_kind kind);
-bool step_has_time(enum node_kind kind);
+static inline bool step_has_use(enum node_kind kind) {
+    return kind >= NODE_LOCK && kind <= NODE_STATEMENTS;
+}
+static inline bool step_has_amount(enum node_kind kind) { /* besides */
+    return kind == NODE_ACQUIRE || kind == NODE_RELEASE || kind == NODE_PUT || kind == NODE_GET ||
+           kind == NODE_SIGNAL;
+}
+static inline bool step_has_time(enum node_kind kind) {
+    return kind == NODE_SLEEP || kind == NODE_IO;
+}
 
 /* What any step has, whatever its kind: MODEL_NONE, -1 (for ever) and 0 where there is none. */
 int step_object(const struct step *step); /* the disk, too */

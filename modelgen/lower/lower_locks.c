@@ -30,12 +30,12 @@ static void hold_instance(struct writer *writer, int section, int sync_object) {
 void lower_locks_lock(struct writer *writer, size_t index, const struct trace_record *record,
                       int sync_object) {
     const struct api_info *info = &api_catalog[record->api];
-    int mutex = objects_lock(writer, sync_object);
     uint64_t end = trace_end_ns(record);
     bool failed = record->flags & TRACE_FAILED;
     int section = writer->in->sections->section_of_lock[writer->thread][index];
     if (write_poison_pill(writer, index, section))
         return;
+    int mutex = objects_lock(writer, sync_object);
     if (section >= 0 && writer->pending_work < 0)
         self_scheduled_loops_begin_round(writer, record);
     if (mutex != MODEL_NONE) {

@@ -52,9 +52,9 @@ static struct model *make_graph(void) {
     return model;
 }
 
-static void assert_found_in_objects(struct model *model, const bool *is_used, const char *with) {
+static void assert_found_in_objects(struct model *model, const char *with) {
     struct error error = {0};
-    assert_int_equal(objects_check(model, is_used, &error), -1);
+    assert_int_equal(objects_check(model, &error), -1);
     assert_non_null(strstr(error.text, with));
 }
 
@@ -63,8 +63,6 @@ static void assert_found_in_graph(struct model *model, const char *with) {
     assert_int_equal(graph_check(model, &error), -1);
     assert_non_null(strstr(error.text, with));
 }
-
-static const bool all_used[N_OBJECTS] = {true, true, true, true, true};
 
 /* The model with one field as it should not be, and then as it was. */
 #define ASSERT_FOUND(assert_found, field, value)                                                   \
@@ -75,14 +73,14 @@ static const bool all_used[N_OBJECTS] = {true, true, true, true, true};
         model->field = was;                                                                        \
     } while (0)
 #define OBJECT_FOUND(with, field, value)                                                           \
-    ASSERT_FOUND(assert_found_in_objects(model, all_used, with), field, value)
+    ASSERT_FOUND(assert_found_in_objects(model, with), field, value)
 #define GRAPH_FOUND(with, field, value)                                                            \
     ASSERT_FOUND(assert_found_in_graph(model, with), field, value)
 
 static void sound_objects_and_graphs_pass(void **state) {
     (void)state;
     struct model *model = make_graph();
-    assert_int_equal(objects_check(model, all_used, NULL), 0);
+    assert_int_equal(objects_check(model, NULL), 0);
     assert_int_equal(graph_check(model, NULL), 0);
     model_free(model);
 }
@@ -111,16 +109,6 @@ static void damage_to_an_object_is_found(void **state) {
     OBJECT_FOUND("waits on the condition of no object", objects[QUEUE].condition_of, ROOM);
     OBJECT_FOUND("parts of a monitor", objects[MONITOR].kind, OBJECT_FLAG);
     OBJECT_FOUND("parts of a monitor", objects[MUTEX].kind, OBJECT_MONITOR);
-    model_free(model);
-}
-
-static void an_object_that_nobody_uses_is_found(void **state) {
-    (void)state;
-    struct model *model = make_graph();
-    bool is_used[N_OBJECTS];
-    memcpy(is_used, all_used, sizeof is_used);
-    is_used[ROOM] = false;
-    assert_found_in_objects(model, is_used, "object 2 (tokens-2): is used by nobody");
     model_free(model);
 }
 
@@ -196,7 +184,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_objects_and_graphs_pass),
         cmocka_unit_test(damage_to_an_object_is_found),
-        cmocka_unit_test(an_object_that_nobody_uses_is_found),
         cmocka_unit_test(damage_to_a_node_is_found),
         cmocka_unit_test(damage_to_an_edge_is_found),
         cmocka_unit_test(damage_to_a_course_is_found),

@@ -32,11 +32,13 @@ static struct step *step_at(struct run *run, size_t s, enum node_kind kind) {
 }
 
 static void make_run(struct run *run) {
-    *run = (struct run){.objects = {[MUTEX] = {.kind = OBJECT_MUTEX},
-                                    [QUEUE] = {.kind = OBJECT_QUEUE},
+    *run = (struct run){.objects = {[MUTEX] = {.kind = OBJECT_MUTEX, .name = "mutex"},
+                                    [QUEUE] = {.kind = OBJECT_QUEUE, .name = "queue"},
                                     [MONITOR] = {.kind = OBJECT_MONITOR, .n_sections = 2},
-                                    [DISK] = {.kind = OBJECT_DISK}},
+                                    [DISK] = {.kind = OBJECT_DISK, .name = "disk"}},
                         .thread = {.n_records = 4}};
+    for (size_t o = 0; o < N_OBJECTS; o++)
+        run->objects[o].condition_of = MODEL_NONE;
     run->model = (struct model){
         .n_objects = N_OBJECTS, .objects = run->objects, .n_pools = 1, .pools = &run->pool};
     run->trace = (struct trace){
@@ -129,16 +131,30 @@ static void damage_to_what_a_kind_has_is_found(void **state) {
     ASSERT_FOUND("no object of its kind", steps[LOCK].use.object, QUEUE);
     ASSERT_FOUND("no mutex", steps[PUT].use.mutex, QUEUE);
     ASSERT_FOUND("no mutex", steps[PUT].use.mutex, N_OBJECTS);
-    ASSERT_FOUND("no sound amount", steps[PUT].use.timeout_ns, NAN);
+    ASSERT_FOUND("no sound limit", steps[PUT].use.timeout_ns, NAN);
     ASSERT_FOUND("no sound amount", steps[PUT].use.amount.count, INFINITY);
     ASSERT_FOUND("no sound amount", steps[PUT].use.amount.item_kind, -1);
-    ASSERT_FOUND("no sound amount", steps[KIND].item_kind, -1);
+    ASSERT_FOUND("no sound kind of item", steps[KIND].item_kind, -1);
     ASSERT_FOUND("section that its monitor", steps[STATEMENTS].use.section, 2);
     ASSERT_FOUND("joins no pool", steps[CREATE].target_pool, 1);
     ASSERT_FOUND("no object of its kind", steps[READ].time.disk, MUTEX);
     ASSERT_FOUND("no sound time", steps[READ].time.cpu_ns, -1);
     ASSERT_FOUND("no sound time", steps[READ].time.wait_ns, NAN);
     ASSERT_FOUND("no sound time", steps[READ].time.operations, INFINITY);
+}
+
+static void an_object_that_nobody_uses_is_found(void **state) {
+    (void)state;
+    struct run run;
+    make_run(&run);
+    run.steps[LOCK] = step_new(NODE_STEP, 1, 1, TRACE_NO_CONTEXT);
+    assert_int_equal(check(&run, NULL), 0); /* the mutex is given up elsewhere */
+    run.steps[PUT].use.mutex = MODEL_NONE;
+    assert_found(&run, "object 0 (mutex): no step works on it");
+    run.objects[MONITOR].condition_of = MUTEX;
+    assert_int_equal(check(&run, NULL), 0);
+    run.steps[READ].time.disk = MODEL_NONE;
+    assert_found(&run, "object 3 (disk): no step works on it");
 }
 
 int main(void) {
@@ -148,6 +164,7 @@ int main(void) {
         cmocka_unit_test(damage_to_the_order_is_found),
         cmocka_unit_test(damage_to_what_all_steps_have_is_found),
         cmocka_unit_test(damage_to_what_a_kind_has_is_found),
+        cmocka_unit_test(an_object_that_nobody_uses_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
