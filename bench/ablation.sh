@@ -26,6 +26,8 @@ kept=$work/ablation
 document=$root/docs/accuracy.md
 title="What each pass is worth"
 named=6 # programs in a row of the table
+timeout=$(command -v timeout)
+time_limit_s=120 # of one build or prediction: without a pass a model may be anything
 
 # ---- with and without ----
 
@@ -41,7 +43,7 @@ recordings() {
 build() {
     local status=0
     rm -f "$1/model.json"
-    PATH='' "$persik" build-model -q -i "$@" >/dev/null 2>"$1.errors" || status=$?
+    PATH='' "$timeout" $time_limit_s "$persik" build-model -q -i "$@" >/dev/null 2>"$1.errors" || status=$?
     if [ -s "$1/model.json" ]; then
         jq -S 'del(.built) | .notes = [.notes[]? | select(startswith("built without the pass ") | not)]' \
             "$1/model.json" >"$1.model"
@@ -54,10 +56,10 @@ build() {
 # "THREADS CORES RUN_NS HALF_WIDTH MEASURED_NS" for each configuration: predictions FOLDER MEASUREMENTS.
 predictions() {
     if [ -s "$2" ]; then
-        "$persik" validate -q -i "$1" --reuse "$2" --format csv 2>/dev/null >"$1.csv" || true
+        "$timeout" $time_limit_s "$persik" validate -q -i "$1" --reuse "$2" --format csv 2>/dev/null >"$1.csv" || true
         csv_columns "$1.csv" threads cores predicted_run_ns predicted_run_ns_simulation_half_width measured_run_ns
     else
-        "$persik" predict -q -i "$1" --threads 1,2,4,8 --cores 1,2 --seed 1 --format csv 2>/dev/null >"$1.csv" || true
+        "$timeout" $time_limit_s "$persik" predict -q -i "$1" --threads 1,2,4,8 --cores 1,2 --seed 1 --format csv 2>/dev/null >"$1.csv" || true
         csv_columns "$1.csv" threads cores run_ns run_ns_simulation_half_width | sed 's/$/ -/'
     fi || true # no model, no rows
 }
