@@ -24,8 +24,8 @@ records_in() { sed -n 's/.*traced .*: \([0-9]*\) records of .*/\1/p' "$1.log"; }
 
 # record SIZE FOLDER
 record() {
-    "$persik" trace --no-block-io --no-evictions --plain-runs 0 -o "$2" -- "$built/samples/bank" --size "$1" --threads 4 \
-        >/dev/null 2>"$2.log" || fail "no recording: see $2.log"
+    "$persik" trace --no-block-io --no-evictions --plain-runs 0 -o "$2" -- "$built/samples/bank" --size "$1" \
+        --threads 4 >/dev/null 2>"$2.log" || fail "no recording: see $2.log"
 }
 
 # A trace of about so many millions of records.
@@ -72,7 +72,8 @@ for ((round = 1; round <= rounds; round++)); do
     done
 done
 
-echo "$(machine), $(date -u +%Y-%m-%d), at commit $(git -C "$root" rev-parse --short HEAD): medians of $rounds builds, least and most"
+echo "$(machine), $(date -u +%Y-%m-%d), at commit $(git -C "$root" rev-parse --short HEAD):" \
+    "medians of $rounds builds, least and most"
 echo
 echo "| records | CPU time, s | wall time, s | peak memory, MiB | CPU us / record | bytes / record |"
 echo "|--:|--:|--:|--:|--:|--:|"
@@ -89,17 +90,18 @@ done
 
 # What a pass costs a record in the longest trace, over what it does in the shortest one.
 first=$1 last=${*: -1}
+times_as_many=$(awk 'NR == 1 { first = $1 } END { print $1 / first }' "$scratch/totals")
+last_cpu=$(awk 'END { print $2 }' "$scratch/totals")
 echo
 echo "| pass | ms, $first million | ms, $last million | cost of a record, last / first |"
 echo "|---|--:|--:|--:|"
 awk '{ print $1 }' "$scratch/$last.passes" | awk '!seen[$0]++' | while read -r pass; do
     for millions in "$first" "$last"; do
         awk -v pass="$pass" '$1 == pass { print $2 }' "$scratch/$millions.passes" | spread
-    done | paste -s -d ' ' | awk -v pass="$pass" -v records="$(awk 'NR == 1 { a = $1 } END { print $1 / a }' "$scratch/totals")" \
-        -v cpu="$(tail -n 1 "$scratch/totals" | cut -d ' ' -f 2)" -v shown="$shown" '
+    done | paste -s -d ' ' | awk -v pass="$pass" -v shown="$shown" -v records="$times_as_many" -v cpu="$last_cpu" '
         $4 / 1000 > shown * cpu {
             printf "| %s | %.1f (%.1f .. %.1f) | %.1f (%.1f .. %.1f) | %s |\n", pass, $1, $2, $3, $4, $5, $6,
-                $1 > 0 ? sprintf("%.2f", $4 / $1 / records) : "-"
+                ($1 > 0 ? sprintf("%.2f", $4 / $1 / records) : "-")
         }'
 done
 awk -v time_limit=$time_limit -v memory_limit=$memory_limit '

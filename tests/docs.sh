@@ -20,7 +20,7 @@ named_in() {
 
 # Names in a document are paths from the top, from modelgen/, or of one folder's files that a table is about.
 is_there() {
-    for folder in . modelgen simulator tests/unit tests base formats static-analyzer; do
+    for folder in . modelgen simulator tracer tracer/probe static-analyzer tests/unit; do
         for found in "$root/$folder"/$1; do [ ! -e "$found" ] || return 0; done
     done
     return 1
