@@ -1,12 +1,12 @@
 #!/bin/bash
-# Whether stage 4 is linear in the trace: CPU time and peak memory of `persik build-model`, and of each pass, for
-# traces of 1, 5 and 20 million records of the sample `bank`.
+# Whether stage 4 is linear in the trace: CPU time and peak memory of `persik build-model`, and the time of each pass,
+# for traces of 1, 5 and 20 million records of linear.c: a bounded queue of its own making with four consumers.
 #
 # usage: bench/linear.sh [MILLIONS...]      (default: 1 5 20)
 #
 #   ROUNDS   builds of each trace, in turn; medians are compared (5)
 #
-# Traces are kept in bench/scratch/linear/ and used again. Exit status 1: a record costs more than twice as much CPU
+# The source is not analysed. Traces are kept in bench/scratch/linear/ and used again. Exit status 1: a record costs more than twice as much CPU
 # time, or more than 1.5 times as much memory, in the longest trace as in the shortest one.
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -14,7 +14,7 @@ set -euo pipefail
 
 rounds=${ROUNDS:-5}
 kept=$work/linear
-probed_size=20000 # of bank, to see how many records that makes
+probed_items=10000 # to see how many records they make
 time_limit=2
 memory_limit=1.5
 shown=0.02 # of a build's time, for a pass to be shown
@@ -22,30 +22,27 @@ shown=0.02 # of a build's time, for a pass to be shown
 # Records of all threads in a trace: records_in FOLDER.
 records_in() { sed -n 's/.*traced .*: \([0-9]*\) records of .*/\1/p' "$1.log"; }
 
-# record SIZE FOLDER
+# record ITEMS FOLDER
 record() {
-    "$persik" trace --no-block-io --no-evictions --plain-runs 0 -o "$2" -- "$built/samples/bank" --size "$1" \
-        --threads 4 >/dev/null 2>"$2.log" || fail "no recording: see $2.log"
+    "$persik" trace --no-block-io --no-evictions --plain-runs 0 -o "$2" -- "$kept/linear" "$1" >/dev/null 2>"$2.log" ||
+        fail "no recording: see $2.log"
 }
 
 # A trace of about so many millions of records.
 prepare() {
-    local folder=$kept/$1 records size
+    local folder=$kept/$1 items
     [ ! -s "$folder/trace.persik" ] || return 0
-    if [ ! -s "$kept/probed.log" ]; then
-        record "$probed_size" "$kept/probed"
-    fi
-    records=$(records_in "$kept/probed")
-    size=$(number %d "$1 * 1e6 / $records * $probed_size")
-    say "recording bank --size $size, for $1 million records"
-    record "$size" "$folder"
+    record "$probed_items" "$kept/probed"
+    items=$(number %d "$1 * 1e6 / $(records_in "$kept/probed") * $probed_items")
+    say "recording $items items, for $1 million records"
+    record "$items" "$folder"
 }
 
 # One build: "CPU_S WALL_S KIB" to COSTS, "PASS MS" lines to PASSES: build FOLDER COSTS PASSES.
 build() {
-    PATH='' /usr/bin/time -a -o "$2" -f '%U %S %e %M' "$persik" build-model -v -i "$1" >/dev/null 2>"$1.log" ||
-        fail "no model: see $1.log"
-    sed -n 's/.*pass \([a-z_]*\): \([0-9.]*\) ms.*/\1 \2/p' "$1.log" >>"$3"
+    PATH='' /usr/bin/time -a -o "$2" -f '%U %S %e %M' "$persik" build-model -v -i "$1" >/dev/null 2>"$1.build.log" ||
+        fail "no model: see $1.build.log"
+    sed -n 's/.*pass \([a-z_]*\): \([0-9.]*\) ms.*/\1 \2/p' "$1.build.log" >>"$3"
 }
 
 # "MEDIAN LEAST MOST" of numbers.
@@ -62,6 +59,7 @@ need_persik
 [ -x /usr/bin/time ] || fail "no /usr/bin/time: install the package time"
 [ $# -gt 0 ] || set -- 1 5 20
 mkdir -p "$kept"
+${CC:-gcc} -std=gnu17 -g -O2 "$root/bench/linear.c" -o "$kept/linear" -lpthread
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 for millions; do prepare "$millions"; done
