@@ -120,7 +120,7 @@ compare_all() {
 # program with another model: does a prediction move, by how much at most, how many have a figure only with the pass,
 # the self-checks, the mean errors over so many measured configurations, how many have a figure only without it.
 per_program() {
-    cat "$kept"/* | awk '
+    find "$kept" -type f ! -name '*.part' -exec cat {} + | awk '
         function abs(x) { return x < 0 ? -x : x }
         { key = $1 " " $2 }
         $3 == "model" && $4 { known[key] = 1 }
@@ -173,22 +173,35 @@ table() {
         echo "| $pass | $(grep -c . <<<"$lines") | $(grep -c . <<<"$moved") |" \
             "$(awk '$4 > 0 { print $4 }' <<<"$moved" | spread) |" \
             "$(awk '{ lost += $5; gained += $11 } END { print lost + 0 ", " gained + 0 }' <<<"$moved") |" \
-            "$(awk '$6 != "-" && $7 != "-" { print $6 }' <<<"$moved" | spread) |" \
-            "$(awk '$6 != "-" && $7 != "-" { print $7 }' <<<"$moved" | spread) |" \
+            "$(awk 'NF && $6 != "-" && $7 != "-" { print $6 }' <<<"$moved" | spread) |" \
+            "$(awk 'NF && $6 != "-" && $7 != "-" { print $7 }' <<<"$moved" | spread) |" \
             "$(awk '$10 > 0 { print $8 }' <<<"$moved" | spread) |" \
             "$(awk '$10 > 0 { print $9 }' <<<"$moved" | spread) |" \
             "$(movers <<<"$lines") |"
     done
 }
 
+compared() { find "$kept" -type f ! -name '*.part' -printf '%f\n'; }
+
 report() {
+    local pass
     echo "## $title"
     echo
     echo "\`bench/ablation.sh\`, $(date -u +%Y-%m-%d), $(machine), at commit $(git -C "$root" rev-parse --short HEAD):"
-    echo "$(recordings | grep -c -v '(measured)') recordings without and $(recordings | grep -c '(measured)') with measured" \
-        "running times, each built once with all passes and once without each optional one."
+    echo "$(compared | grep -c -v '(measured)') recordings without and $(compared | grep -c '(measured)') with measured" \
+        "running times. Of each a model was"
+    echo "built with all passes and one without each optional pass. *Predictions changed*: programs of which at least one of"
+    echo "up to 8 configurations moves by more than 1 % and the simulations' own noise, or has a figure on one side only;"
+    echo "*by*: the configuration that moves most; *figures*: configurations with a figure only with the pass (lost) or only"
+    echo "without it (gained: with the pass, persik says that it does not know). *Self-check*: of recordings during which"
+    echo "nothing else had the cores; *error*: mean over the measured configurations of a program. These are of the programs"
+    echo "whose predictions changed: median (least .. most)."
     echo
     table
+    echo
+    for pass in "${passes[@]}"; do
+        awk -v pass="$pass" '$1 == pass && $3 { found = 1 } END { if (!found) print pass }' <<<"$programs"
+    done | paste -s -d , | sed 's/,/, /g; s/.*/No prediction here needs: &./; s/: \./: none of them./'
 }
 
 # In the place of the document's section of that title, or behind "Intervals".
@@ -224,7 +237,10 @@ for pass in "${passes[@]}"; do
     [[ " ${optional[*]} " = *" $pass "* ]] || fail "no optional pass '$pass': persik build-model --list-passes"
 done
 [ "${#passes[@]}" -gt 0 ] || passes=("${optional[@]}")
-[ -n "$(recordings)" ] || fail "no recordings in $golden: bench/golden.sh record"
-[ -z "$build" ] || compare_all
+if [ -n "$build" ]; then
+    [ -n "$(recordings)" ] || fail "no recordings in $golden: bench/golden.sh record"
+    compare_all
+fi
+[ -d "$kept" ] || fail "nothing is built yet: leave --kept out"
 programs=$(per_program)
 "$action"
