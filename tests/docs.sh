@@ -92,6 +92,10 @@ sed -i '/private_semaphores\|mailbox_group\|openmp_regions\|worker_functions/d' 
 unsaid "$scratch/filters"
 check "and of each filter's file" none "$scratch/unsaid"
 
+(cd "$root/modelgen" && ls -- sync/*_replay.c) | grep -v 'counter_replay\|pattern_replay' >"$scratch/templates"
+unsaid "$scratch/templates"
+check "and of each template's file" none "$scratch/unsaid"
+
 # ---- the pictures ----
 
 if command -v tred >/dev/null; then
