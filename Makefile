@@ -76,7 +76,7 @@ TEST_HELP_OBJ := $(TEST_HELP_SRC:%.c=$(B)/%.o)
 TESTS     := $(TEST_SRC:tests/unit/%.c=$(B)/tests/%)
 ARCHIVES  := $(B)/libpersik-cli.a $(B)/libpersik.a
 
-.PHONY: all help tests mutators fuzzers samples monitors demo bench check check-asan check-ubsan check-tsan \
+.PHONY: all help tests mutators fuzzers samples monitors demo bench docs check check-asan check-ubsan check-tsan \
         install uninstall format format-check tidy tidy-quick compile_commands.json clean
 .DELETE_ON_ERROR:
 
@@ -194,6 +194,14 @@ demo: ## zstd end to end: fetch, build, profile, predict, compare
 
 bench: all ## the accuracy and cost measurements of docs/accuracy.md
 	@bench/run.sh $(B)
+
+docs: ## pictures of the folders and of the passes, made from the code: build/docs
+	@mkdir -p build/docs
+	@for picture in rooms passes; do \
+	    docs/picture.sh $$picture >build/docs/$$picture.dot && \
+	    dot -Tsvg build/docs/$$picture.dot -o build/docs/$$picture.svg || exit 1; \
+	    echo "DRAW  build/docs/$$picture.svg"; \
+	done
 
 # ---- source checks ----
 
