@@ -19,10 +19,8 @@
 #include "cli/workspace.h"
 #include "formats/recorded_speed.h"
 #include "formats/user_word.h"
-#include "modelgen/calibrate/probe_overhead.h"
-#include "modelgen/events/symbol_names.h"
 #include "modelgen/modelgen.h"
-#include "tracer/block_log.h"
+#include "tracer/tracer.h"
 
 #define TOLERATED_MISS 0.03 /* of what was measured */
 
@@ -32,6 +30,8 @@ enum {
     KEY_EXPLAIN,
     KEY_BLKTRACE,
     KEY_LIST_PASSES,
+    KEY_EVIDENCE,
+    KEY_LIST_EVIDENCE,
     KEY_DUMP_AFTER,
     KEY_STOP_AFTER,
     KEY_WITHOUT
@@ -43,6 +43,7 @@ struct build_options {
     const char *explain;   /* NULL: the usual summary */
     const char *block_log; /* NULL: the recording's own requests to disks */
     bool list_passes;      /* and build nothing */
+    bool list_evidence;    /* the same */
     struct {
         const char **items;
         size_t count, capacity;
@@ -54,8 +55,10 @@ static const struct argp_option options_list[] = {
      "tell nodes apart by what came before them only up to so many (100)", 1},
     {"insignificant", KEY_INSIGNIFICANT, "SHARE", 0,
      "drop code fragments below this share of the run (0.05%)", 1},
-    {"explain", KEY_EXPLAIN, "OBJECT", 0,
-     "say what the hand-made object is and how persik knows; a part of its name will do", 1},
+    {"explain", KEY_EXPLAIN, "NAME", 0,
+     "say what the object or the pool is, how persik knows, and which pass decided what on it; a "
+     "part of its name, or a function of a hand-made object, will do",
+     1},
     {"blktrace", KEY_BLKTRACE, "NAME", 0,
      "take the requests to disks from NAME.blktrace.*, which `blktrace -o NAME` wrote during the "
      "recording",
@@ -67,6 +70,12 @@ static const struct argp_option options_list[] = {
     {"stop-after", KEY_STOP_AFTER, "PASS", 0, "run the passes up to this one; write no model", 2},
     {"without", KEY_WITHOUT, "PASS", 0,
      "leave an optional pass out, to see what it is good for; may be given several times", 2},
+    {"evidence", KEY_EVIDENCE, "NAME=VALUE", 0,
+     "ask for more or less evidence, to see what a threshold is good for; may be given several "
+     "times",
+     2},
+    {"list-evidence", KEY_LIST_EVIDENCE, NULL, 0,
+     "list the thresholds of evidence with their values, and build no model", 2},
     {0},
 };
 
@@ -100,6 +109,15 @@ static error_t parse_build(int key, char *argument, struct argp_state *state) {
     case KEY_STOP_AFTER:
         options->modelgen.passes.stop_after = argument;
         return 0;
+    case KEY_EVIDENCE: {
+        struct error error = {0};
+        if (modelgen_set_evidence(argument, &error) < 0)
+            usage_error("%s", error.text);
+        return 0;
+    }
+    case KEY_LIST_EVIDENCE:
+        options->list_evidence = true;
+        return 0;
     case KEY_WITHOUT:
         *VECTOR_ADD(&options->without) = argument;
         return 0;
@@ -123,6 +141,7 @@ static const struct argp build_argp = {
         "  persik build-model\n"
         "  persik build-model -i run1 --max-nodes 50\n"
         "  persik build-model --explain queue\n"
+        "  persik build-model --explain worker_run\n"
         "  persik build-model --blktrace sda\n"
         "  persik build-model --dump-after thread_pools --stop-after thread_pools\n"
         "  persik build-model --without worker_mailboxes\n",
@@ -192,7 +211,7 @@ static int load_recording(const char *directory, struct recording *recording, st
     if (status == 0 && recording->facts && workspace_has(directory, WORKSPACE_CATALOG))
         status = apply_catalog(directory, recording->facts, error);
     if (status == 0)
-        symbol_names_of_lambdas(recording->facts, recording->trace, recording->sample);
+        modelgen_name_lambdas(recording->facts, recording->trace, recording->sample);
     free(facts);
     free(sample);
     return status;
@@ -209,7 +228,8 @@ static void free_recording(struct recording *recording) {
 
 /* Share of the cores' time that the program's threads were on them. */
 static double measured_utilisation(const struct trace *trace) {
-    return probe_overhead_on_core_ns(trace) / (probe_overhead_run_ns(trace) * trace->meta.cores);
+    struct modelgen_measured measured = modelgen_measured(trace);
+    return measured.cpu_ns / (measured.run_ns * trace->meta.cores);
 }
 
 static const struct thread_choice own = {.label = "as profiled"};
@@ -228,8 +248,8 @@ static struct modelgen_trial try_out(const struct model *model, void *context) {
     struct error unused;
     if (simulate_itself(model, trace, &result, &unused) < 0)
         return (struct modelgen_trial){.misfit = INFINITY, .stalls = true};
-    struct modelgen_trial trial = {.misfit =
-                                       fabs(result.run_ns.mean / probe_overhead_run_ns(trace) - 1),
+    double measured_ns = modelgen_measured(trace).run_ns;
+    struct modelgen_trial trial = {.misfit = fabs(result.run_ns.mean / measured_ns - 1),
                                    .stalls = result.stalls > 0};
     if (trace->meta.has_slices)
         trial.misfit =
@@ -243,7 +263,7 @@ static void add_checks(struct model *model, const struct trace *trace,
     const struct prediction prediction = {
         .threads = &own, .cores = trace->meta.cores, .result = *result};
     prediction_warn_of_stalls(&prediction);
-    modelgen_add_check(model, "running time", probe_overhead_run_ns(trace) / 1e9,
+    modelgen_add_check(model, "running time", modelgen_measured(trace).run_ns / 1e9,
                        result->run_ns.mean / 1e9);
     if (trace->meta.has_slices)
         modelgen_add_check(model, "CPU utilisation", measured_utilisation(trace),
@@ -256,8 +276,7 @@ static int check_itself(struct model *model, const struct trace *trace, struct e
     struct sim_result result;
     if (simulate_itself(model, trace, &result, error) < 0)
         return -1;
-    double cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN;
-    char *refused = refusal_of_own_run(model, &result, cpu_ns);
+    char *refused = refusal_of_own_run(model, &result, modelgen_measured(trace).cpu_ns);
     if (refused)
         modelgen_add_standstill(model, refused);
     else
@@ -423,7 +442,8 @@ static void tell(const struct build_options *options, const struct model *model)
 
 /* Of the model that was built. 0, EXIT_NO_FIGURES, or -1 and `error`. */
 static int check_and_save(const struct build_options *options, const struct recording *recording,
-                          struct model *model, struct error *error) {
+                          const struct decision_log *decisions, struct model *model,
+                          struct error *error) {
     int status = check_itself(model, recording->trace, error);
     bool refused = status > 0;
     modelgen_correct(model, recording->trace, &recording->reload_costs);
@@ -434,7 +454,7 @@ static int check_and_save(const struct build_options *options, const struct reco
     if (save(model, options->common.directory, status >= 0 ? error : &second) != 0)
         status = -1;
     if (status >= 0 && options->explain) {
-        status = explanation_print(model, options->explain, error);
+        status = explanation_print(model, decisions, options->explain, error);
     } else if (status >= 0) {
         status = 0;
         tell(options, model);
@@ -459,7 +479,7 @@ static int build(const struct build_options *options, const struct recording *re
     }
     struct model *model =
         modelgen_build(recording->trace, recording->facts, recording->sample, &modelgen, error);
-    int status = model ? check_and_save(options, recording, model, error) : -1;
+    int status = model ? check_and_save(options, recording, &decisions, model, error) : -1;
     if (status >= 0 && save_decisions(&decisions, options->common.directory, error) < 0)
         status = -1;
     decision_log_free(&decisions);
@@ -481,17 +501,19 @@ static void check_passes(struct build_options *options) {
 int command_build_model(int argc, char **argv) {
     struct build_options options;
     argp_parse(&build_argp, argc, argv, 0, NULL, &options);
-    if (options.list_passes) {
+    if (options.list_passes)
         modelgen_list_passes(stdout);
+    if (options.list_evidence)
+        modelgen_list_evidence(stdout);
+    if (options.list_passes || options.list_evidence)
         return 0;
-    }
     check_passes(&options);
     umask(077); /* the drawing says as much about the program as the trace does */
     struct recording recording = {0};
     struct error error;
     int status = load_recording(options.common.directory, &recording, &error);
     if (status == 0 && options.block_log)
-        status = block_log_add(recording.trace, options.block_log, &error);
+        status = tracer_add_block_log(recording.trace, options.block_log, &error);
     if (status == 0)
         status = build(&options, &recording, &error);
     free_recording(&recording);

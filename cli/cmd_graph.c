@@ -114,21 +114,6 @@ static struct table *pool_table(const struct model *model) {
 
 /* ---- objects ---- */
 
-static char *describe_amount(const struct model *model, const struct object *object) {
-    if (object->kind == OBJECT_MONITOR)
-        return explanation_of_variables(model, object);
-    const char *what = object->kind == OBJECT_TOKENS                     ? "count"
-                       : object->kind == OBJECT_BARRIER                  ? "parties"
-                       : object->kind == OBJECT_QUEUE && object->bounded ? "capacity"
-                                                                         : NULL;
-    if (!what)
-        return memory_strdup(object->kind == OBJECT_QUEUE ? "unbounded" : "");
-    char *amount = explanation_of_amount(model, &object->amount);
-    char *text = memory_format("%s %s", what, amount);
-    free(amount);
-    return text;
-}
-
 static const struct table_column object_columns[] = {
     {"object", "object"},
     {"kind", "kind"},
@@ -140,7 +125,7 @@ static struct table *object_table(const struct model *model) {
     struct table *table = table_new(object_columns, sizeof object_columns / sizeof *object_columns);
     for (size_t i = 0; i < model->n_objects; i++) {
         const struct object *object = &model->objects[i];
-        char *amount = describe_amount(model, object);
+        char *amount = explanation_of_parameters(model, object);
         table_add_text(table, object->name);
         table_add_text(table, object_kind_name(object->kind));
         table_add_text(table, amount);

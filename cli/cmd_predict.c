@@ -12,51 +12,29 @@
 #include "cli/prediction.h"
 #include "cli/repartition.h"
 #include "cli/scope.h"
+#include "cli/simulation_options.h"
 #include "cli/uncertainty.h"
 
 /* ---- options ---- */
 
-enum {
-    KEY_THREADS = 0x3000,
-    KEY_CORES,
-    KEY_PARTITION,
-    KEY_SEED,
-    KEY_ARRIVALS,
-    KEY_HORIZON,
-    KEY_WARMUP,
-    KEY_PRECISION,
-    KEY_WORKERS,
-    KEY_MODEL,
-    KEY_ASSERT
-};
+enum { KEY_THREADS = 0x3000, KEY_CORES, KEY_PRECISION, KEY_ASSERT };
 
 struct predict_options {
     struct common_options common;
+    struct simulation_options simulation;
     enum table_format format;
-    const char *threads, *cores, *model;
-    struct sim_config config;
+    const char *threads, *cores;
     struct {
         struct assertion *items;
         size_t count, capacity;
     } assertions;
-    struct repartitions repartitions;
 };
 
 static const struct argp_option options_list[] = {
     {"threads", KEY_THREADS, "LIST", 0,
      "4, 1,2,4, 1:32, 1:32:4, or POOL=LIST,POOL=LIST (as profiled)", 1},
     {"cores", KEY_CORES, "LIST", 0, "numbers of cores (as profiled)", 1},
-    {"partition", KEY_PARTITION, "POOL=RULE", 0,
-     "how the pool's work follows its threads, where that is unknown or wrong: shared (a supply, "
-     "first come, first served), fixed (a total split equally) or perthread (each does all)",
-     1},
-    {"arrivals", KEY_ARRIVALS, "RATE", 0, "open load: tasks arrive at 100/s, at random", 1},
-    {"horizon", KEY_HORIZON, "TIME", 0, "end each simulated run after 60s (when all is done)", 2},
-    {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
     {"precision", KEY_PRECISION, "SHARE", 0, "simulate until the interval is below 1% (1%)", 2},
-    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
-    {"workers", KEY_WORKERS, "N", 0, "threads to simulate with; the figures do not change (1)", 2},
-    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
     {"assert", KEY_ASSERT, "BOUND", 0,
      "exit 3 unless every configuration keeps it: 'run<5s', 'p99<5ms', 'cpu<90%', "
      "'throughput>100/s'",
@@ -64,42 +42,20 @@ static const struct argp_option options_list[] = {
     {0},
 };
 
-static double parse_quantity(const char *option, const char *text, enum unit unit,
-                             const char *example) {
-    double value;
-    if (quantity_parse(text, unit, &value) < 0 || value < 0)
-        usage_error("%s %s: give a value such as %s", option, text, example);
-    return value;
-}
-
-static double parse_positive(const char *option, const char *text, enum unit unit,
-                             const char *example) {
-    double value = parse_quantity(option, text, unit, example);
-    if (value == 0)
-        usage_error("%s %s: give a value above 0, such as %s", option, text, example);
-    return value;
-}
-
 static void add_assertion(struct predict_options *options, const char *text) {
     struct error error;
     if (assertion_parse(text, VECTOR_ADD(&options->assertions), &error) < 0)
         usage_error("%s", error.text);
 }
 
-static void add_repartition(struct predict_options *options, const char *text) {
-    struct error error;
-    if (repartitions_add(&options->repartitions, text, &error) < 0)
-        usage_error("%s", error.text);
-}
-
 static error_t parse_predict(int key, char *argument, struct argp_state *state) {
     struct predict_options *options = state->input;
-    struct sim_config *config = &options->config;
     switch (key) {
     case ARGP_KEY_INIT:
-        *options = (struct predict_options){.config.seed = 1};
+        *options = (struct predict_options){0};
         state->child_inputs[0] = &options->common;
         state->child_inputs[1] = &options->format;
+        state->child_inputs[2] = &options->simulation;
         return 0;
     case KEY_THREADS:
         options->threads = argument;
@@ -107,29 +63,9 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
     case KEY_CORES:
         options->cores = argument;
         return 0;
-    case KEY_PARTITION:
-        add_repartition(options, argument);
-        return 0;
-    case KEY_MODEL:
-        options->model = argument;
-        return 0;
-    case KEY_ARRIVALS:
-        config->arrival_rate_hz = parse_positive("--arrivals", argument, UNIT_RATE, "100/s");
-        return 0;
-    case KEY_HORIZON:
-        config->horizon_ns = parse_positive("--horizon", argument, UNIT_TIME, "60s");
-        return 0;
-    case KEY_WARMUP:
-        config->warmup_ns = parse_quantity("--warmup", argument, UNIT_TIME, "5s");
-        return 0;
     case KEY_PRECISION:
-        config->precision = parse_positive("--precision", argument, UNIT_SHARE, "1%");
-        return 0;
-    case KEY_SEED:
-        config->seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
-        return 0;
-    case KEY_WORKERS:
-        config->workers = (int)option_integer("--workers", argument, 1, 1024);
+        options->simulation.config.precision =
+            simulation_option_positive("--precision", argument, UNIT_SHARE, "1%");
         return 0;
     case KEY_ASSERT:
         add_assertion(options, argument);
@@ -142,7 +78,7 @@ static error_t parse_predict(int key, char *argument, struct argp_state *state) 
 }
 
 static const struct argp_child children[] = {
-    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {0}};
+    {&common_argp, 0, NULL, 0}, {&format_argp, 0, NULL, 0}, {&simulation_argp, 0, NULL, 0}, {0}};
 
 static const struct argp predict_argp = {
     .options = options_list,
@@ -189,7 +125,8 @@ static int run_sweep(const struct predict_options *options, const struct model *
         for (size_t t = 0; t < sweep->threads.count; t++) {
             progress_show("simulating", (double)sweep->count / (double)total);
             if (prediction_make(model, &sweep->threads.items[t], sweep->cores.items[c],
-                                &options->config, &sweep->predictions[sweep->count], error) < 0)
+                                &options->simulation.config, &sweep->predictions[sweep->count],
+                                error) < 0)
                 return -1;
             sweep->count++;
         }
@@ -507,7 +444,8 @@ static void print_json(const struct predict_options *options, const struct model
         json_decref(details);
     }
     table_print_json(json_pack("{s:s, s:I, s:o}", "program", model->program ? model->program : "",
-                               "seed", (json_int_t)options->config.seed, "configurations", rows),
+                               "seed", (json_int_t)options->simulation.config.seed,
+                               "configurations", rows),
                      stdout);
 }
 
@@ -591,22 +529,10 @@ static bool lacks_figures(const struct sweep *sweep) {
     return false;
 }
 
-static int check_arrivals(const struct predict_options *options, const struct model *model,
-                          struct error *error) {
-    if (options->config.arrival_rate_hz == 0)
-        return 0;
-    for (size_t i = 0; i < model->n_objects; i++)
-        if (model->objects[i].interarrival_ns.kind != DIST_NONE)
-            return 0;
-    return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: leave "
-                            "the option out");
-}
-
-static int predict(const struct predict_options *options, struct model *model,
+static int predict(const struct predict_options *options, const struct model *model,
                    struct sweep *sweep) {
     struct error error;
-    if (repartitions_apply(&options->repartitions, model, &error) < 0 ||
-        check_arrivals(options, model, &error) < 0 || run_sweep(options, model, sweep, &error) < 0)
+    if (run_sweep(options, model, sweep, &error) < 0)
         return command_failed(&error);
     const struct prediction *worst = NULL, *crowded = NULL;
     for (size_t i = 0; i < sweep->count; i++) {
@@ -628,11 +554,12 @@ int command_predict(int argc, char **argv) {
     struct sweep sweep = {0};
     parse_sweep(&options, &sweep);
     struct error error;
-    struct model *model = prediction_load_model(options.common.directory, options.model, &error);
+    struct model *model =
+        simulation_options_load(&options.simulation, options.common.directory, &error);
     int status = model ? predict(&options, model, &sweep) : command_failed(&error);
     free_sweep(&sweep);
     model_free(model);
     free(options.assertions.items);
-    free(options.repartitions.items);
+    simulation_options_free(&options.simulation);
     return status;
 }

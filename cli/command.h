@@ -27,6 +27,7 @@ int command_analyze(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_build_model(int argc, char **argv);
 int command_predict(int argc, char **argv);
+int command_sensitivity(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_graph(int argc, char **argv);
 int command_report(int argc, char **argv);

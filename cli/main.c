@@ -17,6 +17,8 @@ static const struct command commands[] = {
     {"build-model", "turn the recording into a model and check it against the run",
      command_build_model},
     {"predict", "running time, throughput, response time, utilisation elsewhere", command_predict},
+    {"sensitivity", "on which pools, objects and rules a prediction hangs, and how much",
+     command_sensitivity},
     {"validate", "run the real program over configurations and compare", command_validate},
     {"graph", "pools and objects of the model, or its drawing", command_graph},
     {"report", "what the recording says: waits, locks, losses", command_report},

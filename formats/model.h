@@ -483,6 +483,9 @@ struct model *model_load(const char *path, struct error *error);
 /* Writes atomically (temporary file in the same folder, then rename), mode 0600. */
 int model_save(const struct model *model, const char *path, struct error *error);
 
+/* Can a node of this kind work on an object of that one? */
+bool model_works_on(enum node_kind kind, enum object_kind object);
+
 /* The same checks as model_load, on a model in memory. 0 or -1. */
 int model_check(const struct model *model, struct error *error);
 

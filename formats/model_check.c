@@ -54,6 +54,10 @@ static const struct node_rule node_rules[] = {
     [NODE_TASK_END] = {0},
 };
 
+bool model_works_on(enum node_kind kind, enum object_kind object) {
+    return node_rules[kind].objects & 1U << object;
+}
+
 #define MAX_INITIAL_ITEMS 1e7 /* each has a birth time in the simulator's memory */
 
 #define N_NODE_KINDS   ((int)(sizeof node_rules / sizeof *node_rules))

@@ -12,8 +12,7 @@
 #include "modelgen/events/critical_section.h"
 #include "modelgen/events/event_log.h"
 #include "modelgen/events/thread_states.h"
-#include "modelgen/graph/steps.h"
-#include "modelgen/lower/lower_input.h"
+#include "modelgen/lower/lower.h"
 #include "modelgen/rewrite/openmp_teams.h"
 #include "modelgen/scaling/partition_rule.h"
 #include "modelgen/sync/doubts.h"
@@ -35,18 +34,19 @@ struct build {
     const struct trace *trace;  /* the one that it shows */
     struct event_counts counts; /* of the events after the last pass, for the decision log */
 
-    struct teams teams;               /* TEAMS */
-    struct thread_states *timelines;  /* TIMES: per thread */
-    double *cpu_ns;                   /* per thread: in all, before any of it is left out */
-    struct thread_pools pools;        /* POOLS */
-    const struct facts *thread_facts; /* NULL where they do not show how threads are created */
-    struct sections sections;         /* SECTIONS */
-    struct monitors monitors;         /* MONITORS */
-    uint32_t *places;                 /* SITES: per context, see source_places() */
-    struct disk_service disks;        /* DISKS */
-    struct stream_result streams;     /* STEPS */
-    struct partition_rule_evidence *evidence; /* per pool; filled with the graph */
-    struct model *model;                      /* MACHINE, OBJECTS, GRAPH, REPORT, SCALING */
+    struct teams teams;                  /* TEAMS */
+    struct thread_states *timelines;     /* TIMES: per thread */
+    double *cpu_ns;                      /* per thread: in all, before any of it is left out */
+    struct thread_pools pools;           /* POOLS */
+    const struct facts *thread_facts;    /* NULL where they do not show how threads are created */
+    struct sections sections;            /* SECTIONS */
+    struct monitors monitors;            /* MONITORS */
+    uint32_t *places;                    /* SITES: per context, see source_places() */
+    struct disk_service disks;           /* DISKS */
+    struct stream_result streams;        /* STEPS */
+    struct lowered_objects lowered;      /* OBJECTS */
+    struct partition_evidence *evidence; /* per pool; filled with the graph */
+    struct model *model;                 /* MACHINE, OBJECTS, GRAPH, REPORT, SCALING */
 };
 
 /* What lower/ and report/ read. */

@@ -1,10 +1,13 @@
 #include "modelgen/build_log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/decision_log.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
+#include "modelgen/lower/object_names.h"
 #include "modelgen/sync/patterns.h"
 #include "modelgen/sync/statements.h"
 
@@ -39,6 +42,31 @@ const char *build_log_guard_kind(enum guard_kind kind) {
     return "?";
 }
 
+/* In terms of the source; the caller frees. */
+static char *contradiction_text(const struct build *build, const struct contradiction *at) {
+    const struct section *section = &build->sections.sections[at->section];
+    const struct trace_thread *thread = &build->trace->threads[section->thread];
+    int class_index = build->monitors.class_of[at->section];
+    char *place = source_place(build->trace, build->monitors.classes[class_index].context);
+    char *text = memory_format("at %.6f s thread %d (%s) %s in %s", (double)at->time_ns / 1e9,
+                               thread->index, thread->start_routine,
+                               at->waited ? "waited, and need not have"
+                                          : "went on, and should have waited, or woken others",
+                               place);
+    free(place);
+    return text;
+}
+
+/* The first of what speaks against an explanation that was taken all the same. */
+static void log_contradictions(const char *pass, const char *name, const struct build *build,
+                               const struct contradiction *against, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        char *text = contradiction_text(build, &against[i]);
+        decision(pass, name, "contradicted", "%s", text);
+        free(text);
+    }
+}
+
 void build_log_guards(const char *pass, const struct build *build, size_t first) {
     for (size_t g = first; g < build->monitors.n_guards; g++) {
         const struct guard *guard = &build->monitors.guards[g];
@@ -47,6 +75,7 @@ void build_log_guards(const char *pass, const struct build *build, size_t first)
                  "a counter from %g explains %.0f of %.0f decisions, %.0f of them waits%s",
                  guard->initial, guard->evaluations - guard->violations, guard->evaluations,
                  guard->waited, guard->proposal ? ", and the source proposes it" : "");
+        log_contradictions(pass, name, build, guard->contradictions, guard->n_contradictions);
         free(name);
     }
 }
@@ -57,9 +86,29 @@ void build_log_patterns(const char *pass, const struct build *build) {
         char *name = build_log_object_name(build, pattern->mutex);
         decision(pass, name, hand_made_kind_name(pattern->kind),
                  "a pattern explains %.0f of %.0f decisions, %.0f of them waits%s",
-                 pattern->tally.replayed - pattern->tally.violations, pattern->tally.replayed,
+                 pattern->tally.decisions - pattern->tally.violations, pattern->tally.decisions,
                  pattern->tally.waited,
                  pattern->is_proposed ? "; nobody waited, the source proposes it" : "");
+        log_contradictions(pass, name, build, pattern->tally.contradictions,
+                           pattern->tally.n_contradictions);
+        free(name);
+    }
+}
+
+void build_log_rejected(const char *pass, const struct build *build) {
+    for (size_t i = 0; i < build->monitors.rejected.count; i++) {
+        const struct rejected *rejected = &build->monitors.rejected.items[i];
+        const struct tally *tally = &rejected->tally;
+        char *name = build_log_object_name(build, rejected->mutex);
+        char *first =
+            tally_is_acceptable(tally)    ? memory_strdup("nothing tells it from something simpler")
+            : tally->n_contradictions > 0 ? contradiction_text(build, &tally->contradictions[0])
+                                          : memory_strdup("too many");
+        char *verdict = memory_format("no %s", rejected->name);
+        decision(pass, name, verdict, "%.0f of the first %.0f decisions contradict it: %s",
+                 tally->violations, tally->decisions, first);
+        free(verdict);
+        free(first);
         free(name);
     }
 }
@@ -67,7 +116,7 @@ void build_log_patterns(const char *pass, const struct build *build) {
 void build_log_suspects(const char *pass, const struct build *build) {
     for (size_t i = 0; i < build->doubts->n_suspects; i++) {
         char *name = build_log_object_name(build, build->doubts->suspects[i]);
-        decision(pass, name, "suspect", "%d waits, or fewer, tell what it is", LITTLE);
+        decision(pass, name, "suspect", "%g waits, or fewer, tell what it is", evidence.little);
         free(name);
     }
 }
@@ -92,6 +141,143 @@ void build_log_objects(const char *pass, const struct build *build) {
                  object->evidence ? object->evidence : "as the program calls it");
     }
 }
+
+/* ---- names ---- */
+
+static void name_as(const struct build *build, int object, const char *name) {
+    char *subject = build_log_object_name(build, object);
+    decision_alias(subject, name);
+    free(subject);
+}
+
+static void name_as_model_object(const struct build *build, int object, int of_model) {
+    if (of_model >= 0)
+        name_as(build, object, build->model->objects[of_model].name);
+}
+
+/* Is `name` what name_of_object() gave, or that with what lower/ may add to it: the type in the
+ * source, or which one of many? */
+static bool begins_with(const char *name, const char *with) {
+    size_t length = strlen(with);
+    return strncmp(name, with, length) == 0 &&
+           (!name[length] || strncmp(name + length, " [", 2) == 0 ||
+            strncmp(name + length, ", number ", 9) == 0);
+}
+
+/* `object` has become all objects of the model that are called as `named`, with `what` before it.
+ */
+static void name_by_text(struct build *build, int object, int named, const char *what) {
+    struct lower_input input = build_lower_input(build);
+    char *name = name_of_object(&input, named, what, NULL);
+    for (size_t o = 0; o < build->model->n_objects; o++)
+        if (begins_with(build->model->objects[o].name, name))
+            name_as(build, object, build->model->objects[o].name);
+    free(name);
+}
+
+/* Is anything decided on the mutex? */
+static bool *mutexes_decided_on(const struct build *build) {
+    const struct monitors *monitors = &build->monitors;
+    bool *decided = memory_alloc(build->sections.n_objects + 1, sizeof *decided);
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        decided[monitors->guards[g].mutex] = true;
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        decided[monitors->patterns[p].mutex] = true;
+    for (size_t s = 0; s < monitors->n_statements; s++)
+        decided[monitors->statements[s].mutex] = true;
+    return decided;
+}
+
+/* Conditions whose predicate is not known have become flags. */
+static void name_conditions(struct build *build) {
+    const struct sections *sections = &build->sections;
+    bool *named = memory_alloc(sections->n_objects + 1, sizeof *named);
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        for (size_t w = 0; w < section->n_waits; w++) {
+            int condition = sections->waits[section->first_wait + w].condition;
+            int root = sections->objects[condition].class_id;
+            if (!named[root] && !build->monitors.condition_explained[condition])
+                name_by_text(build, section->mutex, root, "condition");
+            named[root] = true;
+        }
+    }
+    free(named);
+}
+
+/* A filter's object goes by its address in the filter's decision. */
+static void name_made_up(struct build *build) {
+    for (size_t o = 0; o < build->sections.n_objects; o++) {
+        const struct sync_object *object = &build->sections.objects[o];
+        if (object->origin == ORIGIN_RECORDED || object->class_id != (int)o)
+            continue;
+        struct lower_input input = build_lower_input(build);
+        char *address = event_counts_object_name(object->address);
+        char *end = name_of_object(&input, (int)o, "", NULL);
+        for (size_t m = 0; m < build->model->n_objects; m++) {
+            const char *found = strstr(build->model->objects[m].name, end);
+            if (found && begins_with(found, end))
+                decision_alias(address, build->model->objects[m].name);
+        }
+        free(end);
+        free(address);
+    }
+}
+
+void build_log_name_objects(struct build *build) {
+    const struct monitors *monitors = &build->monitors;
+    for (size_t g = 0; g < monitors->n_guards; g++)
+        name_as_model_object(build, monitors->guards[g].mutex, monitors->guards[g].object);
+    for (size_t p = 0; p < monitors->n_patterns; p++)
+        name_as_model_object(build, monitors->patterns[p].mutex, monitors->patterns[p].object);
+    for (size_t s = 0; s < monitors->n_statements; s++)
+        name_as_model_object(build, monitors->statements[s].mutex, monitors->statements[s].object);
+    bool *decided = mutexes_decided_on(build);
+    for (size_t o = 0; o < build->sections.n_objects; o++)
+        if (decided[o])
+            name_by_text(build, (int)o, (int)o, "mutex");
+    free(decided);
+    name_conditions(build);
+    name_made_up(build);
+}
+
+/* Of all that is in the model for it there is only the name: its parts do not lead to it. */
+static bool is_left_out(const struct hand_made *made) {
+    return made->n_made_of == 0;
+}
+
+/* `end` is how the mutex is called, but for the kind of thing that it is. */
+static void name_left_out(const struct build *build, int mutex, const char *end) {
+    for (size_t m = 0; m < build->model->n_monitors; m++) {
+        const struct hand_made *made = &build->model->monitors[m];
+        char *name = memory_format("%s%s", hand_made_kind_name(made->kind), end);
+        if (is_left_out(made) && strcmp(made->name, name) == 0)
+            name_as(build, mutex, made->name);
+        free(name);
+    }
+}
+
+void build_log_name_recognised(struct build *build) {
+    struct lower_input input = build_lower_input(build);
+    bool any = false;
+    for (size_t m = 0; m < build->model->n_monitors; m++)
+        any |= is_left_out(&build->model->monitors[m]);
+    for (size_t o = 0; o < build->sections.n_objects && any; o++) {
+        const struct facts_monitor *proposal = build->monitors.proposal_of[o];
+        const struct sync_object *object = &build->sections.objects[o];
+        if (object->kind != ON_MUTEX || object->class_id != (int)o)
+            continue;
+        char *plain = name_of_object(&input, (int)o, "", NULL);
+        char *proposed = name_of_object(&input, (int)o, "", proposal ? proposal->name : NULL);
+        name_left_out(build, (int)o, plain);
+        if (strcmp(plain, proposed) != 0)
+            name_left_out(build, (int)o, proposed);
+        free(plain);
+        free(proposed);
+    }
+}
+
+/* ---- the graph ---- */
 
 struct graph_counts build_log_count_graph(const struct build *build) {
     struct graph_counts counts = {.nodes = build->model->n_nodes};

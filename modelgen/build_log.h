@@ -13,12 +13,20 @@ const char *build_log_guard_kind(enum guard_kind kind);
 /* The guards from number `first` on: what each waits for, and how many decisions agree. */
 void build_log_guards(const char *pass, const struct build *build, size_t first);
 void build_log_patterns(const char *pass, const struct build *build);
+/* Templates that were tried on mutexes and do not explain them, and what refutes each first. */
+void build_log_rejected(const char *pass, const struct build *build);
 /* Mutexes about which so few waits tell that they are the first to be doubted. */
 void build_log_suspects(const char *pass, const struct build *build);
 void build_log_statements(const char *pass, const struct build *build);
 
 /* The model's objects, with the evidence for each. */
 void build_log_objects(const char *pass, const struct build *build);
+
+/* From here on what was decided on mutexes, and on objects that filters made, is known to be on the
+ * objects of the model that came of them; ... */
+void build_log_name_objects(struct build *build);
+/* ... and on what people call them. */
+void build_log_name_recognised(struct build *build);
 
 /* How large the graph is, to tell what a pass that works on all of it changed. */
 struct graph_counts {

@@ -39,6 +39,10 @@ void event_counts_free(struct event_counts *counts) {
     map_free(&counts->made_up);
 }
 
+char *event_counts_object_name(uint64_t address) {
+    return memory_format("object %#llx", (unsigned long long)address);
+}
+
 /* "-20 pthread_cond_wait, +20 sem_wait"; of no API: "in place". The caller frees. */
 static char *changes(const struct event_counts *before, const struct event_counts *after) {
     char *text = memory_strdup("");
@@ -72,24 +76,35 @@ static void log_threads(const char *pass, const struct trace *trace,
         }
 }
 
-/* One decision for each place that objects of the pass are first used at. */
+/* Of objects that the pass brought in, one decision for each place that they are first used at,
+ * which is known by their addresses, too. */
+static void log_object(const char *pass, const struct trace *trace,
+                       const struct trace_record *record, int calls, bool is_told) {
+    bool has_place = record->context != TRACE_NO_CONTEXT;
+    char *place = has_place ? source_place(trace, record->context)
+                            : memory_strdup("a place that is not known");
+    char *address = event_counts_object_name(record->object);
+    if (!is_told)
+        decision(pass, place, "shown as", "%s, %d calls on %s", api_catalog[record->api].name,
+                 calls, address);
+    if (has_place)
+        decision_alias(place, address);
+    free(address);
+    free(place);
+}
+
 static void log_objects(const char *pass, const struct trace *trace,
                         const struct event_counts *before, const struct event_counts *after) {
     struct map told = MAP_EMPTY;
     for (struct event_cursor at = event_cursor_of_run(trace); event_cursor_next(&at);) {
         uint64_t object = at.event->object;
         uint32_t context = at.event->context;
-        if (!map_get(&after->made_up, object, 0) || map_get(&before->made_up, object, 0) ||
-            map_get(&told, object, 0) || map_get(&told, context, 0))
+        int calls = map_get(&after->made_up, object, 0);
+        if (!calls || map_get(&before->made_up, object, 0) || map_get(&told, object, 0))
             continue;
+        log_object(pass, trace, at.event, calls, map_get(&told, context, 0));
         map_put(&told, object, 1);
         map_put(&told, context, 1);
-        char *place = context == TRACE_NO_CONTEXT ? memory_strdup("a place that is not known")
-                                                  : source_place(trace, context);
-        decision(pass, place, "shown as", "%s, %d calls on object %#llx",
-                 api_catalog[at.event->api].name, map_get(&after->made_up, object, 0),
-                 (unsigned long long)object);
-        free(place);
     }
     map_free(&told);
 }

@@ -19,6 +19,9 @@ struct event_counts {
     size_t n_edits;     /* of the log by then */
 };
 
+/* By which the decision log knows an object of the trace. The caller frees. */
+char *event_counts_object_name(uint64_t address);
+
 struct event_counts event_counts_of(const struct event_log *log);
 void event_counts_free(struct event_counts *counts);
 

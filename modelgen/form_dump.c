@@ -192,7 +192,7 @@ void form_dump_monitors(const struct build *build, FILE *out) {
         const struct pattern *pattern = &monitors->patterns[p];
         fprintf(out, "pattern: %s of mutex ", hand_made_kind_name(pattern->kind));
         dump_object(build, pattern->mutex, out);
-        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", pattern->tally.replayed,
+        fprintf(out, ": %.0f decisions, %.0f waits, %.0f wrong\n", pattern->tally.decisions,
                 pattern->tally.waited, pattern->tally.violations);
         dump_contradictions(pattern->tally.contradictions, pattern->tally.n_contradictions, out);
     }
@@ -225,12 +225,18 @@ void form_dump_disks(const struct build *build, FILE *out) {
 
 static void dump_step(const struct trace *trace, const struct step *step, FILE *out) {
     fprintf(out, "  %llu %s", (unsigned long long)step->start_ns, node_kind_name(step->kind));
-    if (step->object != MODEL_NONE)
-        fprintf(out, " object %d", step->object);
+    if (step_object(step) != MODEL_NONE)
+        fprintf(out, " object %d", step_object(step));
+    if (step_target_pool(step) != MODEL_NONE)
+        fprintf(out, " pool %d", step_target_pool(step));
+    if (step_section(step) > 0)
+        fprintf(out, " section %d", step_section(step));
     if (step->outcome != OUTCOME_ANY)
         fprintf(out, " %s", step->outcome == OUTCOME_YES ? "yes" : "no");
-    if (step->count > 1)
-        fprintf(out, " x %g", step->count);
+    if (step_amount(step).count > 1)
+        fprintf(out, " x %g", step_amount(step).count);
+    if (step_has_time(step->kind))
+        fprintf(out, " cpu %.0f ns, waits %.0f ns", step->time.cpu_ns, step->time.wait_ns);
     dump_place(trace, step->context, out);
     fputc('\n', out);
 }

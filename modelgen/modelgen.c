@@ -9,6 +9,9 @@
 #include "modelgen/build.h"
 #include "modelgen/build_log.h"
 #include "modelgen/calibrate/demand_calibration.h"
+#include "modelgen/calibrate/probe_overhead.h"
+#include "modelgen/events/symbol_names.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/passes.h"
 #include "modelgen/report/dot.h"
@@ -81,18 +84,14 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     struct build build = begin(input, doubts);
     FILE *dump = open_memstream(&built->dump, &built->dump_bytes);
     struct decision_log *outer = decision_log_use(&built->decisions);
-    struct pass_choice choice = input->options->passes;
-    choice.checks |= getenv(CHECKS) != NULL;
-    bool is_whole;
-    int status = pass_run(&passes, &choice, &build, dump, &is_whole, error);
-    tell_left_out(&choice, build.model);
+    enum pass_end end = pass_run(&passes, &input->options->passes, &build, dump, error);
+    tell_left_out(&input->options->passes, build.model);
     decision_log_use(outer);
     fclose(dump);
-    for (size_t i = 0; i < doubts->n_suspects; i++)
+    for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)
         built->suspects[i] = build_log_object_name(&build, doubts->suspects[i]);
-    if (is_whole && status == 0)
-        status = check_model(&build, error);
-    if (is_whole && status == 0)
+    int status = end == PASS_END ? check_model(&build, error) : end == PASS_STOPPED ? 0 : -1;
+    if (end == PASS_END && status == 0)
         built->model = build.model;
     else
         model_free(build.model);
@@ -166,6 +165,10 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
 
 static const struct modelgen_options usual = {0};
 
+void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample) {
+    symbol_names_of_lambdas(facts, trace, sample);
+}
+
 struct model *modelgen_build(const struct trace *trace, const struct facts *facts,
                              const struct sample *sample, const struct modelgen_options *options,
                              struct error *error) {
@@ -218,6 +221,12 @@ void modelgen_add_standstill(struct model *model, const char *reason) {
     notes_add(model, "the recorded run cannot be simulated: %s", reason);
 }
 
+struct modelgen_measured modelgen_measured(const struct trace *trace) {
+    return (struct modelgen_measured){
+        .run_ns = probe_overhead_run_ns(trace),
+        .cpu_ns = trace->meta.has_slices ? probe_overhead_on_core_ns(trace) : NAN};
+}
+
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated) {
     model->checks = memory_resize(model->checks, model->n_checks + 1, sizeof *model->checks);
     model->checks[model->n_checks++] =
@@ -234,6 +243,14 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 
 void modelgen_list_passes(FILE *out) {
     pass_list_print(&passes, out);
+}
+
+int modelgen_set_evidence(const char *assignment, struct error *error) {
+    return evidence_set(assignment, error);
+}
+
+void modelgen_list_evidence(FILE *out) {
+    evidence_list(out);
 }
 
 int modelgen_write_dot(const struct model *model, FILE *out) {

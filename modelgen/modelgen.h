@@ -44,6 +44,11 @@ struct modelgen_options {
                                      * frees them: decision_log_free() */
 };
 
+/* Debug information calls all lambdas operator(): gives the trace and the samples the source's
+ * names for them, so that what it says about one is not taken for another. Comes before
+ * modelgen_build(). `facts` and `sample` may be NULL. */
+void modelgen_name_lambdas(const struct facts *facts, struct trace *trace, struct sample *sample);
+
 /* Builds the model. `facts` and `sample` may be NULL: then what only the source can tell is
  * guessed from the trace and a note in the model says so. NULL and `error` when the trace
  * holds nothing to model. The caller owns the model (model_free). The caller simulates it and
@@ -65,6 +70,13 @@ int modelgen_check_passes(const struct pass_choice *choice, struct error *error)
 /* Each pass in the order in which they run: its name, what it reads and writes, and why there. */
 void modelgen_list_passes(FILE *out);
 
+/* Asks for more or less evidence in all models from now on: NAME=VALUE. -1 and `error`: there is no
+ * such threshold, or no number above 0. */
+int modelgen_set_evidence(const char *assignment, struct error *error);
+
+/* Each threshold of evidence: its name, value and meaning. */
+void modelgen_list_evidence(FILE *out);
+
 /* Corrects the CPU demands by what the runs without probes took. What is compared with the traced
  * run itself comes before. Where threads spin for locks, their CPU time tells nothing.
  * `reload_costs` as the model was built with. */
@@ -73,6 +85,14 @@ void modelgen_correct(struct model *model, const struct trace *trace,
 
 /* Appends to what is not modelled exactly, why the model has no self-check. */
 void modelgen_add_standstill(struct model *model, const char *reason);
+
+/* What the recorded run took, without what the probes did in its threads by themselves: what the
+ * model of it must reproduce. */
+struct modelgen_measured {
+    double run_ns;
+    double cpu_ns; /* of all threads; NAN: scheduling was not recorded */
+};
+struct modelgen_measured modelgen_measured(const struct trace *trace);
 
 /* Appends a line of the self-check: measured in the traced run against simulated. */
 void modelgen_add_check(struct model *model, const char *what, double measured, double simulated);

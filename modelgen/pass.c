@@ -100,45 +100,52 @@ static void dump(const struct pass_list *list, const struct pass *pass, const st
         }
 }
 
+static double ms_since(uint64_t began_ns) {
+    return (double)(clock_now_ns(CLOCK_MONOTONIC) - began_ns) / 1e6;
+}
+
+/* The forms that the pass wrote. A broken one is a fault of persik's, not of the recording. */
 static int check(const struct pass_list *list, const struct pass *pass, const struct build *build,
                  struct error *error) {
-    for (size_t f = 0; f < list->n_forms; f++)
-        if (pass->writes & 1U << f && list->check(list->forms[f].name, build, error) < 0)
-            return error_prefix(error, "persik has a fault, the pass %s spoilt the %s", pass->name,
-                                list->forms[f].name);
+    uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
+    struct error broken;
+    for (size_t f = 0; list->check && f < list->n_forms; f++)
+        if (pass->writes & 1U << f && list->check(list->forms[f].name, build, &broken) < 0)
+            return error_set(error,
+                             "internal error: pass '%s' broke the form '%s': %s: report it with "
+                             "this recording",
+                             pass->name, list->forms[f].name, broken.text);
+    log_debug("pass %s: checked in %.1f ms", pass->name, ms_since(began_ns));
     return 0;
 }
 
-static void run_one(const struct pass_list *list, const struct pass *pass, struct build *build) {
+static void run(const struct pass_list *list, const struct pass *pass, struct build *build) {
     uint64_t began_ns = clock_now_ns(CLOCK_MONOTONIC);
     if (list->begin)
         list->begin(pass, build);
     pass->run(build);
-    double took_ms = (double)(clock_now_ns(CLOCK_MONOTONIC) - began_ns) / 1e6;
-    log_debug("pass %s: %.1f ms", pass->name, took_ms);
+    log_debug("pass %s: %.1f ms", pass->name, ms_since(began_ns));
     if (list->done)
         list->done(pass, build);
 }
 
-int pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
-             FILE *out, bool *is_whole, struct error *error) {
-    *is_whole = false;
+enum pass_end pass_run(const struct pass_list *list, const struct pass_choice *choice,
+                       struct build *build, FILE *out, struct error *error) {
     for (size_t p = 0; p < list->n_passes; p++) {
         const struct pass *pass = &list->passes[p];
-        if (is_left_out(choice, pass->name)) {
+        bool runs = !is_left_out(choice, pass->name);
+        if (runs)
+            run(list, pass, build);
+        else
             log_debug("pass %s: left out", pass->name);
-        } else {
-            run_one(list, pass, build);
-            if (is_same(choice->dump_after, pass->name))
-                dump(list, pass, build, out);
-            if (choice->checks && list->check && check(list, pass, build, error) < 0)
-                return -1;
-        }
+        if (runs && is_same(choice->dump_after, pass->name))
+            dump(list, pass, build, out);
+        if (runs && check(list, pass, build, error) < 0)
+            return PASS_BROKEN;
         if (is_same(choice->stop_after, pass->name))
-            return 0;
+            return PASS_STOPPED;
     }
-    *is_whole = true;
-    return 0;
+    return PASS_END;
 }
 
 /* "events teams"; "-" for none. */

@@ -36,7 +36,7 @@ struct pass_list {
     size_t n_forms;
     void (*begin)(const struct pass *pass, struct build *build); /* before each; NULL: nothing */
     void (*done)(const struct pass *pass, struct build *build);  /* after each; NULL: nothing */
-    /* Is the form of this name sound? -1 and `error`: no. NULL: nobody can tell. */
+    /* Is the form of that name as its readers need it? -1 and `error`: no. NULL: all always are. */
     int (*check)(const char *form, const struct build *build, struct error *error);
 };
 
@@ -58,11 +58,18 @@ int pass_list_check(const struct pass_list *list, struct error *error);
 int pass_choice_check(const struct pass_list *list, const struct pass_choice *choice,
                       struct error *error);
 
-/* Runs the passes that the choice leaves, in order; what it wants printed goes to `out`. List and
- * choice must have been checked. `is_whole`: it came to the end of the list. -1 and `error`: a pass
- * wrote a form that is not sound, and none ran behind it. */
-int pass_run(const struct pass_list *list, const struct pass_choice *choice, struct build *build,
-             FILE *out, bool *is_whole, struct error *error);
+/* How far a list was run. */
+enum pass_end {
+    PASS_END,     /* to its end */
+    PASS_STOPPED, /* as far as the choice wants */
+    PASS_BROKEN,  /* a pass wrote a form wrong */
+};
+
+/* Runs the passes that the choice leaves, in order, and checks what each wrote; what the choice
+ * wants printed goes to `out`, also of the pass that wrote it wrong. List and choice must have been
+ * checked. With PASS_BROKEN, `error` names pass, form and rule. */
+enum pass_end pass_run(const struct pass_list *list, const struct pass_choice *choice,
+                       struct build *build, FILE *out, struct error *error);
 
 /* One line for each pass: its name, what it reads and writes, why it stands there. */
 void pass_list_print(const struct pass_list *list, FILE *out);

@@ -19,11 +19,11 @@
 #include "modelgen/graph/last_leaver.h"
 #include "modelgen/graph/peg.h"
 #include "modelgen/graph/token_returns.h"
-#include "modelgen/lower/lower.h"
 #include "modelgen/notes.h"
 #include "modelgen/pool_writer.h"
 #include "modelgen/report/recognised_objects.h"
 #include "modelgen/report/spinning.h"
+#include "modelgen/report/waiting_shares.h"
 #include "modelgen/rewrite/completion_countdowns.h"
 #include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/rewrite/futures.h"
@@ -37,7 +37,7 @@
 #include "modelgen/rewrite/spinning_barriers.h"
 #include "modelgen/rewrite/worker_mailboxes.h"
 #include "modelgen/run_notes.h"
-#include "modelgen/sync/group_commit_replay.h"
+#include "modelgen/sync/group_commit_cost.h"
 #include "modelgen/sync/monitor_search.h"
 #include "modelgen/sync/queue_capacities.h"
 #include "modelgen/sync/statement_search.h"
@@ -189,6 +189,7 @@ static void run_monitor_search(struct build *build) {
         monitors_find(build->trace, &build->sections, build->facts, build->doubts->doubted);
     build_log_guards("monitor_search", build, 0);
     build_log_patterns("monitor_search", build);
+    build_log_rejected("monitor_search", build);
 }
 
 static void run_queue_capacities(struct build *build) {
@@ -203,8 +204,7 @@ static void run_suspects(struct build *build) {
 }
 
 static void run_group_commit(struct build *build) {
-    leave_out(build,
-              group_commit_replay_excluded(build->trace, &build->sections, &build->monitors));
+    leave_out(build, group_commit_cost_excluded(build->trace, &build->sections, &build->monitors));
 }
 
 static void run_statements(struct build *build) {
@@ -226,8 +226,9 @@ static void run_disk_service(struct build *build) {
 
 static void run_lower(struct build *build) {
     struct lower_input input = build_lower_input(build);
-    build->streams = lower_make(&input, build->model);
+    build->streams = lower_make(&input, build->model, &build->lowered);
     build_log_objects("lower", build);
+    build_log_name_objects(build);
 }
 
 static void run_graph(struct build *build) {
@@ -256,10 +257,16 @@ static void run_last_leaver(struct build *build) {
     build_log_graph("last_leaver", build, before);
 }
 
+static void run_waiting_shares(struct build *build) {
+    struct lower_input input = build_lower_input(build);
+    waiting_shares_write(&input, &build->lowered, build->model);
+}
+
 static void run_recognised_objects(struct build *build) {
     struct lower_input input = build_lower_input(build);
     recognised_objects_write(&input, build->model);
     build_log_recognised("recognised_objects", build);
+    build_log_name_recognised(build);
 }
 
 static void run_spinning(struct build *build) {
@@ -318,6 +325,7 @@ const struct pass_list passes = {.passes = all,
 void passes_end(struct build *build) {
     if (build->streams.streams)
         streams_free(&build->streams, build->trace->n_threads);
+    lowered_objects_free(&build->lowered);
     free(build->evidence);
     free(build->places);
     if (build->disks.trace)

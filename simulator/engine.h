@@ -51,14 +51,6 @@ struct edge_run {
     double left;
 };
 
-/* How far a thread is in a monitor's statements. */
-struct execution {
-    int at;      /* the statement that comes next */
-    int branch;  /* the last one's; PLAN_NONE */
-    bool holds;  /* its guard did when it was decided */
-    bool answer; /* the outcome so far */
-};
-
 /* Of a quantity that is `level` at present: its mean over the last tens of milliseconds. */
 struct average {
     double value, level, at_ns;
@@ -122,9 +114,9 @@ struct thread {
     struct thread *next, *previous; /* in waits_in */
     struct random_stream random;
     struct edge_run *runs;
-    struct held_number *numbers; /* one for each order */
-    struct execution execution;
-    struct value *variables; /* of the monitors, as far as each thread has them */
+    struct held_number *numbers;      /* one for each order */
+    struct command_progress commands; /* where it is in those of a monitor */
+    struct value *variables;          /* of the monitors, as far as each thread has them */
 };
 
 struct core {

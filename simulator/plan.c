@@ -42,9 +42,9 @@ struct builder {
         size_t count, capacity;
     } sections;
     struct {
-        struct plan_statement *items;
+        struct command *items;
         size_t count, capacity;
-    } statements;
+    } commands;
     int n_runs, n_cards, n_rounds, n_courses;
 };
 
@@ -337,13 +337,17 @@ static void place_pools(struct plan *plan, const struct builder *builder) {
 /* ---- monitors ---- */
 
 /* model_check() has seen to it that the expressions parse. */
-static struct plan_statement compile_statement(const struct object *monitor, const bool *is_own,
-                                               const struct statement *statement) {
-    struct plan_statement compiled = {.kind = statement->kind,
-                                      .branch = PLAN_NONE,
-                                      .variable = statement->variable,
-                                      .condition = statement->condition,
-                                      .answers = statement->answers};
+static struct command compile_statement(const struct object *monitor, const bool *is_own,
+                                        const struct statement *statement) {
+    static const enum command_kind kinds[] = {[STATEMENT_UPDATE] = COMMAND_UPDATE,
+                                              [STATEMENT_WAIT] = COMMAND_WAIT,
+                                              [STATEMENT_SIGNAL] = COMMAND_SIGNAL,
+                                              [STATEMENT_BROADCAST] = COMMAND_BROADCAST};
+    struct command compiled = {.kind = kinds[statement->kind],
+                               .branch = COMMAND_ALWAYS,
+                               .variable = statement->variable,
+                               .condition = statement->condition,
+                               .answers = statement->answers};
     const struct expression *value =
         statement->kind == STATEMENT_WAIT ? &statement->predicate : &statement->value;
     postfix_parse(statement->guard.postfix, monitor->n_variables, is_own, &compiled.guard);
@@ -360,12 +364,12 @@ static bool same_guard(const struct statement *a, const struct statement *b) {
 static void compile_section(struct builder *builder, const struct object *monitor,
                             const bool *is_own, const struct statement_section *section) {
     struct plan_section *compiled = VECTOR_ADD(&builder->sections);
-    *compiled = (struct plan_section){(int)builder->statements.count, (int)section->n_statements};
+    *compiled = (struct plan_section){(int)builder->commands.count, (int)section->n_statements};
     int branch = 0;
     for (size_t i = 0; i < section->n_statements; i++) {
         const struct statement *statement = &section->statements[i];
         branch += i > 0 && !same_guard(statement, statement - 1);
-        struct plan_statement *next = VECTOR_ADD(&builder->statements);
+        struct command *next = VECTOR_ADD(&builder->commands);
         *next = compile_statement(monitor, is_own, statement);
         if (statement->guard.postfix)
             next->branch = branch;
@@ -580,10 +584,10 @@ static struct plan *fill_plan(struct builder *builder, const struct sim_config *
     plan->n_draws = (int)builder->draws.count;
     plan->n_values = builder->values.count;
     plan->n_variables = (int)builder->variables.count;
-    plan->n_statements = builder->statements.count;
+    plan->n_commands = builder->commands.count;
     plan->variables = builder->variables.items;
     plan->sections = builder->sections.items;
-    plan->statements = builder->statements.items;
+    plan->commands = builder->commands.items;
     plan->draws = builder->draws.items;
     plan->values = builder->values.items;
     plan->edges = builder->edges.items;
@@ -622,11 +626,8 @@ void plan_free(struct plan *plan) {
     free(plan->pools);
     free(plan->draws);
     free(plan->values);
-    for (size_t i = 0; i < plan->n_statements; i++) {
-        postfix_free(&plan->statements[i].guard);
-        postfix_free(&plan->statements[i].value);
-    }
-    free(plan->statements);
+    commands_free(plan->commands, plan->n_commands);
+    free(plan->commands);
     free(plan->sections);
     free(plan->variables);
     free(plan);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "formats/model.h"
-#include "model/postfix.h"
+#include "model/guarded_commands.h"
 #include "simulator/simulator.h"
 
 #define PLAN_NONE (-1)
@@ -73,18 +73,8 @@ struct plan_group {
 };
 
 /* Of a monitor. */
-struct plan_statement {
-    enum statement_kind kind;
-    int branch; /* the same for statements in a row under one guard; PLAN_NONE: without */
-    struct postfix guard;
-    struct postfix value; /* or the predicate */
-    int variable, condition;
-    bool is_own; /* each thread has the variable */
-    bool answers;
-};
-
 struct plan_section {
-    int first; /* statement */
+    int first; /* command */
     int n;
 };
 
@@ -162,7 +152,7 @@ struct plan {
     int n_draws;
     int n_sides;
     int n_variables; /* of all monitors */
-    size_t n_statements;
+    size_t n_commands;
     size_t n_values;
     bool signals_wait;
     double quantum_ns, tick_ns, pull_share, switch_cpu_ns, block_cpu_ns, wake_cpu_ns;
@@ -184,7 +174,7 @@ struct plan {
     double *values;
     struct value *variables; /* at the start */
     struct plan_section *sections;
-    struct plan_statement *statements;
+    struct command *commands;
 };
 
 /* Compiles; NULL and `error` on an impossible configuration. plan_free() ends it. */

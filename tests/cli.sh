@@ -66,7 +66,7 @@ succeeds() {
 check_words() {
     says help help
     says version --version
-    for command in profile sample analyze trace build-model predict validate graph report export; do
+    for command in profile sample analyze trace build-model predict sensitivity validate graph report export; do
         run $command --help
         [ $status -eq 0 ] && grep -q '^Examples:' out && grep -q "persik $command" out
         report $? "persik $command --help gives examples"
@@ -558,7 +558,7 @@ END
         grep -q '^operations .*get get' out && grep -Eq '^replayed +[0-9]+ decisions, 0 of them against it' out &&
         grep -q 'the source: put waits for global:room while global:count == 3' out
     report $? "build-model --explain says what an object is, and why"
-    refuses 1 "no such hand-made object: there are 'bounded queue global:lock" build-model -q -i gate.data \
+    refuses 1 "no such object or pool: there are '.*global:lock" build-model -q -i gate.data \
         --explain nonsense
     run graph -i gate.data
     [ $status -eq 0 ] && grep -Eq '^bounded queue global:lock.* bounded queue +3 +put put; get get ' out

@@ -37,6 +37,20 @@ check "by --without" refuses "--without nothing: no such pass" --without nothing
 check "a pass that every model needs cannot be left out" refuses "no model without this pass" --without thread_pools
 check "what is not run cannot be printed" refuses "comes behind" --dump-after lower --stop-after pipes
 
+# ---- --evidence ----
+
+check "a threshold that does not exist is refused" refuses "--evidence nothing=1: there is no such threshold" --evidence nothing=1
+check "so is one that is no number above 0" refuses "give it as recall=NUMBER" --evidence recall=-1
+lists_evidence() { "$persik" build-model --list-evidence | grep -q '^recall  *0.8  of the waits'; }
+check "--list-evidence prints the thresholds" lists_evidence
+recording handover_group
+is_in_groups() { grep -q '"in_groups": true' handover_group/model.json; }
+asks_for_more() {
+    build_model -i handover_group >/dev/null && is_in_groups &&
+        build_model -i handover_group --evidence fewest_leaders=10000 >/dev/null && ! is_in_groups
+}
+check "--evidence asks for more of it" asks_for_more
+
 # ---- --dump-after, --stop-after ----
 
 stops() {

@@ -1,11 +1,12 @@
-#include "tracer/block_log.h"
-
+/* Requests to disks that a trace lacks, from a log that blktrace(8) wrote meanwhile: where persik
+ * ran without the right to see them, another user may have it. */
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "tracer/blktrace.h"
+#include "tracer/tracer.h"
 
 /* `name` and all that may follow it; what has a meaning in patterns stands for itself in `name`. */
 static char *pattern_of(const char *name) {
@@ -59,7 +60,7 @@ static int add(struct trace *trace, struct blktrace *log, const char *name, stru
     return 0;
 }
 
-int block_log_add(struct trace *trace, const char *name, struct error *error) {
+int tracer_add_block_log(struct trace *trace, const char *name, struct error *error) {
     struct blktrace log = {0};
     int status = read_all(&log, name, error);
     if (status == 0)

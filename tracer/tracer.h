@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/run_end.h"
 #include "formats/facts.h"
+#include "formats/trace.h"
 #include "formats/user_catalog.h"
 
 struct tracer_options {
@@ -53,6 +54,12 @@ int tracer_check_program(const char *program, bool probed, struct error *error);
  * one is not to be found. Runs nothing. */
 int tracer_check_catalog(const char *program, const struct user_catalog *catalog,
                          struct error *error);
+
+/* Gives the trace the requests to disks of its threads from the files NAME.blktrace.CPU, which
+ * `blktrace -o NAME` wrote during the recording, in the place of those it has. Both name the
+ * threads, and both know when they began by the machine's clock. 0, or -1 and `error`: no such
+ * files, or none that can be held against this trace. */
+int tracer_add_block_log(struct trace *trace, const char *name, struct error *error);
 
 /* The files that `program` (as given by the user) is loaded from at its start besides its own, as
  * its dynamic loader finds them; it is not started. Both the paths and the array are the caller's

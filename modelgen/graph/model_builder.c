@@ -134,3 +134,29 @@ void model_builder_add_per_thread(struct linear *amount, int pool, double factor
     amount->terms = memory_resize(amount->terms, amount->n_terms + 1, sizeof *amount->terms);
     amount->terms[amount->n_terms++] = (struct linear_term){pool, factor};
 }
+
+/* ---- shares of what a pool's threads do together ---- */
+
+void model_builder_make_share(struct scaling *scaling, int pool, double less) {
+    scaling->share = 1;
+    scaling->growth = 0;
+    scaling->less = less;
+    scaling->pool = pool;
+}
+
+void model_builder_make_own(struct scaling *scaling) {
+    scaling->share = scaling->growth = scaling->less = 0;
+    if (scaling->rest == REST_NONE)
+        scaling->pool = MODEL_NONE;
+}
+
+void model_builder_make_no_share(struct scaling *scaling) {
+    scaling->share = 0;
+    if (scaling->growth == 0)
+        model_builder_make_own(scaling);
+}
+
+void model_builder_even_out(struct dist *stays, const struct scaling *scaling, int threads) {
+    free(stays->values);
+    *stays = (struct dist){.kind = DIST_CONSTANT, .mean = scaling->total / threads - scaling->less};
+}

@@ -39,4 +39,14 @@ struct linear model_builder_per_thread(double base, int pool, double factor);
 /* Adds factor * threads of pool. */
 void model_builder_add_per_thread(struct linear *amount, int pool, double factor);
 
+/* A share of what the pool's threads do together; `less`: see struct scaling. */
+void model_builder_make_share(struct scaling *scaling, int pool, double less);
+/* As it was measured, in each thread; who got what of a total is still known. */
+void model_builder_make_own(struct scaling *scaling);
+/* No share any more; it may still grow with the threads. */
+void model_builder_make_no_share(struct scaling *scaling);
+
+/* Rounds as they would be if the items had divided evenly among the `threads` profiled ones. */
+void model_builder_even_out(struct dist *stays, const struct scaling *scaling, int threads);
+
 #endif

@@ -98,15 +98,9 @@ static bool joins_later(const struct stream *stream, size_t from, int pool) {
 static struct step *replace_step(struct peg_builder *builder, size_t t, size_t s,
                                  enum node_kind kind, const struct step *like) {
     struct step *step = &builder->in->streams->streams[t].steps[s];
-    *step = (struct step){.start_ns = like->end_ns,
-                          .end_ns = like->end_ns,
-                          .kind = kind,
-                          .object = MODEL_NONE,
-                          .mutex = MODEL_NONE,
-                          .target_pool = MODEL_NONE,
-                          .timeout_ns = -1,
-                          .context = like->context,
-                          .records = step->records};
+    size_t records = step->records;
+    *step = step_new(kind, like->end_ns, like->end_ns, like->context);
+    step->records = records;
     return step;
 }
 
@@ -116,11 +110,11 @@ static struct step *replace_step(struct peg_builder *builder, size_t t, size_t s
 static size_t wait_for_consumers(struct peg_builder *builder, size_t t, size_t last, size_t out) {
     struct stream *stream = &builder->in->streams->streams[t];
     const struct step put = stream->steps[last];
-    int consumers = consumers_of(builder, t, put.object);
+    int consumers = consumers_of(builder, t, put.use.object);
     if (consumers < 0 || out < last + 3 || joins_later(stream, out, consumers))
         return 0;
     struct step *close = replace_step(builder, t, last + 1, NODE_CLOSE, &put);
-    close->object = put.object;
+    close->use.object = put.use.object;
     struct step *join = replace_step(builder, t, last + 2, NODE_JOIN, &put);
     join->target_pool = consumers;
     int pool = builder->in->pools->pool_of[t];
@@ -143,7 +137,8 @@ static void end_loop_with_last_put(struct peg_builder *builder, size_t t, const 
     for (size_t s = 0; s < stream->n_steps; s++)
         retries |= stream->steps[s].retrying;
     for (size_t s = stream->n_steps; retries && s-- > 0;)
-        if (stream->steps[s].settles && can_reach[(size_t)node_of[s] * n + (size_t)node_of[s]]) {
+        if (step_amount(&stream->steps[s]).settles &&
+            can_reach[(size_t)node_of[s] * n + (size_t)node_of[s]]) {
             last = s;
             break;
         }

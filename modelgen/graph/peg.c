@@ -5,16 +5,15 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/graph/branch_sequences.h"
+#include "modelgen/graph/edge_scaling.h"
 #include "modelgen/graph/intraclass_correlation.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/natural_loops.h"
 #include "modelgen/graph/peg_builder.h"
+#include "modelgen/graph/positional_cost.h"
 #include "modelgen/graph/self_scheduled_work.h"
 #include "modelgen/graph/single_sections.h"
 #include "modelgen/graph/state_splitting.h"
-#include "modelgen/graph/work_shares.h"
-#include "modelgen/scaling/edge_scaling.h"
-#include "modelgen/scaling/positional_cost.h"
 #include "modelgen/sync/statements.h"
 
 /* Values kept of a measured distribution. */
@@ -108,13 +107,13 @@ static void read_thread(struct peg_builder *builder, size_t t) {
         const struct step *step = &stream->steps[s];
         struct peg_node_values *values = &builder->nodes.items[node_of[s]];
         done += step->records;
-        if (step->kind == NODE_SLEEP || step->kind == NODE_IO) {
-            *VECTOR_ADD(&values->wait_ns) = step->wait_ns;
-            *VECTOR_ADD(&values->cpu_ns) = step->cpu_ns;
-            *VECTOR_ADD(&values->operations) = step->operations;
+        if (step_has_time(step->kind)) {
+            *VECTOR_ADD(&values->wait_ns) = step->time.wait_ns;
+            *VECTOR_ADD(&values->cpu_ns) = step->time.cpu_ns;
+            *VECTOR_ADD(&values->operations) = step->time.operations;
         }
-        if (step->kind == NODE_ACQUIRE && step->in_units)
-            *VECTOR_ADD(&values->units) = step->count;
+        if (step->kind == NODE_ACQUIRE && step->use.amount.in_units)
+            *VECTOR_ADD(&values->units) = step->use.amount.count;
         if (s + 1 == stream->n_steps)
             break;
         int edge = peg_builder_find_edge(builder, node_of[s], step->outcome, node_of[s + 1]);
@@ -184,7 +183,7 @@ static uint64_t closed_at(const struct peg_builder *builder, int object) {
         const struct stream *stream = &builder->in->streams->streams[t];
         for (size_t s = 0; s < stream->n_steps; s++) {
             const struct step *step = &stream->steps[s];
-            if (step->kind == NODE_CLOSE && step->object == object && step->end_ns < closed_ns)
+            if (step->kind == NODE_CLOSE && step->use.object == object && step->end_ns < closed_ns)
                 closed_ns = step->end_ns;
         }
     }
@@ -263,7 +262,7 @@ static bool write_edge_of_one(struct peg_builder *builder, struct peg_edge *draf
                           .cpu_ns = take_dist(&of_one),
                           .cpu_scaling = *scaling,
                           .runs_scaling = {.pool = MODEL_NONE}};
-    work_shares_make_no_share(&edge->cpu_scaling);
+    model_builder_make_no_share(&edge->cpu_scaling);
     return true;
 }
 

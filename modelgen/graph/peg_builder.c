@@ -6,19 +6,24 @@
 #include "base/path.h"
 #include "modelgen/graph/model_builder.h"
 
+/* How many the step takes or gives, where that is the same each time; 0: one, or it is not. */
+static double fixed_count(const struct step *step) {
+    struct step_amount amount = step_amount(step);
+    return amount.in_units ? 0 : amount.count;
+}
+
 static uint64_t step_key(int pool, const struct step *step) {
     uint64_t key = map_mix(11, (uint64_t)pool);
     key = map_mix(key, step->kind);
     if (step->kind == NODE_START || step->kind == NODE_END)
         return key;
-    key = map_mix(map_mix(key, (uint64_t)step->object), (uint64_t)step->mutex);
-    key = map_mix(map_mix(key, (uint64_t)step->target_pool), step->context);
-    double count = step->in_units ? 0 : step->count;
-    key = map_mix(map_mix(key, (uint64_t)(long)count), step->timeout_ns == 0);
-    key = map_mix(key, (uint64_t)step->section);
+    key = map_mix(map_mix(key, (uint64_t)step_object(step)), (uint64_t)step_mutex(step));
+    key = map_mix(map_mix(key, (uint64_t)step_target_pool(step)), step->context);
+    key = map_mix(map_mix(key, (uint64_t)(long)fixed_count(step)), step_timeout_ns(step) == 0);
+    key = map_mix(key, (uint64_t)step_section(step));
     if (step->held)
         key = map_mix(key, step->held);
-    key = map_mix(map_mix(key, step->phase), (uint64_t)step->item_kind);
+    key = map_mix(map_mix(key, step->phase), (uint64_t)step_item_kind(step));
     return map_mix(map_mix(key, step->within), step->retrying);
 }
 
@@ -45,17 +50,18 @@ int peg_builder_new_node(struct peg_builder *builder, const struct step *step, i
     int index =
         model_builder_node(builder->model, pool, step->kind, node_name(builder, step, pool));
     struct node *node = &builder->model->nodes[index];
-    node->object = step->object;
-    node->mutex = step->mutex;
-    node->target_pool = step->target_pool;
-    node->section = step->section;
-    node->item_kind = step->item_kind;
-    node->count = step->in_units ? 0 : step->count;
-    node->gives_back = step->in_units && step->kind == NODE_RELEASE;
-    node->timeout_ns = step->timeout_ns;
-    if (step->count_per_thread) {
+    struct step_amount amount = step_amount(step);
+    node->object = step_object(step);
+    node->mutex = step_mutex(step);
+    node->target_pool = step_target_pool(step);
+    node->section = step_section(step);
+    node->item_kind = step_item_kind(step);
+    node->count = fixed_count(step);
+    node->gives_back = amount.in_units && step->kind == NODE_RELEASE;
+    node->timeout_ns = step_timeout_ns(step);
+    if (amount.count_per_thread) {
         node->count_scaling.growth = 1;
-        node->count_scaling.less = step->for_others;
+        node->count_scaling.less = amount.for_others;
         node->count_scaling.pool = peg_builder_busiest_pool(builder->in->pools);
     }
     *VECTOR_ADD(&builder->nodes) =

@@ -4,7 +4,6 @@
 #define PERSIK_MODELGEN_GRAPH_PEG_BUILDER_H
 
 #include "base/map.h"
-#include "modelgen/graph/loop_passes.h"
 #include "modelgen/graph/peg_input.h"
 
 struct values {

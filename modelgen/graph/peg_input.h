@@ -6,10 +6,9 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/steps.h"
 #include "modelgen/threads/thread_pools.h"
-
-struct partition_rule_evidence; /* modelgen/scaling/partition_rule.h */
 
 struct peg_input {
     const struct trace *trace;
@@ -17,10 +16,10 @@ struct peg_input {
     const struct sample *sample; /* NULL without */
     const struct thread_pools *pools;
     const struct thread_states *timelines;
-    const uint32_t *places;        /* per context: see source_places */
-    struct stream_result *streams; /* steps that only drain a finished loop are taken out */
-    struct partition_rule_evidence *evidence; /* one per pool; what the rounds tell is added */
-    size_t max_nodes;                         /* splitting nodes by their history stops here */
+    const uint32_t *places;              /* per context: see source_places */
+    struct stream_result *streams;       /* steps that only drain a finished loop are taken out */
+    struct partition_evidence *evidence; /* one per pool; what the rounds tell is added */
+    size_t max_nodes;                    /* splitting nodes by their history stops here */
 };
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "modelgen/graph/model_builder.h"
-#include "modelgen/graph/work_shares.h"
 
 /* In how many pieces a round's work is taken does not show: so many that threads are done with the
  * last ones at about the same time, and few enough to simulate. What takes no longer than to wake a
@@ -47,7 +46,7 @@ static int draft_supply(struct model *model, int pool, int threads, const char *
 
 /* The edge without the computation that its threads take. */
 static void keep_rest(struct edge *edge, double share) {
-    work_shares_make_no_share(&edge->cpu_scaling);
+    model_builder_make_no_share(&edge->cpu_scaling);
     double rest = share < MOSTLY ? 1 - share : 0;
     edge->cpu_ns.mean *= rest;
     for (size_t i = 0; i < edge->cpu_ns.n_values; i++)

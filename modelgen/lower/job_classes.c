@@ -63,10 +63,10 @@ static bool find_moves(const struct lower_input *input, const struct stream *str
     for (size_t t = 0; t < input->trace->n_threads; t++)
         for (size_t s = 0; s < streams[t].n_steps; s++) {
             const struct step *step = &streams[t].steps[s];
-            if (step->object != queue)
+            if (step_object(step) != queue)
                 continue;
             if (step->kind == NODE_PUT && step->outcome != OUTCOME_NO) {
-                if (step->count > 1)
+                if (step->use.amount.count > 1)
                     return false;
                 *VECTOR_ADD(puts) = (struct move){step->start_ns, t, s};
             } else if (step->kind == NODE_GET && step->outcome != OUTCOME_NO) {
@@ -179,7 +179,7 @@ static uint64_t way_of(const struct stream *stream, size_t get) {
     if (get + 1 >= stream->n_steps)
         return 0;
     const struct step *next = &stream->steps[get + 1];
-    return map_mix(map_mix(map_mix(23, next->kind), (uint64_t)next->object), next->context);
+    return map_mix(map_mix(map_mix(23, next->kind), (uint64_t)step_object(next)), next->context);
 }
 
 static double cpu_after(const struct thread_states *timeline, const struct stream *stream,
@@ -248,9 +248,9 @@ static void find_kinds(const struct lower_input *input, struct stream *streams, 
         bool differ = tell_kinds(&sources, noticed_ns) > 1;
         for (size_t i = 0; i < puts.count && differ; i++) {
             struct step *put = step_of(streams, &puts.items[i]);
-            put->item_kind = source_of(&sources, input->trace, put)->kind;
+            put->use.amount.item_kind = source_of(&sources, input->trace, put)->kind;
             if (i < gets.count)
-                step_of(streams, &gets.items[i])->item_kind = put->item_kind;
+                step_of(streams, &gets.items[i])->use.amount.item_kind = put->use.amount.item_kind;
         }
     }
     for (size_t i = 0; i < sources.count; i++)
@@ -260,11 +260,16 @@ static void find_kinds(const struct lower_input *input, struct stream *streams, 
     free(gets.items);
 }
 
+/* Of what the step takes; 0: it takes nothing of a kind. */
+static int item_kind_taken(const struct step *step) {
+    return step->kind == NODE_GET ? step->use.amount.item_kind : 0;
+}
+
 /* Behind each get whose item has a kind, a step for that. */
 static void add_steps(struct stream *stream) {
     size_t n = 0;
     for (size_t s = 0; s < stream->n_steps; s++)
-        n += stream->steps[s].kind == NODE_GET && stream->steps[s].item_kind > 0;
+        n += item_kind_taken(&stream->steps[s]) > 0;
     if (n == 0)
         return;
     struct step *steps = memory_alloc(stream->n_steps + n, sizeof *steps);
@@ -272,18 +277,12 @@ static void add_steps(struct stream *stream) {
     for (size_t s = 0; s < stream->n_steps; s++) {
         struct step *step = &steps[count++];
         *step = stream->steps[s];
-        if (step->kind != NODE_GET || step->item_kind == 0)
+        int item_kind = item_kind_taken(step);
+        if (item_kind == 0)
             continue;
-        steps[count++] = (struct step){.start_ns = step->end_ns,
-                                       .end_ns = step->end_ns,
-                                       .kind = NODE_STEP,
-                                       .object = MODEL_NONE,
-                                       .mutex = MODEL_NONE,
-                                       .target_pool = MODEL_NONE,
-                                       .timeout_ns = -1,
-                                       .context = step->context,
-                                       .item_kind = step->item_kind};
-        step->item_kind = 0; /* the get itself takes any */
+        steps[count] = step_new(NODE_STEP, step->end_ns, step->end_ns, step->context);
+        steps[count++].item_kind = item_kind;
+        step->use.amount.item_kind = 0; /* the get itself takes any */
     }
     free(stream->steps);
     *stream = (struct stream){count, steps};

@@ -6,16 +6,138 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
 #include "modelgen/lower/job_classes.h"
+#include "modelgen/lower/lower_calls.h"
 #include "modelgen/lower/lower_locks.h"
-#include "modelgen/lower/lower_named_calls.h"
 #include "modelgen/lower/lower_sections.h"
-#include "modelgen/lower/lower_self_scheduled.h"
-#include "modelgen/lower/lower_setup.h"
-#include "modelgen/lower/lower_threads.h"
-#include "modelgen/lower/lower_timed_calls.h"
 #include "modelgen/lower/object_selection.h"
 #include "modelgen/lower/self_scheduled_loops.h"
-#include "modelgen/report/waiting_shares.h"
+#include "modelgen/lower/wake_policy.h"
+
+/* ---- what is known before the first step is written ---- */
+
+/* Which queues bring the busiest pool its tasks. */
+static void find_task_queues(struct writer *writer) {
+    const struct sections *sections = writer->in->sections;
+    const struct monitors *monitors = writer->in->monitors;
+    writer->feeds_tasks = memory_alloc(monitors->n_guards, sizeof(bool));
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        int pool = writer->in->pools->pool_of[sections->sections[s].thread];
+        for (size_t g = 0; pool == writer->task_pool && g < monitors->n_guards; g++)
+            writer->feeds_tasks[g] |= monitors->guards[g].waits[monitors->class_of[s]];
+    }
+}
+
+/* Who uses each object: is_shared, is_multiplied. */
+static void find_users(struct writer *writer) {
+    const struct lower_input *in = writer->in;
+    int *user = memory_alloc(in->sections->n_objects, sizeof *user); /* + 1 */
+    for (size_t t = 0; t < in->trace->n_threads; t++) {
+        const struct trace_thread *thread = &in->trace->threads[t];
+        for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
+            int object = sections_object(in->sections, at.event);
+            enum api_op op = trace_op(at.event);
+            if (object < 0 || op == OP_INIT || op == OP_DESTROY)
+                continue;
+            writer->is_shared[object] |= user[object] > 0 && user[object] != (int)t + 1;
+            writer->is_multiplied[object] |= in->pools->pools[in->pools->pool_of[t]].scales;
+            user[object] = (int)t + 1;
+        }
+    }
+    free(user);
+}
+
+/* Per thread and record, the section that it ends; -1: none. */
+static int **find_unlocks(const struct trace *trace, const struct sections *sections) {
+    int **section_of = memory_alloc(trace->n_threads, sizeof *section_of);
+    for (size_t t = 0; t < trace->n_threads; t++) {
+        section_of[t] = memory_alloc(trace->threads[t].n_records, sizeof **section_of);
+        for (size_t r = 0; r < trace->threads[t].n_records; r++)
+            section_of[t][r] = -1;
+    }
+    for (size_t s = 0; s < sections->n_sections; s++) {
+        const struct section *section = &sections->sections[s];
+        if (!section->cut)
+            section_of[section->thread][section->unlock_record] = (int)s;
+    }
+    return section_of;
+}
+
+/* What is special about each guard's items, and how they are told of. */
+static void look_at_guards(struct writer *writer) {
+    const struct lower_input *in = writer->in;
+    size_t n = in->monitors->n_guards;
+    writer->self_feeding = memory_alloc(n + 1, sizeof *writer->self_feeding);
+    writer->scatter = memory_alloc(n + 1, sizeof *writer->scatter);
+    writer->when_empty = memory_alloc(n + 1, sizeof *writer->when_empty);
+    for (size_t g = 0; g < n; g++) {
+        writer->self_feeding[g] = self_feeding_queue_total(in, &writer->poison_pills, g);
+        writer->scatter[g] = scatter_of(in, &writer->poison_pills, g);
+        writer->when_empty[g] = wake_policy_when_empty(writer, &in->monitors->guards[g]);
+    }
+}
+
+/* Looks over the whole trace. Which loops' rounds are work is left to self_scheduled_loops_find().
+ */
+static struct writer begin_writer(const struct lower_input *in, struct model *model) {
+    size_t n_objects = in->sections->n_objects, n_pools = in->pools->n_pools;
+    struct writer writer = {.in = in, .model = model};
+    writer.object_of = memory_alloc(n_objects, sizeof *writer.object_of);
+    for (size_t o = 0; o < n_objects; o++)
+        writer.object_of[o] = UNDECIDED;
+    writer.is_shared = memory_alloc(n_objects, sizeof(bool));
+    writer.is_multiplied = memory_alloc(n_objects, sizeof(bool));
+    writer.is_flag = memory_alloc(n_objects, sizeof(bool));
+    writer.is_met_at = memory_alloc(n_objects, sizeof(bool));
+    writer.created = memory_alloc(n_pools, sizeof(int));
+    writer.joined = memory_alloc(n_pools, sizeof(int));
+    writer.join_standing = memory_alloc(n_pools, sizeof(int));
+    writer.creation = memory_alloc(n_pools, sizeof(size_t));
+    for (size_t t = 0; t < in->trace->n_threads; t++)
+        writer.life_ns += (double)(in->trace->threads[t].end_ns - in->trace->threads[t].start_ns);
+    for (size_t p = 0; p < n_pools; p++)
+        if (in->pools->pools[p].cpu_ns > in->pools->pools[writer.task_pool].cpu_ns)
+            writer.task_pool = (int)p;
+    find_users(&writer);
+    writer.section_of_unlock = find_unlocks(in->trace, in->sections);
+    writer.is_instance = lock_instances_find(in->sections, writer.life_ns, model);
+    writer.polling =
+        polling_queues_find(in->trace, in->sections, in->pools->pool_of, writer.task_pool);
+    writer.poison_pills = poison_pills_find(in);
+    look_at_guards(&writer);
+    lower_calls_choose_sites(&writer);
+    objects_find_flags(&writer);
+    objects_find_meetings(&writer);
+    find_task_queues(&writer);
+    return writer;
+}
+
+/* Frees what the writer owns, but the steps and what became of the objects, which others get. */
+static void end_writer(struct writer *writer) {
+    for (size_t t = 0; t < writer->in->trace->n_threads; t++)
+        free(writer->section_of_unlock[t]);
+    free(writer->section_of_unlock);
+    free(writer->is_shared);
+    free(writer->is_multiplied);
+    free(writer->is_instance);
+    free(writer->is_met_at);
+    free(writer->works.items);
+    free(writer->created);
+    free(writer->joined);
+    free(writer->join_standing);
+    free(writer->creation);
+    free(writer->feeds_tasks);
+    polling_queues_free(&writer->polling);
+    poison_pills_free(&writer->poison_pills);
+    free(writer->self_feeding);
+    free(writer->scatter);
+    free(writer->when_empty);
+    map_free(&writer->kept_sites);
+    map_free(&writer->share_of);
+    map_free(&writer->device_of_site);
+    map_free(&writer->disk_of);
+}
+
+/* ---- the steps ---- */
 
 /* A call that puts or takes what ends a thread: true. The first such put closes, and who takes one
  * finds that there is no more. */
@@ -31,7 +153,7 @@ static bool write_poison_pill(struct writer *writer, size_t index,
     struct step *step =
         writer_add_step(writer, poison_pill == POISON_PILL_TAKEN ? taking : NODE_CLOSE, index,
                         record->start_ns, end);
-    step->object =
+    step->use.object =
         tokens ? objects_semaphore(writer, sync_object) : objects_items(writer, sync_object);
     if (poison_pill == POISON_PILL_TAKEN) {
         step->outcome = OUTCOME_NO;
@@ -40,14 +162,58 @@ static bool write_poison_pill(struct writer *writer, size_t index,
     return true;
 }
 
-static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
-    const struct api_info *info = &api_catalog[record->api];
-    int object = sections_object(writer->in->sections, record);
-    uint64_t end = trace_end_ns(record);
-    if (write_poison_pill(writer, index, record, object) ||
-        lower_named_calls_write(writer, index, record, object))
+/* Calls that become one step on one object, whatever the thread is in. */
+struct plain_call {
+    int (*object_of)(struct writer *writer, int sync_object);
+    enum node_kind kind;
+    bool tries;
+};
+
+static const struct plain_call plain_calls[] = {
+    [OP_BARRIER] = {objects_barrier, NODE_BARRIER, false},
+    [OP_ACQUIRE] = {objects_semaphore, NODE_ACQUIRE, false},
+    [OP_TIMEDACQUIRE] = {objects_semaphore, NODE_ACQUIRE, false},
+    [OP_TRYACQUIRE] = {objects_semaphore, NODE_ACQUIRE, true},
+    [OP_RELEASE] = {objects_semaphore, NODE_RELEASE, false},
+    [OP_RDLOCK] = {objects_lock, NODE_RDLOCK, false},
+    [OP_TIMEDRDLOCK] = {objects_lock, NODE_RDLOCK, false},
+    [OP_TRYRDLOCK] = {objects_lock, NODE_RDLOCK, true},
+    [OP_WRLOCK] = {objects_lock, NODE_WRLOCK, false},
+    [OP_TIMEDWRLOCK] = {objects_lock, NODE_WRLOCK, false},
+    [OP_TRYWRLOCK] = {objects_lock, NODE_WRLOCK, true},
+    [OP_RWUNLOCK] = {objects_lock, NODE_RWUNLOCK, false},
+};
+
+/* True: the record was such a call. */
+static bool write_plain_call(struct writer *writer, size_t index, const struct trace_record *record,
+                             int sync_object) {
+    enum api_op op = trace_op(record);
+    if (op >= sizeof plain_calls / sizeof *plain_calls || !plain_calls[op].object_of)
+        return false;
+    const struct plain_call *call = &plain_calls[op];
+    writer_add_call(writer, index, record, call->object_of(writer, sync_object), call->kind,
+                    call->tries);
+    return true;
+}
+
+/* A team is given what its threads share out among them. */
+static void write_fork(struct writer *writer, size_t index, const struct trace_record *record) {
+    if (record->value <= 0)
         return;
-    switch (info->op) {
+    int share = objects_share(writer, record);
+    struct step *step =
+        writer_add_step(writer, NODE_RELEASE, index, record->start_ns, trace_end_ns(record));
+    step->use.object = share;
+    step->use.amount.count = record->value;
+}
+
+static void write_record(struct writer *writer, size_t index, const struct trace_record *record) {
+    int object = sections_object(writer->in->sections, record);
+    if (write_poison_pill(writer, index, record, object) ||
+        lower_calls_named(writer, index, record, object) ||
+        write_plain_call(writer, index, record, object))
+        return;
+    switch (trace_op(record)) {
     case OP_LOCK:
     case OP_TRYLOCK:
     case OP_TIMEDLOCK:
@@ -64,56 +230,21 @@ static void write_record(struct writer *writer, size_t index, const struct trace
     case OP_BROADCAST:
         lower_locks_signal(writer, index, record, object);
         break;
-    case OP_BARRIER: {
-        int barrier = objects_barrier(writer, object);
-        writer_add_step(writer, NODE_BARRIER, index, record->start_ns, end)->object = barrier;
-        break;
-    }
-    case OP_ACQUIRE:
-    case OP_TRYACQUIRE:
-    case OP_TIMEDACQUIRE:
-        writer_add_call(writer, index, record, objects_semaphore(writer, object), NODE_ACQUIRE,
-                        info->op == OP_TRYACQUIRE);
-        break;
-    case OP_RELEASE:
-        writer_add_call(writer, index, record, objects_semaphore(writer, object), NODE_RELEASE,
-                        false);
-        break;
     case OP_FORK:
-        if (record->value > 0) {
-            int share = objects_share(writer, record);
-            struct step *step = writer_add_step(writer, NODE_RELEASE, index, record->start_ns, end);
-            step->object = share;
-            step->count = record->value;
-        }
+        write_fork(writer, index, record);
         break;
     case OP_FIRST_TAKE:
     case OP_TAKE:
         writer_add_call(writer, index, record, objects_share(writer, record), NODE_ACQUIRE, true);
         break;
-    case OP_RDLOCK:
-    case OP_TRYRDLOCK:
-    case OP_TIMEDRDLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_RDLOCK,
-                        info->op == OP_TRYRDLOCK);
-        break;
-    case OP_WRLOCK:
-    case OP_TRYWRLOCK:
-    case OP_TIMEDWRLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_WRLOCK,
-                        info->op == OP_TRYWRLOCK);
-        break;
-    case OP_RWUNLOCK:
-        writer_add_call(writer, index, record, objects_lock(writer, object), NODE_RWUNLOCK, false);
-        break;
     case OP_CREATE:
-        lower_threads_write(writer, index, record, NODE_CREATE);
+        lower_calls_of_threads(writer, index, record, NODE_CREATE);
         break;
     case OP_JOIN:
-        lower_threads_write(writer, index, record, NODE_JOIN);
+        lower_calls_of_threads(writer, index, record, NODE_JOIN);
         break;
     default:
-        lower_timed_calls_write(writer, index, record);
+        lower_calls_timed(writer, index, record);
         break;
     }
 }
@@ -155,9 +286,9 @@ static void write_thread(struct writer *writer, size_t t) {
     for (struct event_cursor at = event_cursor_of_thread(thread); event_cursor_next(&at);) {
         write_record(writer, at.number, at.event);
         lower_sections_draws_after(writer, at.number, at.event);
-        lower_named_calls_known_close(writer, at.number, at.event);
-        lower_self_scheduled_after(writer, at.number);
-        lower_self_scheduled_entrance(writer, at.number, at.event);
+        lower_calls_known_close(writer, at.number, at.event);
+        self_scheduled_loops_decide_after(writer, at.number);
+        self_scheduled_loops_enter(writer, at.number, at.event);
     }
     writer->n_open = 0; /* the program ended in them */
     if (!thread->end_seen && thread->creator >= 0)
@@ -199,7 +330,8 @@ static void note_answers(const struct lower_input *input, const struct stream *s
     free(last);
 }
 
-struct stream_result lower_make(const struct lower_input *input, struct model *model) {
+struct stream_result lower_make(const struct lower_input *input, struct model *model,
+                                struct lowered_objects *objects) {
     size_t n_loops = input->facts ? input->facts->n_loops : 0;
     size_t n_pools = input->pools->n_pools;
     struct stream_result result = {
@@ -209,8 +341,7 @@ struct stream_result lower_make(const struct lower_input *input, struct model *m
         .loop_has_answer = memory_alloc(n_loops, sizeof(bool))};
     for (size_t p = 0; p < n_pools; p++)
         result.loop_is_tokens[p] = memory_alloc(n_loops, sizeof(bool));
-    struct writer writer = {.in = input, .model = model};
-    lower_setup_begin(&writer);
+    struct writer writer = begin_writer(input, model);
     self_scheduled_loops_find(&writer, result.loop_is_tokens);
     for (size_t t = 0; t < input->trace->n_threads; t++) {
         write_thread(&writer, t);
@@ -218,7 +349,12 @@ struct stream_result lower_make(const struct lower_input *input, struct model *m
         note_answers(input, &result.streams[t], result.loop_has_answer);
     }
     job_classes_find(input, model, result.streams);
-    waiting_shares_write(input, writer.object_of, writer.is_flag, model);
-    lower_setup_free(&writer);
+    *objects = (struct lowered_objects){writer.object_of, writer.is_flag};
+    end_writer(&writer);
     return result;
+}
+
+void lowered_objects_free(struct lowered_objects *objects) {
+    free(objects->object_of);
+    free(objects->is_flag);
 }

@@ -10,6 +10,18 @@
 #include "modelgen/graph/steps.h"
 #include "modelgen/lower/lower_input.h"
 
-/* Appends the objects that the steps need, and notes on what is not exact, to `model`. */
-struct stream_result lower_make(const struct lower_input *input, struct model *model);
+/* What became of the objects that the program's threads share: per synchronisation object, or told
+ * by the first one of its class. */
+struct lowered_objects {
+    int *object_of; /* its object of the model; negative: it has none */
+    bool *is_flag;  /* a condition with a signal's memory in place of its predicate */
+};
+
+/* Appends the objects that the steps need, and notes on what is not exact, to `model`. `objects`
+ * gets what became of them; lowered_objects_free() ends it. */
+struct stream_result lower_make(const struct lower_input *input, struct model *model,
+                                struct lowered_objects *objects);
+
+void lowered_objects_free(struct lowered_objects *objects);
+
 #endif

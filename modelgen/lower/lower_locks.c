@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "modelgen/lower/lower_sections.h"
-#include "modelgen/lower/lower_self_scheduled.h"
 #include "modelgen/lower/object_selection.h"
+#include "modelgen/lower/self_scheduled_loops.h"
 #include "modelgen/sync/explanations.h"
 
 #define EVERYBODY 1e9 /* how many waiters a broadcast wakes */
@@ -16,7 +16,7 @@ static bool write_poison_pill(struct writer *writer, size_t record, int section)
         poison_pills_of(&writer->poison_pills, (size_t)g, (size_t)section) == POISON_PILL_FIRST) {
         uint64_t time_ns = writer->in->sections->sections[section].acquire_ns;
         int object = objects_guard(writer, &writer->in->monitors->guards[g]);
-        writer_add_step(writer, NODE_CLOSE, record, time_ns, time_ns)->object = object;
+        writer_add_step(writer, NODE_CLOSE, record, time_ns, time_ns)->use.object = object;
     }
     return g >= 0;
 }
@@ -37,11 +37,11 @@ void lower_locks_lock(struct writer *writer, size_t index, const struct trace_re
     if (write_poison_pill(writer, index, section))
         return;
     if (section >= 0 && writer->pending_work < 0)
-        lower_self_scheduled_begin_round(writer, record);
+        self_scheduled_loops_begin_round(writer, record);
     if (mutex != MODEL_NONE) {
         struct step *step = writer_add_step(writer, NODE_LOCK, index, record->start_ns, end);
-        step->object = mutex;
-        step->timeout_ns = info->op == OP_TRYLOCK ? 0 : -1;
+        step->use.object = mutex;
+        step->use.timeout_ns = info->op == OP_TRYLOCK ? 0 : -1;
         step->outcome = failed ? OUTCOME_NO : info->op == OP_TRYLOCK ? OUTCOME_YES : OUTCOME_ANY;
     }
     if (section < 0)
@@ -79,8 +79,8 @@ void lower_locks_signal(struct writer *writer, size_t index, const struct trace_
     int flag = objects_flag(writer, condition);
     struct step *step =
         writer_add_step(writer, NODE_SIGNAL, index, record->start_ns, record->start_ns);
-    step->object = flag;
-    step->count = trace_op(record) == OP_BROADCAST ? EVERYBODY : 1;
+    step->use.object = flag;
+    step->use.amount.count = trace_op(record) == OP_BROADCAST ? EVERYBODY : 1;
 }
 
 void lower_locks_unlock(struct writer *writer, size_t index, const struct trace_record *record,
@@ -101,7 +101,7 @@ void lower_locks_unlock(struct writer *writer, size_t index, const struct trace_
     if (mutex != MODEL_NONE) {
         struct step *step =
             writer_add_step(writer, NODE_UNLOCK, index, record->start_ns, record->start_ns);
-        step->object = mutex;
+        step->use.object = mutex;
     }
     for (int at = writer->n_open - 1; section >= 0 && at >= 0; at--)
         if (writer->open[at].section == section) {
@@ -112,7 +112,7 @@ void lower_locks_unlock(struct writer *writer, size_t index, const struct trace_
         }
     if (writer->pending_work >= 0 && writer->n_open <= writer->n_open_around &&
         !writer->works.items[writer->pending_work].works_at_last)
-        lower_self_scheduled_decide(writer, index, record->start_ns);
+        self_scheduled_loops_decide(writer, index, record->start_ns);
 }
 
 void lower_locks_wait(struct writer *writer, size_t index, const struct trace_record *record,
@@ -125,13 +125,13 @@ void lower_locks_wait(struct writer *writer, size_t index, const struct trace_re
         return; /* its guard or pattern stands for all its waits */
     if (record->flags & TRACE_TIMEDOUT) {
         struct step *step = writer_add_step(writer, NODE_SLEEP, index, record->start_ns, end);
-        step->wait_ns = (double)record->duration_ns;
+        step->time.wait_ns = (double)record->duration_ns;
         return;
     }
     int mutex = section < 0 ? MODEL_NONE
                             : objects_lock(writer, writer->in->sections->sections[section].mutex);
     int flag = objects_flag(writer, condition);
     struct step *step = writer_add_step(writer, NODE_WAIT, index, record->start_ns, end);
-    step->object = flag;
-    step->mutex = mutex;
+    step->use.object = flag;
+    step->use.mutex = mutex;
 }

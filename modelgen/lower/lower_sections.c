@@ -54,9 +54,9 @@ static void write_pattern(struct writer *writer, size_t record, int section_inde
             int object = objects_pattern(writer, pattern);
             uint64_t until = nodes[n].kind == NODE_DRAW ? start : end;
             struct step *step = writer_add_step(writer, nodes[n].kind, record, start, until);
-            step->object = object;
+            step->use.object = object;
             if (!at_end && nodes[n].kind != NODE_DRAW)
-                step->mutex = mutex;
+                step->use.mutex = mutex;
             if (pattern->in_groups && nodes[n].kind == NODE_TURN)
                 step->outcome = pattern->acts[section_index] & ACT_LED ? OUTCOME_NO : OUTCOME_YES;
             follow_phase(writer, pattern, nodes[n].kind);
@@ -74,7 +74,7 @@ void lower_sections_first_draws(struct writer *writer, uint64_t time_ns) {
             continue;
         int object = objects_pattern(writer, pattern);
         if (writer->model->objects[object].dealt_to == MODEL_NONE)
-            writer_add_step(writer, NODE_DRAW, none, time_ns, time_ns)->object = object;
+            writer_add_step(writer, NODE_DRAW, none, time_ns, time_ns)->use.object = object;
     }
 }
 
@@ -90,8 +90,20 @@ void lower_sections_draws_after(struct writer *writer, size_t index,
             writer_place(writer, like) != writer_place(writer, record))
             continue;
         int object = objects_pattern(writer, pattern);
-        writer_add_step(writer, NODE_DRAW, index, end, end)->object = object;
+        writer_add_step(writer, NODE_DRAW, index, end, end)->use.object = object;
     }
+}
+
+static struct step_amount amount_taken(const struct writer *writer, const struct guard *guard,
+                                       int section_index) {
+    bool several = guard->take > 1;
+    return (struct step_amount){.count = guard->units ? guard->units[section_index]
+                                         : several    ? guard->take
+                                                      : 0,
+                                .in_units = guard->units,
+                                .count_per_thread =
+                                    several && objects_pool_of_amount(writer, guard, guard->take) !=
+                                                   MODEL_NONE};
 }
 
 static void write_takes(struct writer *writer, size_t record, int section_index, int mutex) {
@@ -114,16 +126,11 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
         enum node_kind kind = guard->kind == GUARD_QUEUE ? NODE_GET : NODE_ACQUIRE;
         int object = objects_guard(writer, guard);
         struct step *step = writer_add_step(writer, kind, record, start, end);
-        step->object = object;
-        step->mutex = mutex;
+        step->use.object = object;
+        step->use.mutex = mutex;
         step->outcome = outcome;
-        step->timeout_ns = guard->tries ? 0 : -1;
-        step->count = guard->units      ? guard->units[section_index]
-                      : guard->take > 1 ? guard->take
-                                        : 0;
-        step->in_units = guard->units;
-        step->count_per_thread =
-            guard->take > 1 && objects_pool_of_amount(writer, guard, guard->take) != MODEL_NONE;
+        step->use.timeout_ns = guard->tries ? 0 : -1;
+        step->use.amount = amount_taken(writer, guard, section_index);
         if (guard->tries && guard->kind != GUARD_FIRST) {
             writer->retrying = outcome == OUTCOME_NO;
             writer->succeeded = outcome == OUTCOME_YES;
@@ -134,7 +141,7 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
             writer_mark_task(writer, record, end, step);
         if (guard->kind == GUARD_LEVEL && outcome == OUTCOME_YES) {
             struct step *back = writer_add_step(writer, NODE_RELEASE, record, end, end);
-            back->object = object;
+            back->use.object = object;
         }
     }
 }
@@ -144,6 +151,19 @@ static void write_takes(struct writer *writer, size_t record, int section_index,
 static bool takes_all_back(const struct writer *writer, const struct guard *guard, int weight) {
     return guard->kind == GUARD_LEVEL && weight < -1 && weight == guard->initial - 1 &&
            writer->model->objects[guard->object].amount.n_terms > 0;
+}
+
+/* What a section of the weight puts, takes or releases of the guard's object, which is there. */
+static struct step_amount amount_changed(const struct writer *writer, size_t g, enum node_kind kind,
+                                         int weight) {
+    const struct guard *guard = &writer->in->monitors->guards[g];
+    enum scatter scatter = kind == NODE_PUT ? writer->scatter[g] : SCATTER_NONE;
+    return (struct step_amount){.count = kind == NODE_RELEASE || weight > 1 ? weight : 0,
+                                .in_units = guard->units,
+                                .count_per_thread =
+                                    scatter || takes_all_back(writer, guard, weight),
+                                .for_others = scatter == SCATTER_FOR_OTHERS,
+                                .settles = kind == NODE_PUT && writer->succeeded};
 }
 
 /* `early`: what the section changes before it waits, else what it has changed when it ends. */
@@ -174,20 +194,15 @@ static void write_effects(struct writer *writer, size_t record, int section_inde
         if (born)
             writer_add_step(writer, NODE_TASK_BEGIN, record, time, time);
         struct step *step = writer_add_step(writer, kind, record, time, time);
-        step->object = object;
-        step->count = kind == NODE_RELEASE || weight > 1 ? weight : 0;
-        step->in_units = guard->units;
-        step->count_per_thread =
-            (kind == NODE_PUT && writer->scatter[g]) || takes_all_back(writer, guard, weight);
-        step->for_others = kind == NODE_PUT && writer->scatter[g] == SCATTER_FOR_OTHERS;
-        if (kind == NODE_PUT) {
-            step->settles = writer->succeeded;
+        step->use.object = object;
+        if (kind != NODE_CLOSE)
+            step->use.amount = amount_changed(writer, g, kind, weight);
+        if (kind == NODE_PUT)
             writer->succeeded = false;
-        }
         if (kind == NODE_GET) {
             int mutex = writer->in->sections->sections[section_index].mutex;
             step->outcome = poison_pill == POISON_PILL_TAKEN ? OUTCOME_NO : OUTCOME_YES;
-            step->mutex = objects_lock(writer, mutex); /* elsewhere it may have to wait */
+            step->use.mutex = objects_lock(writer, mutex); /* elsewhere it may have to wait */
             if (poison_pill == POISON_PILL_TAKEN && writer->n_open > 0)
                 writer->open[writer->n_open - 1].answer = OUTCOME_NO; /* what follows differs */
         }
@@ -211,9 +226,9 @@ static void write_statements(struct writer *writer, size_t record, int section_i
         mutex = objects_lock(writer, section->mutex);
     struct step *step = writer_add_step(writer, NODE_STATEMENTS, record, time, end);
     step->context = writer_place(writer, lock);
-    step->object = object;
-    step->mutex = mutex;
-    step->section = statements->number[index];
+    step->use.object = object;
+    step->use.mutex = mutex;
+    step->use.section = statements->number[index];
     step->outcome = statements->outcome[section_index];
     for (int at = writer->n_open - 1; at >= 0; at--)
         if (writer->open[at].section == section_index)

@@ -79,6 +79,6 @@ int objects_pattern(struct writer *writer, struct pattern *pattern) {
     object->wakes_all = kind == OBJECT_ORDER && passes_by_broadcast(writer, pattern);
     object->evidence =
         memory_format("replayed: %.0f sections, %.0f waited, %.0f violations",
-                      pattern->tally.replayed, pattern->tally.waited, pattern->tally.violations);
+                      pattern->tally.decisions, pattern->tally.waited, pattern->tally.violations);
     return pattern->object;
 }

@@ -88,7 +88,7 @@ int objects_statements(struct writer *writer, struct statements *statements) {
     if (statements->object != MODEL_NONE)
         return statements->object;
     const struct facts_monitor *proposal = statements->proposal;
-    const struct guarded_commands_verdict *verdict = &statements->verdict;
+    const struct tally *verdict = &statements->verdict;
     char *name = name_of_object(writer->in, statements->mutex, "monitor", proposal->name);
     statements->object = model_builder_object(writer->model, OBJECT_MONITOR, name);
     struct object *object = &writer->model->objects[statements->object];

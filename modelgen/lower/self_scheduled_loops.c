@@ -14,6 +14,8 @@
 /* Of the fillings of a supply may be of another size; and so many rounds go another way. */
 #define UNLIKE_SHARE 0.1
 
+/* ---- which loops ---- */
+
 static bool pool_is_parallel(const struct thread_pool *pool) {
     return pool->scales || pool->size > 1;
 }
@@ -67,6 +69,20 @@ static struct place_counts count_locks(const struct writer *writer, const struct
 /* What follows a way out of a section. */
 enum { GOES_ON = 1, LEAVES = 2 };
 
+/* Does the thread come back to the header before it leaves the loop? */
+static bool goes_on(const struct writer *writer, size_t thread_index, size_t record,
+                    const struct facts_loop *loop, uint32_t header) {
+    const struct trace *trace = writer->in->trace;
+    const struct trace_thread *thread = &trace->threads[thread_index];
+    for (struct event_cursor at = event_cursor_from(thread, record + 1); event_cursor_next(&at);) {
+        if (writer_place(writer, at.event) == header && trace_op(at.event) == OP_LOCK)
+            return true;
+        if (!source_context_in_loop(trace, at.event->context, loop))
+            return false;
+    }
+    return false;
+}
+
 /* Does the place where the thread gives this lock back tell whether it goes on or leaves the loop?
  */
 static bool tells_end(const struct writer *writer, const struct thread_pool *pool,
@@ -85,8 +101,7 @@ static bool tells_end(const struct writer *writer, const struct thread_pool *poo
             if (is->cut)
                 continue;
             uint32_t out = writer_place(writer, &thread->records[is->unlock_record]);
-            bool goes_on = self_scheduled_loops_goes_on(writer, (size_t)t, at.number, loop, lock);
-            int follows = goes_on ? GOES_ON : LEAVES;
+            int follows = goes_on(writer, (size_t)t, at.number, loop, lock) ? GOES_ON : LEAVES;
             tells &= (map_get(&after, out, follows) & ~follows) == 0;
             map_put(&after, out, follows);
             all |= follows;
@@ -123,19 +138,6 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
     return header;
 }
 
-bool self_scheduled_loops_goes_on(const struct writer *writer, size_t thread_index, size_t record,
-                                  const struct facts_loop *loop, uint32_t header) {
-    const struct trace *trace = writer->in->trace;
-    const struct trace_thread *thread = &trace->threads[thread_index];
-    for (struct event_cursor at = event_cursor_from(thread, record + 1); event_cursor_next(&at);) {
-        if (writer_place(writer, at.event) == header && trace_op(at.event) == OP_LOCK)
-            return true;
-        if (!source_context_in_loop(trace, at.event->context, loop))
-            return false;
-    }
-    return false;
-}
-
 static bool is_answered_no(const struct writer *writer, int section) {
     const struct monitors *monitors = writer->in->monitors;
     for (size_t g = 0; g < monitors->n_guards; g++)
@@ -158,7 +160,7 @@ static bool header_has_answer(const struct writer *writer, const struct thread_p
             int section = writer->in->sections->section_of_lock[pool->threads[i]][at.number];
             if (section >= 0 && writer_place(writer, at.event) == header &&
                 is_answered_no(writer, section) &&
-                !self_scheduled_loops_goes_on(writer, pool->threads[i], at.number, loop, header))
+                !goes_on(writer, pool->threads[i], at.number, loop, header))
                 return true;
         }
     }
@@ -413,11 +415,14 @@ void self_scheduled_loops_find(struct writer *writer, bool **loop_is_tokens) {
     free(in_loop);
 }
 
+/* ---- the steps ---- */
+
 static bool is_of_thread(const struct writer *writer, const struct self_scheduled_loop *work) {
     return writer->in->pools->pool_of[writer->thread] == work->pool;
 }
 
-int self_scheduled_loops_decided_by(const struct writer *writer, uint32_t context) {
+/* Of which of the works this lock of the thread being written is the decision; -1 none. */
+static int decided_by(const struct writer *writer, uint32_t context) {
     for (size_t w = 0; w < writer->works.count; w++)
         if (writer->works.items[w].header == context &&
             is_of_thread(writer, &writer->works.items[w]))
@@ -425,8 +430,9 @@ int self_scheduled_loops_decided_by(const struct writer *writer, uint32_t contex
     return -1;
 }
 
-int self_scheduled_loops_entered_after(const struct writer *writer,
-                                       const struct trace_record *record) {
+/* Of which of the works the thread being written enters the loop, or passes it by, after the
+ * record; -1 none. */
+static int entered_after(const struct writer *writer, const struct trace_record *record) {
     for (size_t w = 0; w < writer->works.count; w++)
         if (writer->works.items[w].entrance.place != TRACE_NO_CONTEXT &&
             is_of_thread(writer, &writer->works.items[w]) &&
@@ -441,18 +447,69 @@ static bool is_inside(const struct writer *writer, const struct trace_record *re
                                   &writer->in->facts->loops[work->loop]);
 }
 
-bool self_scheduled_loops_is_inside(const struct writer *writer, size_t record,
-                                    const struct self_scheduled_loop *work) {
+/* Is the record of the thread being written in the work's loop? */
+static bool is_inside_at(const struct writer *writer, size_t record,
+                         const struct self_scheduled_loop *work) {
     const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
     return record < thread->n_records && is_inside(writer, &thread->records[record], work);
 }
 
-bool self_scheduled_loops_ends_round(const struct writer *writer, size_t record,
-                                     const struct self_scheduled_loop *work) {
+/* Is the record the last one in a round of the work's loop, of the thread being written? */
+static bool ends_round(const struct writer *writer, size_t record,
+                       const struct self_scheduled_loop *work) {
     const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
     if (record + 1 == thread->n_records)
         return true;
     const struct trace_record *next = &thread->records[record + 1];
     return !is_inside(writer, next, work) ||
            (writer_place(writer, next) == work->header && trace_op(next) == OP_LOCK);
+}
+
+static void write_attempt_at_work(struct writer *writer, size_t record, uint64_t time_ns,
+                                  const struct self_scheduled_loop *work, bool succeeds) {
+    struct step *step = writer_add_step(writer, NODE_ACQUIRE, record, time_ns, time_ns);
+    step->use.object = work->object;
+    step->use.timeout_ns = 0;
+    step->outcome = succeeds ? OUTCOME_YES : OUTCOME_NO;
+    writer_mark_task(writer, record, time_ns, step);
+}
+
+void self_scheduled_loops_decide(struct writer *writer, size_t record, uint64_t time_ns) {
+    const struct self_scheduled_loop *work = &writer->works.items[writer->pending_work];
+    writer->pending_work = -1;
+    bool again = goes_on(writer, writer->thread, record, &writer->in->facts->loops[work->loop],
+                         work->header);
+    write_attempt_at_work(writer, record, time_ns, work, again);
+}
+
+void self_scheduled_loops_enter(struct writer *writer, size_t index,
+                                const struct trace_record *record) {
+    int entered = entered_after(writer, record);
+    if (entered < 0)
+        return;
+    const struct self_scheduled_loop *work = &writer->works.items[entered];
+    write_attempt_at_work(writer, index, trace_end_ns(record), work,
+                          is_inside_at(writer, index + 1, work));
+}
+
+void self_scheduled_loops_decide_after(struct writer *writer, size_t record) {
+    if (writer->pending_work < 0 || writer->n_open > writer->n_open_around)
+        return;
+    const struct self_scheduled_loop *work = &writer->works.items[writer->pending_work];
+    const struct trace_record *last = &writer->in->trace->threads[writer->thread].records[record];
+    if (work->works_at_last && ends_round(writer, record, work))
+        self_scheduled_loops_decide(writer, record, trace_end_ns(last));
+}
+
+void self_scheduled_loops_begin_round(struct writer *writer, const struct trace_record *record) {
+    int decided = decided_by(writer, writer_place(writer, record));
+    writer->pending_work = decided;
+    writer->n_open_around = writer->n_open;
+    if (decided < 0 || !writer->works.items[decided].works_at_last || writer->in_task ||
+        !writer_does_tasks(writer))
+        return;
+    writer->in_task = true; /* the first one, which no decision begins: it has a node of its own */
+    uint64_t begin = writer->list.items[writer->list.count - 1].end_ns;
+    size_t none = writer->in->trace->threads[writer->thread].n_records;
+    writer_add_step(writer, NODE_TASK_BEGIN, none, begin, begin);
 }

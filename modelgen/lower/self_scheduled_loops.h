@@ -10,24 +10,21 @@
  * comes for each filling, and finds at last that nothing is left. */
 void self_scheduled_loops_find(struct writer *writer, bool **loop_is_tokens);
 
-/* Of which of the works this lock of the thread being written is the decision; -1 none. */
-int self_scheduled_loops_decided_by(const struct writer *writer, uint32_t context);
+/* The steps of such loops are attempts to take from their supply. All of these write the thread
+ * that the writer is at. */
 
-/* Does the thread come back to the header before it leaves the loop? */
-bool self_scheduled_loops_goes_on(const struct writer *writer, size_t thread_index, size_t record,
-                                  const struct facts_loop *loop, uint32_t header);
+/* The record locks, and no decision is due. If it is the lock where the thread decides on a round,
+ * that decision, writer->pending_work, is due from now on. */
+void self_scheduled_loops_begin_round(struct writer *writer, const struct trace_record *record);
 
-/* Of which of the works the thread being written enters the loop, or passes it by, after the
- * record; -1 none. */
-int self_scheduled_loops_entered_after(const struct writer *writer,
-                                       const struct trace_record *record);
+/* The decision that is due is made here. */
+void self_scheduled_loops_decide(struct writer *writer, size_t record, uint64_t time_ns);
 
-/* Is the record of the thread being written in the work's loop? */
-bool self_scheduled_loops_is_inside(const struct writer *writer, size_t record,
-                                    const struct self_scheduled_loop *work);
+/* Where every round is work, the decision on the next one follows it. */
+void self_scheduled_loops_decide_after(struct writer *writer, size_t record);
 
-/* Is the record the last one in a round of the work's loop, of the thread being written? */
-bool self_scheduled_loops_ends_round(const struct writer *writer, size_t record,
-                                     const struct self_scheduled_loop *work);
+/* Where a loop is entered for each new supply, the first attempt comes before it. */
+void self_scheduled_loops_enter(struct writer *writer, size_t index,
+                                const struct trace_record *record);
 
 #endif

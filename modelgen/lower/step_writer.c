@@ -7,15 +7,9 @@ struct step *writer_add_step(struct writer *writer, enum node_kind kind, size_t 
     const struct trace_thread *thread = &writer->in->trace->threads[writer->thread];
     bool has_record = record < thread->n_records;
     struct step *step = VECTOR_ADD(&writer->list);
-    *step = (struct step){.start_ns = start_ns,
-                          .end_ns = end_ns,
-                          .kind = kind,
-                          .object = MODEL_NONE,
-                          .mutex = MODEL_NONE,
-                          .target_pool = MODEL_NONE,
-                          .timeout_ns = -1,
-                          .context = has_record ? writer_place(writer, &thread->records[record])
-                                                : TRACE_NO_CONTEXT};
+    *step =
+        step_new(kind, start_ns, end_ns,
+                 has_record ? writer_place(writer, &thread->records[record]) : TRACE_NO_CONTEXT);
     step->retrying = writer->retrying;
     step->held = writer->held;
     step->phase = writer->phase;
@@ -53,11 +47,9 @@ void writer_mark_task(struct writer *writer, size_t record, uint64_t time_ns,
         struct step taken = writer->list.items[writer->list.count - 1];
         struct step *end = &writer->list.items[writer->list.count - 1];
         end->kind = NODE_TASK_END;
-        end->object = end->mutex = MODEL_NONE;
+        end->taking_section = step_section(&taken);
         end->end_ns = end->start_ns;
         end->outcome = end->within = OUTCOME_ANY;
-        end->count = 0;
-        end->timeout_ns = -1;
         taken.records = 0;
         *VECTOR_ADD(&writer->list) = taken;
     }
@@ -72,8 +64,8 @@ void writer_add_call(struct writer *writer, size_t index, const struct trace_rec
         return;
     uint64_t end = trace_end_ns(record);
     struct step *step = writer_add_step(writer, kind, index, record->start_ns, end);
-    step->object = object;
-    step->timeout_ns = try ? 0 : -1;
+    step->use.object = object;
+    step->use.timeout_ns = try ? 0 : -1;
     if (try)
         step->outcome = record->flags & TRACE_FAILED ? OUTCOME_NO : OUTCOME_YES;
 }

@@ -13,7 +13,7 @@ static bool is_in(const struct lower_input *input, const struct section_class *c
     if (class->context == TRACE_NO_CONTEXT)
         return false;
     const struct trace_context *calls = &input->trace->contexts[class->context];
-    for (size_t i = 0; i < calls->n_frames && i < GUARDED_COMMANDS_FRAMES; i++)
+    for (size_t i = 0; i < calls->n_frames && i < COMMAND_PROGRAM_FRAMES; i++)
         if (source_frame_is_at(&calls->frames[i], place))
             return true;
     return false;
@@ -59,7 +59,7 @@ static bool is_used(const struct lower_input *input, const struct facts_monitor 
 static bool class_waits(const struct lower_input *input, const struct facts_monitor *proposal,
                         const struct section_class *class) {
     const struct facts_section *section =
-        guarded_commands_section(input->trace, class->context, proposal);
+        command_program_section_at(input->trace, class->context, proposal);
     return section && statements_wait(section);
 }
 
@@ -90,12 +90,14 @@ static void find_proposed(const struct lower_input *input, int mutex, struct pro
         if (!same ||
             (!carried_out && (proposal->kind == MONITOR_OTHER || !is_used(input, proposal, mutex))))
             continue;
-        *VECTOR_ADD(list) = (struct proposed){
-            .proposal = proposal,
-            .mutex = mutex,
-            .statements = carried_out ? statements : NULL,
-            .verdict = guarded_commands_replay(input->trace, input->sections, proposal, mutex,
-                                               thread_pools_count(input->pools), NULL)};
+        int *roles = source_replay_roles(input->trace, input->sections, proposal, mutex);
+        *VECTOR_ADD(list) =
+            (struct proposed){.proposal = proposal,
+                              .mutex = mutex,
+                              .statements = carried_out ? statements : NULL,
+                              .verdict = source_replay(input->sections, proposal, mutex, roles,
+                                                       thread_pools_count(input->pools), NULL)};
+        free(roles);
     }
 }
 

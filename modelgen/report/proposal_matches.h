@@ -4,15 +4,15 @@
 #define PERSIK_MODELGEN_REPORT_PROPOSAL_MATCHES_H
 
 #include "modelgen/lower/lower_input.h"
-#include "modelgen/sync/guarded_commands.h"
 #include "modelgen/sync/patterns.h"
+#include "modelgen/sync/source_replay.h"
 #include "modelgen/sync/statements.h"
 
 /* One proposal for one mutex, with what the trace found of it. */
 struct proposed {
     const struct facts_monitor *proposal;
     int mutex;
-    struct guarded_commands_verdict verdict;
+    struct tally verdict;
     const struct pattern *pattern;       /* NULL: none */
     const struct statements *statements; /* by which it is modelled; NULL */
     bool is_part;                        /* of another one: not an object of its own */

@@ -36,11 +36,11 @@ void recognised_write_acts(const struct lower_input *input, const struct pattern
 void recognised_write_replayed(const struct lower_input *input, const struct pattern *pattern,
                                const struct model *model, bool is_proposed,
                                struct hand_made *monitor) {
-    const struct tally_of_replay *tally = &pattern->tally;
-    monitor->replayed += tally->replayed;
+    const struct tally *tally = &pattern->tally;
+    monitor->replayed += tally->decisions;
     monitor->violations += tally->violations;
     monitor->confidence =
-        recognised_confidence(tally->replayed, tally->waited, tally->violations, is_proposed);
+        recognised_confidence(tally->decisions, tally->waited, tally->violations, is_proposed);
     recognised_add_part(monitor, pattern->object);
     if (pattern->kind == HAND_MADE_BARRIER)
         monitor->amount = pattern->object >= 0
@@ -74,7 +74,7 @@ void recognised_write_replayed(const struct lower_input *input, const struct pat
             pattern->n_objects);
     recognised_add_evidence(
         monitor, "%.0f critical sections replayed, %.0f of them waited; %.0f contradict it",
-        tally->replayed, tally->waited, tally->violations);
+        tally->decisions, tally->waited, tally->violations);
     for (size_t i = 0; i < tally->n_contradictions; i++)
         recognised_add_contradiction(input, &tally->contradictions[i], monitor);
 }

@@ -63,13 +63,13 @@ static enum hand_made_kind kind_with_source(const struct facts_monitor *proposal
     return found;
 }
 
-static bool is_confirmed(const struct guarded_commands_verdict *verdict) {
+static bool is_confirmed(const struct tally *verdict) {
     return verdict->decisions >= 3 && violations_are_few(verdict->violations, verdict->decisions);
 }
 
 static void write_verdict(const struct lower_input *input, const struct proposed *proposed,
                           struct hand_made *monitor) {
-    const struct guarded_commands_verdict *verdict = &proposed->verdict;
+    const struct tally *verdict = &proposed->verdict;
     if (proposed->proposal->why)
         recognised_add_evidence(monitor, "the source: %s", proposed->proposal->why);
     if (verdict->decisions == 0)
@@ -182,7 +182,7 @@ static void write_proposed_amount(const struct lower_input *input, const struct 
 /* How well it is modelled, why, and how sure that is. */
 static void write_trust(const struct lower_input *input, const struct proposed *proposed,
                         const struct guard_group *group, struct hand_made *monitor) {
-    const struct guarded_commands_verdict *verdict = &proposed->verdict;
+    const struct tally *verdict = &proposed->verdict;
     double waited_ns = 0, unexplained_ns = 0;
     proposal_matches_waiting(input, proposed, &waited_ns, &unexplained_ns);
     bool unexplained = unexplained_ns > UNEXPLAINED_SHARE * waited_ns;

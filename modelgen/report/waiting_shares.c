@@ -95,8 +95,8 @@ static void add_share(struct model *model, char *what, enum modelled how, double
     model->waiting[model->n_waiting++] = (struct waiting_share){what, how, wait_ns};
 }
 
-void waiting_shares_write(const struct lower_input *input, const int *object_of,
-                          const bool *is_flag, struct model *model) {
+void waiting_shares_write(const struct lower_input *input, const struct lowered_objects *objects,
+                          struct model *model) {
     const struct trace *trace = input->trace;
     const struct sections *sections = input->sections;
     double(*wait_ns)[MODELLED_NOT + 1] = memory_alloc(sections->n_objects, sizeof *wait_ns);
@@ -106,14 +106,14 @@ void waiting_shares_write(const struct lower_input *input, const int *object_of,
         if (trace_op(at.event) == OP_JOIN)
             ends_ns += (double)at.event->duration_ns;
         if (object >= 0 && waits_in(at.event) && sections->objects[object].kind != ON_CONDITION)
-            wait_ns[sections->objects[object].class_id][how_of(input, object, object_of)] +=
-                (double)at.event->duration_ns;
+            wait_ns[sections->objects[object].class_id]
+                   [how_of(input, object, objects->object_of)] += (double)at.event->duration_ns;
     }
     for (size_t s = 0; s < sections->n_sections; s++)
         for (size_t w = 0; w < sections->sections[s].n_waits; w++) {
             const struct section_wait *wait =
                 &sections->waits[sections->sections[s].first_wait + w];
-            enum modelled how = how_of_wait(input, s, wait->condition, is_flag);
+            enum modelled how = how_of_wait(input, s, wait->condition, objects->is_flag);
             wait_ns[sections->objects[wait->condition].class_id][how] +=
                 (double)(wait->end_ns - wait->start_ns);
         }

@@ -2,12 +2,10 @@
 #ifndef PERSIK_MODELGEN_REPORT_WAITING_SHARES_H
 #define PERSIK_MODELGEN_REPORT_WAITING_SHARES_H
 
-#include "modelgen/lower/lower_input.h"
+#include "modelgen/lower/lower.h"
 
-/* Fills `model->waiting`, the longest first. Per synchronisation object: `object_of`, its object of
- * the model or negative; `is_flag`, a condition with a signal's memory in place of its predicate.
- * Both may be told by the first object of a class. */
-void waiting_shares_write(const struct lower_input *input, const int *object_of,
-                          const bool *is_flag, struct model *model);
+/* Fills `model->waiting`, the longest first. `objects`: what the model has for them. */
+void waiting_shares_write(const struct lower_input *input, const struct lowered_objects *objects,
+                          struct model *model);
 
 #endif

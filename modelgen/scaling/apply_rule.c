@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "modelgen/graph/model_builder.h"
-#include "modelgen/graph/work_shares.h"
 
 /* A total of rounds where loops show, else of computation. */
 static void split_node(struct pool_graph *graph, size_t n) {
@@ -16,28 +15,28 @@ static void split_node(struct pool_graph *graph, size_t n) {
     for (size_t e = 0; e < node->n_edges; e++) {
         struct edge *edge = &node->edges[e];
         if (!loop || !pool_graph_stays(graph, n, edge)) {
-            work_shares_make_share(&edge->cpu_scaling, graph->pool, 0);
+            model_builder_make_share(&edge->cpu_scaling, graph->pool, 0);
             continue;
         }
-        work_shares_make_own(&edge->cpu_scaling);
+        model_builder_make_own(&edge->cpu_scaling);
         bool counted = node->stays.kind != DIST_NONE;
         if (edge->runs.kind != DIST_NONE && !counted &&
             pool_graph_has_way_out(graph, n, edge->when))
-            work_shares_make_share(&edge->runs_scaling, graph->pool, 1);
+            model_builder_make_share(&edge->runs_scaling, graph->pool, 1);
     }
     if (!loop || node->stays.kind == DIST_NONE)
         return;
-    work_shares_make_share(&node->stays_scaling, graph->pool, 1);
+    model_builder_make_share(&node->stays_scaling, graph->pool, 1);
     if (node->stays_scaling.rest != REST_NONE)
-        work_shares_even_out(&node->stays, &node->stays_scaling, threads);
+        model_builder_even_out(&node->stays, &node->stays_scaling, threads);
 }
 
 static void own_node(struct pool_graph *graph, size_t n) {
     struct node *node = &graph->model->nodes[n];
-    work_shares_make_own(&node->stays_scaling);
+    model_builder_make_own(&node->stays_scaling);
     for (size_t e = 0; e < node->n_edges; e++) {
-        work_shares_make_own(&node->edges[e].cpu_scaling);
-        work_shares_make_own(&node->edges[e].runs_scaling);
+        model_builder_make_own(&node->edges[e].cpu_scaling);
+        model_builder_make_own(&node->edges[e].runs_scaling);
     }
 }
 
@@ -135,7 +134,7 @@ static int supply_rounds(struct pool_graph *graph, size_t n) {
     for (size_t e = 0; e < take->n_edges; e++) {
         take->edges[e].when = take->edges[e].leaves ? OUTCOME_NO : OUTCOME_YES;
         take->edges[e].leaves = false;
-        work_shares_make_own(&take->edges[e].cpu_scaling);
+        model_builder_make_own(&take->edges[e].cpu_scaling);
     }
     free(node->stays.values);
     node->stays = (struct dist){0};

@@ -7,7 +7,7 @@
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/graph/work_shares.h"
+#include "modelgen/graph/model_builder.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/apply_rule.h"
 #include "modelgen/scaling/pool_graph.h"
@@ -124,21 +124,21 @@ int partition_rule_change(struct model *model, int pool, enum partition rule, st
 
 /* ---- which rule it is ---- */
 
+/* A pool whose rule is decided, and what that goes by. */
+struct subject {
+    struct model *model;
+    int pool;
+    const struct thread_pool *from;
+    const struct partition_evidence *evidence;
+    const struct trace *trace;
+    const struct facts *facts; /* NULL without source */
+    const struct thread_states *timelines;
+};
+
 /* To any rule but PARTITION_PERTHREAD, which some pools cannot follow. */
 static void repartition(struct model *model, int pool, enum partition rule) {
     struct error ignored;
     partition_rule_change(model, pool, rule, &ignored);
-}
-
-void partition_rule_note(struct partition_rule_evidence *evidence,
-                         const struct iteration_partition_fit *fit) {
-    if (fit->total <= 0)
-        return;
-    evidence->remainder |= fit->rest != REST_NONE && fit->uneven;
-    evidence->equal |= fit->rest != REST_NONE && !fit->uneven;
-    evidence->uneven |= fit->rest == REST_NONE;
-    if (fit->total > evidence->total)
-        evidence->total = fit->total;
 }
 
 struct contents {
@@ -200,7 +200,7 @@ static void own_items(struct pool_graph *graph) {
             continue;
         for (size_t e = 0; e < node->n_edges; e++)
             if (pool_graph_stays(graph, n, &node->edges[e]))
-                work_shares_make_no_share(&node->edges[e].cpu_scaling);
+                model_builder_make_no_share(&node->edges[e].cpu_scaling);
     }
 }
 
@@ -240,7 +240,7 @@ static bool split_commands(struct model *model, int pool) {
             if (is_scaled(scaling))
                 continue;
             guessed |= dist_mean(&model->nodes[n].edges[e].cpu_ns) > 0;
-            work_shares_make_share(scaling, pool, 0);
+            model_builder_make_share(scaling, pool, 0);
         }
     }
     pool_graph_free(&graph);
@@ -328,7 +328,7 @@ static void own_outside(struct model *model, int pool, double outside_ns) {
                 else if (outside_ns < split_ns)
                     edge->cpu_scaling.share = 1 - outside_ns / split_ns;
                 else
-                    work_shares_make_own(&edge->cpu_scaling);
+                    model_builder_make_own(&edge->cpu_scaling);
             }
     pool_graph_free(&graph);
 }
@@ -384,20 +384,20 @@ static void decide_batches(const struct facts_loop *loop, struct model *model, i
 }
 
 /* `without`: what of the source is missing. */
-static void decide_from_trace(const struct trace *trace, const struct thread_states *timelines,
-                              const struct thread_pool *from,
-                              const struct partition_rule_evidence *evidence, const char *without,
-                              struct model *model, int p) {
-    struct pool *pool = &model->pools[p];
-    repartition(model, p, PARTITION_FIXED);
+static void decide_from_trace(const struct subject *subject, const char *without) {
+    struct model *model = subject->model;
+    struct pool *pool = &model->pools[subject->pool];
+    const struct partition_evidence *evidence = subject->evidence;
+    repartition(model, subject->pool, PARTITION_FIXED);
     if (evidence->remainder && !evidence->uneven) {
-        struct iteration_partition_cpu cpu = iteration_partition_cpu(trace, timelines, from);
+        struct iteration_partition_cpu cpu =
+            iteration_partition_cpu(subject->trace, subject->timelines, subject->from);
         if (cpu.outside_ns > OUTSIDE_SHARE * cpu.all_ns) {
-            decide_outside(model, p, &cpu, evidence->total);
+            decide_outside(model, subject->pool, &cpu, evidence->total);
             return;
         }
         set_rule(
-            pool, PARTITION_FIXED, remainder_confidence(from),
+            pool, PARTITION_FIXED, remainder_confidence(subject->from),
             memory_format("%s (no %s, but %.0f rounds are shared out as evenly as they can be)",
                           rule_texts[PARTITION_FIXED], without, evidence->total));
         return;
@@ -417,67 +417,95 @@ static void decide_from_trace(const struct trace *trace, const struct thread_sta
     notes_add(model, "%s: %s", pool->name, pool->rule);
 }
 
-static void decide(const struct trace *trace, const struct facts *facts,
-                   const struct thread_states *timelines, const struct thread_pool *from,
-                   const struct partition_rule_evidence *evidence, struct model *model, int p) {
-    struct pool *pool = &model->pools[p];
-    if (!pool->scales) {
-        const char *none = rule_texts[PARTITION_NONE];
-        set_rule(pool, PARTITION_NONE, 1,
-                 from->fixed ? memory_format("%s (%s)", none, from->fixed) : memory_strdup(none));
-        return;
-    }
+static void decide_none(const struct subject *subject) {
+    const char *none = rule_texts[PARTITION_NONE], *why = subject->from->fixed;
+    set_rule(&subject->model->pools[subject->pool], PARTITION_NONE, 1,
+             why ? memory_format("%s (%s)", none, why) : memory_strdup(none));
+}
+
+/* What must be known of the pool's graph before its contents tell the rule. */
+static void prepare(const struct subject *subject) {
+    struct model *model = subject->model;
+    const struct thread_pool *from = subject->from;
     if (from->one_thread && from->size > 1) {
-        pool->one_thread = memory_strdup(from->one_thread);
+        model->pools[subject->pool].one_thread = memory_strdup(from->one_thread);
         notes_add(model,
                   "%s: with one thread the program goes another way (%s), which was not recorded",
-                  pool->name, from->one_thread);
+                  model->pools[subject->pool].name, from->one_thread);
     }
     if (from->divides_work || (from->team && from->team->splits))
-        repartition(model, p, PARTITION_FIXED);
-    if (facts) {
-        struct pool_graph graph = pool_graph_make(model, p);
+        repartition(model, subject->pool, PARTITION_FIXED);
+    if (subject->facts) {
+        struct pool_graph graph = pool_graph_make(model, subject->pool);
         own_items(&graph);
         pool_graph_free(&graph);
     }
-    bool commanded = split_commands(model, p);
-    struct contents found = find_contents(model, p, evidence->cpu_ns);
-    bool told = from->team || has_source(trace, facts, from);
+}
+
+/* True: another pool takes a fixed number of what this one gives, which decides. */
+static bool decide_by_taker(const struct subject *subject) {
+    struct model *model = subject->model;
+    int taker = who_takes_so_many(model, subject->pool);
+    if (taker == MODEL_NONE)
+        return false;
+    repartition(model, subject->pool, PARTITION_SHARED);
+    set_rule(&model->pools[subject->pool], PARTITION_SHARED, 0.9,
+             memory_format("%s (so much as %s takes from it, however many threads there are)",
+                           rule_texts[PARTITION_SHARED], model->pools[taker].name));
+    return true;
+}
+
+static enum partition rule_of(const struct contents *found) {
+    return found->supply && found->share ? PARTITION_MIXED
+           : found->supply               ? PARTITION_SHARED
+           : found->part                 ? PARTITION_MIXED
+           : found->share                ? PARTITION_FIXED
+                                         : PARTITION_PERTHREAD;
+}
+
+/* True: the source leaves too much open for `rule`, and the pool has another one. `commanded`: its
+ * threads get a command each. */
+static bool decide_open(const struct subject *subject, enum partition rule, bool commanded) {
+    const struct partition_evidence *evidence = subject->evidence;
+    bool is_own = rule == PARTITION_PERTHREAD && !commanded;
+    const struct facts_loop *batches;
+    if (is_own && !subject->from->team &&
+        !are_loops_known(subject->trace, subject->facts, subject->from))
+        decide_from_trace(subject, "the source of its loops");
+    else if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns)
+        decide_undecided(evidence->undecided, evidence->undecided_ns / evidence->cpu_ns,
+                         subject->model, subject->pool);
+    else if (is_own && evidence->hidden_share > HIDDEN_SHARE)
+        decide_undecided(evidence->hidden, evidence->hidden_share, subject->model, subject->pool);
+    else if (rule != PARTITION_SHARED &&
+             (batches = undecided_creation(subject->trace, subject->facts, subject->from)))
+        decide_batches(batches, subject->model, subject->pool);
+    else
+        return false;
+    return true;
+}
+
+static void decide(const struct subject *subject) {
+    struct model *model = subject->model;
+    struct pool *pool = &model->pools[subject->pool];
+    const struct thread_pool *from = subject->from;
+    if (!pool->scales) {
+        decide_none(subject);
+        return;
+    }
+    prepare(subject);
+    bool commanded = split_commands(model, subject->pool);
+    struct contents found = find_contents(model, subject->pool, subject->evidence->cpu_ns);
+    bool told = from->team || has_source(subject->trace, subject->facts, from);
     if (!told && !found.supply && !commanded) {
-        decide_from_trace(trace, timelines, from, evidence, "source", model, p);
+        decide_from_trace(subject, "source");
         return;
     }
-    int taker = found.share ? MODEL_NONE : who_takes_so_many(model, p);
-    if (taker != MODEL_NONE) {
-        repartition(model, p, PARTITION_SHARED);
-        set_rule(pool, PARTITION_SHARED, 0.9,
-                 memory_format("%s (so much as %s takes from it, however many threads there are)",
-                               rule_texts[PARTITION_SHARED], model->pools[taker].name));
+    if (!found.share && decide_by_taker(subject))
         return;
-    }
-    enum partition rule = found.supply && found.share ? PARTITION_MIXED
-                          : found.supply              ? PARTITION_SHARED
-                          : found.part                ? PARTITION_MIXED
-                          : found.share               ? PARTITION_FIXED
-                                                      : PARTITION_PERTHREAD;
-    if (rule == PARTITION_PERTHREAD && !from->team && !commanded &&
-        !are_loops_known(trace, facts, from)) {
-        decide_from_trace(trace, timelines, from, evidence, "the source of its loops", model, p);
+    enum partition rule = rule_of(&found);
+    if (decide_open(subject, rule, commanded))
         return;
-    }
-    if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns) {
-        decide_undecided(evidence->undecided, evidence->undecided_ns / evidence->cpu_ns, model, p);
-        return;
-    }
-    if (rule == PARTITION_PERTHREAD && !commanded && evidence->hidden_share > HIDDEN_SHARE) {
-        decide_undecided(evidence->hidden, evidence->hidden_share, model, p);
-        return;
-    }
-    const struct facts_loop *batches = undecided_creation(trace, facts, from);
-    if (rule != PARTITION_SHARED && batches) {
-        decide_batches(batches, model, p);
-        return;
-    }
     const char *text = rule_texts[rule];
     if (rule == PARTITION_MIXED && !found.supply)
         text = "splits a fixed total among its threads, and each does work of its own besides";
@@ -490,7 +518,15 @@ static void decide(const struct trace *trace, const struct facts *facts,
 
 void partition_rule_decide(const struct trace *trace, const struct facts *facts,
                            const struct thread_pools *pools, const struct thread_states *timelines,
-                           const struct partition_rule_evidence *evidence, struct model *model) {
-    for (size_t p = 0; p < model->n_pools; p++)
-        decide(trace, facts, timelines, &pools->pools[p], &evidence[p], model, (int)p);
+                           const struct partition_evidence *evidence, struct model *model) {
+    for (size_t p = 0; p < model->n_pools; p++) {
+        const struct subject subject = {.model = model,
+                                        .pool = (int)p,
+                                        .from = &pools->pools[p],
+                                        .evidence = &evidence[p],
+                                        .trace = trace,
+                                        .facts = facts,
+                                        .timelines = timelines};
+        decide(&subject);
+    }
 }

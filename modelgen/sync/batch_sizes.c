@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
 #define SITE_LIMIT     8    /* call sites with an amount of their own */
 #define EQUATION_LIMIT 4000 /* the first ones */
-#define EVIDENCE       2    /* equations for each call site */
 #define RANK_TOLERANCE 1e-6 /* singular values that are smaller, beside the largest, are none */
-#define WHOLE          0.05 /* amounts are whole numbers, nearly */
 
 /* The call sites whose amounts are sought. */
 struct sites {
@@ -90,7 +89,7 @@ static void collect(const struct batch_events *events, const struct hypothesis *
 
 /* The least squares' solution; of many, the smallest. False: the equations are too few. */
 static bool solve(const struct equations *equations, int n_sites, double amounts[SITE_LIMIT]) {
-    if (equations->n < (size_t)(EVIDENCE * n_sites))
+    if (equations->n < (size_t)(evidence.equations_each * n_sites))
         return false;
     size_t columns = (size_t)n_sites, rank;
     double squares;
@@ -111,7 +110,7 @@ static bool round_amounts(double amounts[SITE_LIMIT], int n_sites) {
     bool any_batch = false;
     for (int i = 0; i < n_sites; i++) {
         double whole = round(amounts[i]);
-        if (fabs(amounts[i] - whole) > WHOLE || whole < 0)
+        if (fabs(amounts[i] - whole) > evidence.whole || whole < 0)
             return false;
         amounts[i] = fmax(whole, 1); /* never called before the counter was known: like others */
         any_batch |= whole > 1;

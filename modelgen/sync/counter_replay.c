@@ -1,8 +1,7 @@
 #include "modelgen/sync/counter_replay.h"
+#include "modelgen/evidence.h"
 
 #include <string.h>
-
-#define SLIPS 0.005 /* of the passes may be at a counter that nobody passes at when empty */
 
 void replay_begin(const struct object_history *history, struct replay_table *table) {
     for (long c = table->low; c <= table->high; c++) {
@@ -81,7 +80,7 @@ struct verdict verdict_strict(const struct replay_table *table) {
         size_t at = (size_t)(c + (long)table->offset);
         strict.waits += table->waited[at];
         passes_below += table->passed[at];
-        if (passes_below <= SLIPS * strict.passes + 0.5) {
+        if (passes_below <= evidence.slips * strict.passes + 0.5) {
             strict.threshold = c;
             strict.wrong_passes = passes_below;
             explained += table->waited[at];
@@ -94,6 +93,6 @@ struct verdict verdict_strict(const struct replay_table *table) {
 bool verdict_is_acceptable(const struct verdict *verdict) {
     return verdict->waits > 0 && verdict->passes > 0 &&
            violations_are_few(verdict_wrong(verdict), verdict->waits + verdict->passes) &&
-           verdict->wrong_waits <= (1 - RECALL) * verdict->waits &&
-           verdict->wrong_passes <= (1 - RECALL) * verdict->passes;
+           verdict->wrong_waits <= (1 - evidence.recall) * verdict->waits &&
+           verdict->wrong_passes <= (1 - evidence.recall) * verdict->passes;
 }

@@ -6,14 +6,7 @@
 
 #include "modelgen/sync/object_history.h"
 
-#define CLASS_LIMIT     48   /* classes per mutex that take part in a hypothesis */
-#define RECALL          0.8  /* of the waits, and of the passes, must be explained */
-#define VIOLATION_SHARE 0.05 /* of the evaluations may contradict an accepted hypothesis */
-
-/* Are the evaluations that contradict a hypothesis no more than that, rounded? */
-static inline bool violations_are_few(double violations, double evaluations) {
-    return violations <= VIOLATION_SHARE * evaluations + 0.5;
-}
+#define CLASS_LIMIT 48 /* classes per mutex that take part in a hypothesis */
 
 struct hypothesis {
     const int *classes; /* that take part */

@@ -6,19 +6,14 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/batch_sizes.h"
 #include "modelgen/sync/candidate_classes.h"
-#include "modelgen/sync/evidence.h"
 #include "modelgen/sync/operation_classes.h"
 
-#define LEFT_OVER   0.1   /* of what was added may never be taken */
 #define EVENT_LIMIT 50000 /* events of one mutex that are replayed in the search */
 #define GLANCE      1000  /* of these, the first that a hypothesis is tried on */
-#define SUPPLIES    3     /* batches added at once, to be taken for such */
 #define APART_LIMIT 12    /* call sites that may each be tried with a weight of its own */
-#define DEBT        1.5  /* how complex it is that something is owed at the start, in classes ... */
-#define REACHED     0.25 /* ... that a level is reached at the start */
-#define STOCK       1.25 /* ... and that there is something to take, which no section put there */
 
 bool counter_search_is_waiter(const struct counter_search *search, int class_index) {
     const struct section_class *class = &search->monitors->classes[class_index];
@@ -84,7 +79,8 @@ static bool signals_here(const struct counter_search *search, int class_index) {
  * proves nothing. A stock is believed in when much of it came back after somebody had waited, or
  * when threads waited for it time and again. */
 static bool is_stock_proven(const struct replay_table *table, double stock) {
-    return table->turns >= CONVINCING_TURNS || stock + (double)table->highest_later >= stock / 2;
+    return table->turns >= evidence.convincing_turns ||
+           stock + (double)table->highest_later >= stock / 2;
 }
 
 /* Is there a threshold that may become acceptable, and no worse than the best one so far? What is
@@ -104,8 +100,8 @@ static bool may_become_good(const struct counter_search *search) {
         }
         double wrong = wrong_waits + wrong_passes;
         if (violations_are_few(wrong, decisions) &&
-            (search->current.tries || (wrong_waits <= (1 - RECALL) * search->waits &&
-                                       wrong_passes <= (1 - RECALL) * search->passes)) &&
+            (search->current.tries || (wrong_waits <= (1 - evidence.recall) * search->waits &&
+                                       wrong_passes <= (1 - evidence.recall) * search->passes)) &&
             !(search->found && wrong > verdict_wrong(&search->best_verdict)))
             return true;
     }
@@ -139,7 +135,10 @@ static void judge_current(struct counter_search *search, double complexity) {
     if (has_stock && !is_stock_proven(&search->table, stock))
         return;
     /* more classes may explain it without */
-    complexity += owes ? DEBT : !has_stock ? 0 : taking ? STOCK : REACHED;
+    complexity += owes         ? evidence.debt
+                  : !has_stock ? 0
+                  : taking     ? evidence.stock
+                               : evidence.reached;
     double wrong = verdict_wrong(&verdict), best = verdict_wrong(&search->best_verdict);
     bool better =
         !search->found || wrong < best || (wrong == best && complexity < search->best_complexity);
@@ -180,7 +179,7 @@ static bool is_balanced(const struct counter_search *search) {
             by_waiters += fabs(amount);
     }
     double left = fabs(added - taken);
-    return left <= LEFT_OVER * added && left < fabs(added - (taken - by_waiters));
+    return left <= evidence.left_over * added && left < fabs(added - (taken - by_waiters));
 }
 
 /* Judges the chosen weights with those that add adding `supply` at once. */
@@ -255,7 +254,7 @@ static void judge_weights(struct counter_search *search) {
     /* What is taken or added at once if nothing is ever left over. */
     struct traffic traffic = count_traffic(search);
     long batch = traffic.passes > 0 ? lround(traffic.added / traffic.passes) : 0;
-    long supply = traffic.added >= SUPPLIES ? lround(traffic.passes / traffic.added) : 0;
+    long supply = traffic.added >= evidence.supplies ? lround(traffic.passes / traffic.added) : 0;
     if (supply >= 2)
         judge_supply(search, supply, complexity + 0.5);
     if (batch < 2)
@@ -351,7 +350,8 @@ static bool owes_at_start(const struct counter_search *search) {
 
 /* Do enough of the waits follow the counter, to think of it as more than an accident? */
 static bool tells_much(const struct verdict *verdict) {
-    return verdict->waits - verdict->wrong_waits >= CONVINCING_TURNS && verdict->passes > 0;
+    return verdict->waits - verdict->wrong_waits >= evidence.convincing_turns &&
+           verdict->passes > 0;
 }
 
 /* How many weights there are to choose if what is `alike` need not weigh the same. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/patterns.h"
 
 struct suspect {
@@ -44,7 +45,7 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
             hear(&all[monitors->patterns[p].mutex], monitors->patterns[p].tally.waited);
     qsort(all, sections->n_objects, sizeof *all, compare_suspects);
     for (size_t o = 0; o < sections->n_objects && doubts->n_suspects < SUSPECTS_LIMIT; o++)
-        if (all[o].waited > 0 && all[o].waited <= LITTLE)
+        if (all[o].waited > 0 && all[o].waited <= evidence.little)
             doubts->suspects[doubts->n_suspects++] = all[o].mutex;
     free(all);
 }

@@ -11,8 +11,7 @@
 
 #include "modelgen/sync/monitor.h"
 
-#define SUSPECTS_LIMIT 8  /* each costs a model and a simulation */
-#define LITTLE         16 /* waits, or fewer, tell little */
+#define SUSPECTS_LIMIT 8 /* each costs a model and a simulation */
 
 /* Indices are those of the sync objects in `sections`, the same whenever the same trace is read. */
 struct doubts {

@@ -6,10 +6,11 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/operation_classes.h"
+#include "modelgen/sync/ticket_replay.h"
 
-#define DRAWING_LIMIT 8    /* places that may decide the order */
-#define UNDRAWN_SHARE 0.05 /* of the results may have no number */
+#define DRAWING_LIMIT 8 /* places that may decide the order */
 
 static uint64_t site_key(const struct section_class *class) {
     return map_mix(map_mix_text(4, class->function), (uint64_t) class->line);
@@ -151,7 +152,7 @@ static bool draw_at(const struct finder *finder, struct result_list *results,
         }
         undrawn += result->drawn_ns == UINT64_MAX;
     }
-    return undrawn <= UNDRAWN_SHARE * (double)results->count;
+    return undrawn <= evidence.undrawn_share * (double)results->count;
 }
 
 static int compare_results(const void *a, const void *b) {
@@ -168,8 +169,7 @@ static struct passages passages_by_number(const struct finder *finder, const str
         size_t index = finder->history.items[waiter->visits.items[i]];
         size_t result = results->items[i].section;
         const struct section *by = section_at(finder, result);
-        *VECTOR_ADD(&passages) = (struct passage){
-            index, result, by->thread, section_at(finder, index)->acquire_ns, by->release_ns, 0};
+        *VECTOR_ADD(&passages) = (struct passage){index, result, by->thread, by->release_ns, 0};
     }
     return passages;
 }
@@ -200,7 +200,7 @@ static bool try_place(const struct finder *finder, const struct waiter *waiter,
         return false;
     struct passages passages = passages_by_number(finder, waiter, results);
     struct pattern pattern = pattern_empty(finder, HAND_MADE_EVENT);
-    passages_judge(finder, &passages, true, &pattern);
+    pattern.tally = passages_replay(finder, &passages, true);
     bool found = passages.count >= 3 && pattern_holds(&pattern);
     if (found)
         write_acts(finder, &passages, results, place, &pattern);
@@ -307,8 +307,7 @@ static struct passages visits_of(const struct finder *finder, const struct waite
         if (result == finder->sections->n_sections)
             continue;
         const struct section *by = section_at(finder, result);
-        struct passage visit = {index,          result, by->thread, section->acquire_ns,
-                                by->release_ns, after};
+        struct passage visit = {index, result, by->thread, by->release_ns, after};
         if (!same) {
             *VECTOR_ADD(&passages) = visit;
             map_put(&last_visit, (uint64_t)mutex, (int)passages.count - 1);
@@ -318,10 +317,8 @@ static struct passages visits_of(const struct finder *finder, const struct waite
         open->pass_section = result;
         open->thread = by->thread;
         open->passed_ns = by->release_ns;
-        if (section_at(finder, open->wait_section)->n_waits == 0) {
+        if (section_at(finder, open->wait_section)->n_waits == 0)
             open->wait_section = index;
-            open->asked_ns = section->acquire_ns;
-        }
     }
     map_free(&last_visit);
     return passages;

@@ -1,14 +1,12 @@
 #include "modelgen/sync/monitor.h"
-
-#include "modelgen/sync/evidence.h"
-
-#define FEW_CLASSES 4 /* of sections: not much of what they could be fits by accident */
+#include "modelgen/evidence.h"
 
 bool monitors_prove(const struct monitors *monitors, int mutex, double turns) {
     int n = 0;
     for (size_t c = 0; c < monitors->n_classes; c++)
         n += monitors->classes[c].mutex == mutex;
-    return n <= FEW_CLASSES || turns >= CONVINCING_TURNS || !monitors->unproposed[mutex];
+    return n <= evidence.few_classes || turns >= evidence.convincing_turns ||
+           !monitors->unproposed[mutex];
 }
 
 bool monitors_ignore(const struct monitors *monitors, int mutex) {
@@ -17,7 +15,7 @@ bool monitors_ignore(const struct monitors *monitors, int mutex) {
 }
 
 bool monitors_doubt(double against, double decisions) {
-    return against >= DOUBTS && against > DOUBTFUL_SHARE * decisions;
+    return against >= evidence.doubts && against > evidence.doubtful_share * decisions;
 }
 
 bool guard_is_doubtful(const struct guard *guard) {

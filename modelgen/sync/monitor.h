@@ -15,9 +15,12 @@
  * - guards, wait_loops, conjunctions, try_operations: what is made of such counters;
  * - source_guards, queue_capacities, observed_amounts, weighted_units: what no thread met, as the
  *   source or the program's variables say;
- * - patterns, pattern_search, pattern_replay and the *_replay of each: what no counter tells;
- * - guarded_commands, statements, statement_search: the source's own words, where nothing else
- *   explains the waits;
+ * - command_program, command_text, replay, tally: guarded commands held against the run;
+ * - template, templates, template_search: well-known objects as such programs;
+ * - patterns, pattern_search, pattern_replay, ticket_replay, in_order_completion_replay,
+ *   wavefront_replay: what no counter tells;
+ * - source_replay, statements, statement_search: the source's own words, where nothing else
+ * explains the waits;
  * - explanations: what all of these say of one section;
  * - doubts: what to give up believing when the model stalls. */
 #ifndef PERSIK_MODELGEN_SYNC_MONITOR_H
@@ -30,6 +33,7 @@
 #include "formats/model.h"
 #include "formats/trace.h"
 #include "modelgen/events/critical_sections.h"
+#include "modelgen/sync/tally.h"
 
 /* Sections of one mutex that start at the same call site and signal the same conditions. */
 struct section_class {
@@ -55,16 +59,6 @@ enum guard_kind {
     GUARD_TOKENS, /* permits, free slots, idle workers; or takes many at once: "all N parts done" */
     GUARD_LEVEL,  /* waits for the level without taking: all done, event happened */
     GUARD_FIRST,  /* one permit for ever: who comes first brings about what the others wait for */
-};
-
-#define CONTRADICTIONS_SHOWN 3
-
-/* An evaluation that the guard does not explain. */
-struct contradiction {
-    uint64_t time_ns;
-    size_t section; /* index into sections */
-    bool waited;    /* although it need not have; else it went on although it should not */
-    double counter;
 };
 
 struct guard {
@@ -95,6 +89,13 @@ struct guard {
     int object;            /* model object; filled by the stream */
 };
 
+/* What was tried on a mutex, and is not what it is. */
+struct rejected {
+    int mutex;
+    const char *name;   /* of the template, or "counter"; not owned */
+    struct tally tally; /* up to where it was given up */
+};
+
 struct pattern;    /* modelgen/sync/patterns.h */
 struct statements; /* modelgen/sync/statements.h */
 
@@ -115,7 +116,11 @@ struct monitors {
     struct pattern *patterns;
     size_t n_statements;
     struct statements *statements; /* one for each mutex modelled by its statements */
-    size_t *first_of_thread;       /* per thread and one more: its first section */
+    struct {
+        struct rejected *items; /* for each template and counter that was tried the best try */
+        size_t count, capacity;
+    } rejected;
+    size_t *first_of_thread; /* per thread and one more: its first section */
     bool
         *condition_in_pattern; /* per sync object: a pattern explains the waits on this condition */
     bool *condition_explained; /* ... a guard or a pattern does */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/guards.h"
 #include "modelgen/sync/operation_classes.h"
@@ -13,8 +14,6 @@
 #include "modelgen/sync/statements.h"
 #include "modelgen/sync/try_operations.h"
 #include "modelgen/sync/wait_loops.h"
-
-#define CONTRADICTED 2 /* often enough to look for what is not */
 
 static void find_threads(const struct trace *trace, const struct sections *sections,
                          struct monitors *monitors) {
@@ -67,7 +66,7 @@ static void find_in_likes(const struct trace *trace, const struct sections *sect
 
 /* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
 static bool is_contradicted(const struct guard *guard) {
-    return guard->condition >= 0 && guard->violations >= CONTRADICTED;
+    return guard->condition >= 0 && guard->violations >= evidence.contradicted;
 }
 
 /* What is contradicted counts as unexplained while patterns are sought (`sought`). */
@@ -231,6 +230,7 @@ void monitors_free(struct monitors *monitors) {
     free(monitors->guards);
     patterns_free(monitors);
     statements_free(monitors);
+    free(monitors->rejected.items);
     free(monitors->first_of_thread);
     free(monitors->condition_in_pattern);
     free(monitors->proposal_of);

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "model/postfix.h"
-#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/sync/command_program.h"
 
 /* Whose amount is asked for. */
 struct inquiry {
@@ -54,7 +54,7 @@ static bool is_updated(const struct facts_monitor *proposal, size_t variable) {
  * then: not what is out, nor what several are taken of at once. */
 static bool waits_for_one(const struct facts_monitor *proposal,
                           const struct facts_section *commands, size_t variable) {
-    bool waits = false, *is_own = guarded_commands_own(proposal);
+    bool waits = false, *is_own = command_program_own_variables(proposal);
     struct value *values = memory_alloc(proposal->n_variables, sizeof *values);
     for (size_t i = 0; i < commands->n_steps; i++) {
         struct postfix while_holds;
@@ -74,8 +74,8 @@ static bool waits_for_one(const struct facts_monitor *proposal,
 }
 
 static const struct facts_section *commands_of_class(const struct inquiry *inquiry, size_t c) {
-    return guarded_commands_section(inquiry->trace, inquiry->monitors->classes[c].context,
-                                    inquiry->guard->proposal);
+    return command_program_section_at(inquiry->trace, inquiry->monitors->classes[c].context,
+                                      inquiry->guard->proposal);
 }
 
 /* Do all that wait by the guard wait for one, and take it from the variable? */

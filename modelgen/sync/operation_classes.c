@@ -6,9 +6,8 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "modelgen/sync/guarded_commands.h"
-
-#define ATTEMPTS 4 /* that end alike, to be taken for one of several ways */
+#include "modelgen/evidence.h"
+#include "modelgen/sync/command_program.h"
 
 /* What the proposal says of the class' sections; NULL: nothing, or it is another mutex'. */
 static const struct facts_section *commands_of_class(const struct trace *trace,
@@ -17,7 +16,7 @@ static const struct facts_section *commands_of_class(const struct trace *trace,
                                                      const struct facts_monitor *proposal) {
     const struct facts_monitor *known = monitors->proposal_of[class->mutex];
     return known && facts_same_mutex(known, proposal)
-               ? guarded_commands_section(trace, class->context, proposal)
+               ? command_program_section_at(trace, class->context, proposal)
                : NULL;
 }
 
@@ -241,7 +240,7 @@ void operation_classes_mark_attempts(const struct trace *trace, const struct sec
         uint64_t key = map_mix(key_of_next(trace, sections, s), (uint64_t)entry);
         int count = map_get(&followed, key, 0) + 1;
         map_put(&followed, key, count);
-        ways[entry] += count == ATTEMPTS;
+        ways[entry] += count == evidence.attempts_alike;
     }
     for (size_t e = 0; e < monitors->n_entries; e++)
         marked[e] = ways[e] > 1;

@@ -5,31 +5,9 @@
 #include "base/memory.h"
 #include "modelgen/sync/counter_search.h"
 
-void pattern_judge(struct pattern *pattern, size_t section, uint64_t time_ns, bool waited,
-                   bool is_right) {
-    struct tally_of_replay *tally = &pattern->tally;
-    tally->replayed++;
-    tally->waited += waited;
-    if (is_right)
-        return;
-    tally->violations++;
-    tally->wrong_waits += waited;
-    if (tally->n_contradictions < CONTRADICTIONS_SHOWN)
-        tally->contradictions[tally->n_contradictions++] =
-            (struct contradiction){time_ns, section, waited, 0};
-}
-
-void pattern_judge_wait(const struct finder *finder, struct pattern *pattern, size_t section,
-                        uint64_t asked_ns, uint64_t free_ns) {
-    bool waited = section_at(finder, section)->n_waits > 0;
-    bool went_on = section_passed_ns(finder->sections, section_at(finder, section)) >= free_ns;
-    pattern_judge(pattern, section, asked_ns, waited, went_on && waited == (asked_ns < free_ns));
-}
-
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
-           violations_are_few(pattern->tally.violations, pattern->tally.replayed) &&
-           pattern->tally.wrong_waits <= (1 - RECALL) * pattern->tally.waited;
+           tally_is_acceptable(&pattern->tally);
 }
 
 struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind) {
@@ -44,8 +22,7 @@ struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind ki
 bool pattern_add(const struct finder *finder, struct pattern pattern) {
     struct monitors *monitors = finder->monitors;
     if (!monitors_prove(monitors, pattern.mutex, pattern.tally.waited)) {
-        free(pattern.acts);
-        free(pattern.led);
+        pattern_free(&pattern);
         return false;
     }
     monitors->patterns =

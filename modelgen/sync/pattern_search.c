@@ -3,12 +3,10 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "modelgen/sync/barrier_replay.h"
-#include "modelgen/sync/generation_replay.h"
-#include "modelgen/sync/group_commit_replay.h"
 #include "modelgen/sync/in_order_completion_replay.h"
 #include "modelgen/sync/pattern_replay.h"
-#include "modelgen/sync/rwlock_replay.h"
+#include "modelgen/sync/template_search.h"
+#include "modelgen/sync/templates.h"
 #include "modelgen/sync/ticket_replay.h"
 #include "modelgen/sync/wavefront_replay.h"
 
@@ -56,10 +54,11 @@ static bool has_wait(const struct finder *finder) {
 static void find_in_mutex(struct finder *finder, bool before_guards) {
     finder->history = in_order(finder->sections, finder->mutex);
     if (before_guards && finder->history.count > 0)
-        (void)(barrier_replay_find(finder) || rwlock_replay_find(finder) ||
-               (has_wait(finder) &&
-                (group_commit_replay_find(finder) || ticket_replay_find(finder, true) ||
-                 generation_replay_find(finder))));
+        (void)(template_search_find(finder, &template_barrier) ||
+               template_search_find(finder, &template_rwlock) ||
+               (has_wait(finder) && (template_search_find(finder, &template_group_commit) ||
+                                     ticket_replay_find(finder, true) ||
+                                     template_search_find(finder, &template_generation))));
     else if (!before_guards && has_unexplained_wait(finder))
         (void)(ticket_replay_find(finder, false) || in_order_completion_replay_find(finder) ||
                wavefront_replay_find(finder));

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void end_pattern(struct pattern *pattern) {
+void pattern_free(struct pattern *pattern) {
     free(pattern->acts);
     free(pattern->led);
 }
@@ -18,7 +18,7 @@ size_t pattern_first(const struct monitors *monitors, const struct pattern *patt
 }
 
 void patterns_drop(struct monitors *monitors, size_t index) {
-    end_pattern(&monitors->patterns[index]);
+    pattern_free(&monitors->patterns[index]);
     monitors->n_patterns--;
     memmove(&monitors->patterns[index], &monitors->patterns[index + 1],
             (monitors->n_patterns - index) * sizeof *monitors->patterns);
@@ -28,7 +28,7 @@ void patterns_forget(struct monitors *monitors, int mutex) {
     size_t kept = 0;
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (monitors->patterns[p].mutex == mutex)
-            end_pattern(&monitors->patterns[p]);
+            pattern_free(&monitors->patterns[p]);
         else
             monitors->patterns[kept++] = monitors->patterns[p];
     monitors->n_patterns = kept;
@@ -36,6 +36,6 @@ void patterns_forget(struct monitors *monitors, int mutex) {
 
 void patterns_free(struct monitors *monitors) {
     for (size_t p = 0; p < monitors->n_patterns; p++)
-        end_pattern(&monitors->patterns[p]);
+        pattern_free(&monitors->patterns[p]);
     free(monitors->patterns);
 }

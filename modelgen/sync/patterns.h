@@ -36,21 +36,19 @@ struct pattern {
     int distance, lead;
     bool in_rounds;    /* event: a thread's n-th turn comes with the n-th pass */
     bool in_groups;    /* hand-over: whose turn it is leads all who have come, see
-                        * modelgen/sync/group_commit_replay.h */
+                        * template_group_commit in modelgen/sync/templates.h */
     unsigned *led;     /* ... per section: how many others it leads; NULL: not in groups */
     double led_cpu_ns; /* ... CPU time that each of them costs the leader */
     bool is_proposed;  /* nobody ever waited: the source says what it is */
     bool
         draws_when_passing; /* a thread has its next number when it is started and when it passed */
     const struct trace_record *drawn_after; /* numbers are drawn at calls like this one; NULL */
-    struct tally_of_replay {
-        double replayed, waited, violations;
-        double wrong_waits; /* among the violations */
-        size_t n_contradictions;
-        struct contradiction contradictions[CONTRADICTIONS_SHOWN];
-    } tally;
+    struct tally tally;
     int object; /* model object; filled by the stream */
 };
+
+/* Frees what it owns. */
+void pattern_free(struct pattern *pattern);
 
 void patterns_free(struct monitors *monitors);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/sync/command_program.h"
 #include "modelgen/sync/explanations.h"
-#include "modelgen/sync/guarded_commands.h"
 #include "modelgen/sync/guards.h"
 #include "modelgen/sync/observed_amounts.h"
 #include "modelgen/sync/patterns.h"
@@ -25,7 +25,7 @@ struct finder {
 static bool wait_for_room(const struct finder *finder, const struct section_class *class,
                           const struct facts_monitor *proposal) {
     const struct facts_section *commands =
-        guarded_commands_section(finder->trace, class->context, proposal);
+        command_program_section_at(finder->trace, class->context, proposal);
     bool waits = proposal->users_word;
     for (size_t i = 0; commands && i < commands->n_steps; i++) {
         if (commands->steps[i].kind == STEP_WAIT && commands->steps[i].timed)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "modelgen/sync/evidence.h"
-#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/evidence.h"
+#include "modelgen/sync/command_program.h"
 #include "modelgen/sync/observed_amounts.h"
 #include "modelgen/sync/patterns.h"
 #include "modelgen/sync/source_monitors.h"
@@ -27,7 +27,7 @@ static bool takers_wait(const struct trace *trace, const struct monitors *monito
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct facts_section *commands =
             guard->waits[c]
-                ? guarded_commands_section(trace, monitors->classes[c].context, guard->proposal)
+                ? command_program_section_at(trace, monitors->classes[c].context, guard->proposal)
                 : NULL;
         for (size_t i = 0; commands && i < commands->n_steps; i++)
             if (commands->steps[i].kind == STEP_WAIT)
@@ -168,7 +168,8 @@ static bool share_waiters(const struct monitors *monitors, const struct guard *a
 static bool gives_way(const struct monitors *monitors, const struct guard *found,
                       const struct guard *word) {
     double passed = found->evaluations - found->waited;
-    bool is_weak = fmin(found->waited, passed) < CONVINCING && found->condition >= 0;
+    bool is_weak =
+        fmin(found->waited, passed) < evidence.convincing_attempts && found->condition >= 0;
     bool says_less = found->kind == GUARD_LEVEL;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         if (found->waits[c] && !word->waits[c])

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/sync/guarded_commands.h"
+#include "modelgen/sync/command_program.h"
 
 /* How well the place of an operation is that of the class: where it locks, or with its line where
  * it is called from. */
@@ -16,7 +16,7 @@ static double match_of(const struct trace *trace, const struct section_class *cl
     if (class->context == TRACE_NO_CONTEXT)
         return match;
     const struct trace_context *calls = &trace->contexts[class->context];
-    for (size_t f = 0; f < calls->n_frames && f < GUARDED_COMMANDS_FRAMES; f++) {
+    for (size_t f = 0; f < calls->n_frames && f < COMMAND_PROGRAM_FRAMES; f++) {
         if (!source_frame_is_in(&calls->frames[f], place))
             continue;
         bool same_line = calls->frames[f].line == place->line;

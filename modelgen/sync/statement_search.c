@@ -5,17 +5,11 @@
 
 #include "base/memory.h"
 #include "model/postfix.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/sync/counter_search.h"
 #include "modelgen/sync/explanations.h"
 #include "modelgen/sync/patterns.h"
-
-#define WAIT_SHARE  0.005 /* of all threads' time, from which on unexplained waits matter ... */
-#define UNEXPLAINED 0.05  /* ... and of the mutex' own waits */
-/* A guard tells which way threads go on when what they do next differs by this much (total
- * variation distance) ... */
-#define TELLING_DISTANCE 0.5
-#define TELLING_SECTIONS 4 /* ... in so many sections at least */
 
 /* ---- what matters ---- */
 
@@ -89,7 +83,7 @@ static bool is_section_told(const struct statements *statements,
 /* Of the sections that the run came to. */
 static bool are_told(const struct statements *statements) {
     const struct facts_monitor *proposal = statements->proposal;
-    bool *is_own = guarded_commands_own(proposal);
+    bool *is_own = command_program_own_variables(proposal);
     bool told = true;
     for (size_t s = 0; s < proposal->n_sections && told; s++)
         told = statements->number[s] == MODEL_NONE ||
@@ -98,22 +92,15 @@ static bool are_told(const struct statements *statements) {
     return told;
 }
 
-static void find_sections(const struct search_of_statements *search,
-                          struct statements *statements) {
+/* Numbers the proposal's sections that the run came to. */
+static void number_sections(const struct sections *sections, struct statements *statements) {
     const struct facts_monitor *proposal = statements->proposal;
-    for (size_t s = 0; s < search->sections->n_sections; s++) {
-        const struct section *section = &search->sections->sections[s];
-        const struct trace_thread *thread = &search->trace->threads[section->thread];
-        const struct facts_section *found =
-            section->mutex == statements->mutex
-                ? guarded_commands_section(search->trace,
-                                           thread->records[section->lock_record].context, proposal)
-                : NULL;
-        statements->section_of[s] = found ? (int)(found - proposal->sections) : MODEL_NONE;
-        if (found)
-            statements->number[found - proposal->sections] = 0;
-    }
     int number = 0;
+    for (size_t s = 0; s < proposal->n_sections; s++)
+        statements->number[s] = MODEL_NONE;
+    for (size_t s = 0; s < sections->n_sections; s++)
+        if (statements->section_of[s] != MODEL_NONE)
+            statements->number[statements->section_of[s]] = 0;
     for (size_t s = 0; s < proposal->n_sections; s++)
         if (statements->number[s] != MODEL_NONE)
             statements->number[s] = number++;
@@ -121,7 +108,8 @@ static void find_sections(const struct search_of_statements *search,
 
 /* How the threads waited for a mutex' conditions in the traced run. */
 struct waits {
-    double count, timed_out;
+    double count; /* sections that waited */
+    double timed_out;
     double wait_ns, unexplained_ns;
     double flag_ns; /* for which nothing is found, not even something that is only alike */
     double bent_ns; /* explained by counters that the run contradicts, if only now and then */
@@ -168,7 +156,7 @@ static struct waits waits_of(const struct search_of_statements *search, int mute
         for (size_t w = 0; section->mutex == mutex && w < section->n_waits; w++) {
             const struct section_wait *wait = &sections->waits[section->first_wait + w];
             double time_ns = (double)(wait->end_ns - wait->start_ns);
-            waits.count++;
+            waits.count += w == 0;
             waits.timed_out += (thread->records[wait->record].flags & TRACE_TIMEDOUT) != 0;
             waits.wait_ns += time_ns;
             waits.flag_ns += monitors_explain(search->monitors, s) ? 0 : time_ns;
@@ -207,7 +195,7 @@ static bool are_signals_inside(const struct search_of_statements *search, int mu
 /* NULL, or why the statements cannot stand for the mutex. */
 static const char *why_not(const struct search_of_statements *search,
                            const struct statements *statements, const struct waits *waits) {
-    const struct guarded_commands_verdict *verdict = &statements->verdict;
+    const struct tally *verdict = &statements->verdict;
     if (waits->timed_out > 0)
         return "waits timed out in the traced run";
     if (verdict->strange > 0)
@@ -239,9 +227,8 @@ static size_t next_of(const struct search_of_statements *search, size_t s) {
 
 /* How much what the pool's threads do next differs by whether the step's guard held. */
 static double distance_in_pool(const struct search_of_statements *search,
-                               const struct statements *statements,
-                               const guarded_commands_trail *trail, int section, size_t step,
-                               int pool) {
+                               const struct statements *statements, const replay_trail *trail,
+                               int section, size_t step, int pool) {
     size_t n = search->monitors->n_entries + 1;
     double *after[2] = {memory_alloc(n, sizeof(double)), memory_alloc(n, sizeof(double))};
     double total[2] = {0, 0}, distance = 0;
@@ -254,7 +241,7 @@ static double distance_in_pool(const struct search_of_statements *search,
         after[held][next_of(search, s)]++;
         total[held]++;
     }
-    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= TELLING_SECTIONS)
+    if (total[0] > 0 && total[1] > 0 && total[0] + total[1] >= evidence.telling_sections)
         for (size_t i = 0; i < n; i++) {
             double more = after[1][i] / total[1] - after[0][i] / total[0];
             distance += more > 0 ? more : 0;
@@ -273,13 +260,13 @@ static bool may_answer(const struct statements *statements, const struct facts_s
 
 /* Threads that find nothing go elsewhere: the step whose guard tells it best. */
 static int find_answer(const struct search_of_statements *search,
-                       const struct statements *statements, const guarded_commands_trail *trail,
+                       const struct statements *statements, const replay_trail *trail,
                        int section) {
     const struct facts_section *commands = &statements->proposal->sections[section];
-    bool *is_own = guarded_commands_own(statements->proposal);
-    double best_distance = TELLING_DISTANCE;
+    bool *is_own = command_program_own_variables(statements->proposal);
+    double best_distance = evidence.telling_distance;
     int best = MODEL_NONE;
-    for (size_t i = 0; i < commands->n_steps && i < GUARDED_COMMANDS_TRAIL_STEPS; i++)
+    for (size_t i = 0; i < commands->n_steps && i < COMMANDS_REMEMBERED; i++)
         for (size_t p = 0; p < search->pools->n_pools; p++) {
             if (!may_answer(statements, &commands->steps[i], is_own))
                 continue;
@@ -295,7 +282,7 @@ static int find_answer(const struct search_of_statements *search,
 
 /* Who still waits when the program ends is not let through: that is a "no", too. */
 static void tell_outcomes(const struct search_of_statements *search, struct statements *statements,
-                          const guarded_commands_trail *trail) {
+                          const replay_trail *trail) {
     const struct facts_monitor *proposal = statements->proposal;
     bool *has_cut = memory_alloc(proposal->n_sections, sizeof *has_cut);
     for (size_t i = 0; i < proposal->n_sections; i++)
@@ -319,25 +306,23 @@ static void tell_outcomes(const struct search_of_statements *search, struct stat
 /* ---- one mutex ---- */
 
 static struct statements try_proposal(const struct search_of_statements *search, int mutex,
-                                      const struct facts_monitor *proposal,
-                                      guarded_commands_trail *trail) {
+                                      const struct facts_monitor *proposal, replay_trail *trail) {
     size_t n = search->sections->n_sections;
-    struct statements result = {.mutex = mutex,
-                                .proposal = proposal,
-                                .section_of = memory_alloc(n, sizeof(int)),
-                                .outcome = memory_alloc(n, sizeof(enum outcome)),
-                                .answer = memory_alloc(proposal->n_sections, sizeof(int)),
-                                .number = memory_alloc(proposal->n_sections, sizeof(int)),
-                                .object = MODEL_NONE};
-    for (size_t s = 0; s < proposal->n_sections; s++)
-        result.number[s] = MODEL_NONE;
-    bool *is_own = guarded_commands_own(proposal);
+    struct statements result = {
+        .mutex = mutex,
+        .proposal = proposal,
+        .section_of = source_replay_roles(search->trace, search->sections, proposal, mutex),
+        .outcome = memory_alloc(n, sizeof(enum outcome)),
+        .answer = memory_alloc(proposal->n_sections, sizeof(int)),
+        .number = memory_alloc(proposal->n_sections, sizeof(int)),
+        .object = MODEL_NONE};
+    bool *is_own = command_program_own_variables(proposal);
     result.asked = find_asked(proposal, is_own);
     free(is_own);
     memset(trail, 0, n * sizeof *trail);
-    result.verdict = guarded_commands_replay(search->trace, search->sections, proposal, mutex,
-                                             search->threads, trail);
-    find_sections(search, &result);
+    result.verdict =
+        source_replay(search->sections, proposal, mutex, result.section_of, search->threads, trail);
+    number_sections(search->sections, &result);
     return result;
 }
 
@@ -354,7 +339,8 @@ static bool is_wanted(const struct facts_monitor *proposal) {
 /* Is so much of the mutex' waiting worth an explanation? */
 static bool is_much(const struct search_of_statements *search, const struct waits *waits,
                     double wait_ns) {
-    return wait_ns > WAIT_SHARE * search->life_ns && wait_ns > UNEXPLAINED * waits->wait_ns;
+    return wait_ns > evidence.statement_wait_share * search->life_ns &&
+           wait_ns > evidence.statement_unexplained * waits->wait_ns;
 }
 
 static bool has_guards(const struct monitors *monitors, int mutex) {
@@ -372,7 +358,7 @@ static void find_in_mutex(const struct search_of_statements *search, int mutex,
         (!is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns + waits.bent_ns)))
         return;
     bool must_fit = !is_wanted(known) && !is_much(search, &waits, waits.unexplained_ns);
-    guarded_commands_trail *trail = memory_alloc(search->sections->n_sections, sizeof *trail);
+    replay_trail *trail = memory_alloc(search->sections->n_sections, sizeof *trail);
     const char *why = "the source says nothing of them";
     for (size_t m = 0; why && m < search->facts->n_monitors; m++) {
         const struct facts_monitor *proposal = &search->facts->monitors[m];

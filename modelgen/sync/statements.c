@@ -14,7 +14,7 @@ bool statements_wait(const struct facts_section *section) {
 }
 
 bool statements_are_doubtful(const struct statements *statements) {
-    const struct guarded_commands_verdict *verdict = &statements->verdict;
+    const struct tally *verdict = &statements->verdict;
     return monitors_doubt(verdict->violations + verdict->untold, verdict->decisions);
 }
 

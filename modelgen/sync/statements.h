@@ -4,14 +4,14 @@
 #ifndef PERSIK_MODELGEN_SYNC_STATEMENTS_H
 #define PERSIK_MODELGEN_SYNC_STATEMENTS_H
 
-#include "modelgen/sync/guarded_commands.h"
 #include "modelgen/sync/monitor.h"
+#include "modelgen/sync/source_replay.h"
 
 /* Of one mutex. */
 struct statements {
     int mutex;
     const struct facts_monitor *proposal;
-    struct guarded_commands_verdict verdict;
+    struct tally verdict;
     int *section_of; /* per section of the trace: the proposal's; MODEL_NONE: none, or another mutex
                       */
     enum outcome *outcome; /* per section of the trace: which way its thread goes on; OUTCOME_ANY:

@@ -7,15 +7,11 @@
 #include "base/memory.h"
 #include "model/postfix.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
+#include "modelgen/sync/command_program.h"
 #include "modelgen/sync/counter_search.h"
 #include "modelgen/sync/explanations.h"
-#include "modelgen/sync/guarded_commands.h"
 #include "modelgen/sync/operation_classes.h"
-
-/* Of the numbers may seem out of order where their drawing is not seen. From some on another place
- * is looked for that explains them better. */
-#define UNSEEN_SHARE  0.15
-#define DOUBTED_SHARE 0.01
 
 /* The last section before `time_ns` of the thread with this entry; n_sections when none. Sections
  * of a thread stand together, in the order of their unlocks. */
@@ -105,7 +101,7 @@ static bool is_drawn_where_awaited(const struct finder *finder,
                                    const struct section_class *awaits) {
     const struct facts_monitor *proposal = finder->monitors->proposal_of[finder->mutex];
     const struct facts_section *section =
-        proposal ? guarded_commands_section(finder->trace, awaits->context, proposal) : NULL;
+        proposal ? command_program_section_at(finder->trace, awaits->context, proposal) : NULL;
     for (size_t s = 0; section && s < section->n_steps; s++) {
         const struct facts_step *step = &section->steps[s];
         if (step->kind == STEP_UPDATE && !step->guard.text &&
@@ -127,13 +123,13 @@ static double count_sections(const struct monitors *monitors, int entry) {
  * that explains all of the order goes before. */
 static int find_drawing_entry(const struct finder *finder, const struct passages *passages,
                               bool of_own) {
-    double limit = VIOLATION_SHARE * (double)passages->count;
+    double limit = evidence.violation_share * (double)passages->count;
     const struct section_class *awaits = class_at(finder, passages->items[0].wait_section);
     if (!of_own && is_drawn_where_awaited(finder, awaits) &&
         count_inversions(finder, passages, awaits->entry, limit) <= limit)
         return awaits->entry;
     double unseen = count_inversions(finder, passages, -1, INFINITY);
-    if (unseen <= DOUBTED_SHARE * (double)passages->count)
+    if (unseen <= evidence.doubted_share * (double)passages->count)
         return -1;
     const struct monitors *monitors = finder->monitors;
     for (size_t c = 0; c < monitors->n_classes; c++) {
@@ -145,25 +141,14 @@ static int find_drawing_entry(const struct finder *finder, const struct passages
             count_inversions(finder, passages, entry, limit) <= limit)
             return entry;
     }
-    return unseen <= UNSEEN_SHARE * (double)passages->count ? -1 : -2;
-}
-
-void passages_judge(const struct finder *finder, const struct passages *passages, bool of_own,
-                    struct pattern *pattern) {
-    for (size_t i = 0; i < passages->count; i++) {
-        const struct passage *passage = &passages->items[i];
-        if (!of_own && i == 0)
-            continue;
-        uint64_t free_ns = of_own ? passage->passed_ns : passages->items[i - 1].passed_ns;
-        pattern_judge_wait(finder, pattern, passage->wait_section, passage->asked_ns, free_ns);
-    }
+    return unseen <= evidence.unseen_share * (double)passages->count ? -1 : -2;
 }
 
 bool passages_add(const struct finder *finder, const struct passages *passages, bool of_own,
                   struct pattern *pattern) {
     int entry = passages->count >= 3 ? find_drawing_entry(finder, passages, of_own) : -2;
     if (entry > -2)
-        passages_judge(finder, passages, of_own, pattern);
+        pattern->tally = passages_replay(finder, passages, of_own);
     if (entry == -2 || !pattern_holds(pattern)) {
         free(pattern->acts);
         return false;
@@ -209,9 +194,8 @@ static struct passages turns_of(const struct finder *finder, const struct sectio
         }
         if (pass == finder->sections->n_sections)
             continue;
-        *VECTOR_ADD(&passages) = (struct passage){
-            index, pass, section->thread, section->acquire_ns, section_at(finder, pass)->release_ns,
-            0};
+        *VECTOR_ADD(&passages) =
+            (struct passage){index, pass, section->thread, section_at(finder, pass)->release_ns, 0};
     }
     return passages;
 }
@@ -230,7 +214,7 @@ static bool is_proposed_turn(const struct finder *finder, const struct section_c
         return false;
     const struct trace_context *calls = &finder->trace->contexts[class->context];
     for (size_t i = 0; i < proposal->n_operations; i++)
-        for (size_t f = 0; f < calls->n_frames && f < GUARDED_COMMANDS_FRAMES; f++)
+        for (size_t f = 0; f < calls->n_frames && f < COMMAND_PROGRAM_FRAMES; f++)
             if (proposal->operations[i].role == FACTS_WAIT &&
                 source_frame_is_at(&calls->frames[f], &proposal->operations[i].place))
                 return true;

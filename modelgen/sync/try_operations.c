@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/evidence.h"
 
 /* Of an entry, one of whose classes may be the successful attempts. */
 struct attempt {
@@ -46,7 +46,8 @@ static bool changes_alone(const struct monitors *monitors, const struct guard *g
 static bool is_beyond_doubt(const struct counter_search *search, const struct sections *sections,
                             size_t n_threads) {
     const struct verdict *verdict = &search->best_verdict;
-    if (verdict_wrong(verdict) > 0 || verdict->waits < CONVINCING || verdict->passes < CONVINCING)
+    if (verdict_wrong(verdict) > 0 || verdict->waits < evidence.convincing_attempts ||
+        verdict->passes < evidence.convincing_attempts)
         return false;
     const struct monitors *monitors = search->monitors;
     bool *tries = memory_alloc(n_threads, sizeof *tries);

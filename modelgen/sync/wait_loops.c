@@ -5,9 +5,9 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/conjunctions.h"
 #include "modelgen/sync/counter_search.h"
-#include "modelgen/sync/evidence.h"
 
 void wait_loops_set_explained(struct monitors *monitors, const struct sections *sections,
                               int condition, bool explained) {
@@ -43,6 +43,17 @@ static bool are_mailboxes(const struct sections *sections, const struct counter_
     return good;
 }
 
+/* The counter that explains most of what the class waits for does not explain enough. */
+static void reject(struct monitors *monitors, int mutex, const struct verdict *verdict) {
+    const struct tally tally = {.decisions = verdict->waits + verdict->passes,
+                                .waited = verdict->waits,
+                                .violations = verdict_wrong(verdict),
+                                .wrong_waits = verdict->wrong_waits};
+    if (verdict->waits > 0)
+        *VECTOR_ADD(&monitors->rejected) =
+            (struct rejected){.mutex = mutex, .name = "counter", .tally = tally};
+}
+
 /* What the sections of this class' entry wait for. True: found. */
 static bool find_waited_for(struct monitors *monitors, const struct sections *sections,
                             const struct section_class *class, const struct object_history *history,
@@ -57,12 +68,14 @@ static bool find_waited_for(struct monitors *monitors, const struct sections *se
         found = search.as_one || are_mailboxes(sections, &search);
     }
     double contradictions = found ? verdict_wrong(&search.best_verdict) : INFINITY;
-    if (contradictions >= DOUBTS &&
+    if (contradictions >= evidence.doubts &&
         conjunctions_find(monitors, sections, class, contradictions, history, list))
         return true;
     if (found)
         guards_add_found(monitors, sections, list, &search, class->mutex, class->waits_on,
                          close_class);
+    else
+        reject(monitors, class->mutex, &search.best_verdict);
     return found;
 }
 

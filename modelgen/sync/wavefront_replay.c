@@ -6,14 +6,15 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
+#include "modelgen/sync/command_text.h"
 #include "modelgen/sync/operation_classes.h"
+#include "modelgen/sync/replay.h"
 
 #define LEAD_LIMIT     16 /* steps */
 #define SITE_LIMIT     8  /* call sites that make steps */
 #define DISTANCE_LIMIT 8
-#define PERIOD_LIMIT   8   /* steps of one piece of work */
-#define LOOKED_SHARE   0.5 /* of the steps of such pieces, at least, were looked before, ... */
-#define LOOKED_OFTEN   4   /* ... and so often */
+#define PERIOD_LIMIT   8 /* steps of one piece of work */
 
 /* One thread's work on one frame, row ... */
 struct run {
@@ -271,8 +272,67 @@ static bool are_several(const struct family *family, const struct look *looks) {
     return false;
 }
 
-/* Looks that did not wait and were for another run than the one that leads are left out: that had
- * been ready for long. */
+enum { STEPS, ENDS, LOOKS, LOOKS_FOR_OTHERS }; /* at one moment a step comes before looks */
+
+/* A run that has made all its steps is ahead of any. */
+static const char variables[] = "progress own:number";
+static const char *const operations[] = {[STEPS] = "progress = progress + 1",
+                                         [ENDS] = "progress = 1000000000",
+                                         [LOOKS] = "wait while progress < number",
+                                         [LOOKS_FOR_OTHERS] = "wait while 0 == 1"};
+
+static void add_steps(const struct family *family, size_t run, struct object_history *history) {
+    const struct run *steps = &family->runs.items[run];
+    for (size_t i = 0; i < steps->n_steps; i++) {
+        size_t section = family->steps.items[steps->first_step + i];
+        object_history_add_effect(history,
+                                  (struct history_event){
+                                      .time_ns = section_at(family->finder, section)->acquire_ns,
+                                      .section = (unsigned)section,
+                                      .instance = (unsigned)run,
+                                      .role = i + 1 < steps->n_steps ? STEPS : ENDS,
+                                  });
+    }
+}
+
+/* Each run is an instance of the program. Looks that did not wait and were for another run than the
+ * one that leads are left out: that had been ready for long. */
+static struct object_history history_of(const struct family *family, const struct look *looks,
+                                        const size_t *before, int lead) {
+    struct object_history history = {.n_instances = family->runs.count};
+    for (size_t i = 0; i < family->visits.count; i++) {
+        const struct visit *visit = &family->visits.items[i];
+        if (!looks[i].known && !looks[i].waited)
+            continue;
+        object_history_add(&history, family->finder->sections,
+                           (struct history_event){
+                               .section = (unsigned)visit->section,
+                               .instance = looks[i].known ? (unsigned)before[visit->run] : 0,
+                               .number = (int)visit->made + lead,
+                               .role = looks[i].known ? LOOKS : LOOKS_FOR_OTHERS,
+                           });
+    }
+    for (size_t r = 0; r < family->runs.count; r++)
+        add_steps(family, r, &history);
+    object_history_sort(&history);
+    return history;
+}
+
+static struct tally replay_looks(const struct family *family, const struct look *looks,
+                                 const size_t *before, int lead) {
+    struct command_program program = command_program_of_text(variables, operations, 4);
+    struct object_history history = history_of(family, looks, before, lead);
+    const struct replay replay = {.sections = family->finder->sections,
+                                  .history = &history,
+                                  .program = &program,
+                                  .only_waits = true,
+                                  .most_violations = INFINITY};
+    struct tally tally = replay_run(&replay, NULL);
+    free(history.items);
+    command_program_free(&program);
+    return tally;
+}
+
 static struct pattern judge(const struct family *family, size_t distance) {
     size_t n = family->visits.count, *before = find_before(family, distance);
     struct look *looks = memory_alloc(n, sizeof *looks);
@@ -283,15 +343,10 @@ static struct pattern judge(const struct family *family, size_t distance) {
     pattern.distance = (int)distance;
     pattern.lead = find_lead(looks, n);
     pattern.n_objects = count_mutexes(family);
-    for (size_t i = 0; i < n; i++)
-        if (looks[i].known || looks[i].waited)
-            pattern_judge(&pattern, looks[i].section,
-                          section_at(family->finder, looks[i].section)->acquire_ns, looks[i].waited,
-                          is_right(&looks[i], pattern.lead));
-    if (are_several(family, looks))
+    if (are_several(family, looks)) {
+        pattern.tally = replay_looks(family, looks, before, pattern.lead);
         write_acts(family, looks, &pattern);
-    else
-        pattern.tally = (struct tally_of_replay){0};
+    }
     free(looks);
     free(before);
     return pattern;
@@ -340,9 +395,9 @@ static struct pattern find_together(struct family *family) {
         best_period = is_better(&other, &best) ? period : best_period;
         best = better_of(best, other);
     }
-    double least = fmax(LOOKED_OFTEN, LOOKED_SHARE * (double)family->steps.count);
-    if (best_period == 1 || best.tally.replayed < least)
-        best.tally = (struct tally_of_replay){0};
+    double least = fmax(evidence.looked_often, evidence.looked_share * (double)family->steps.count);
+    if (best_period == 1 || best.tally.decisions < least)
+        best.tally = (struct tally){0};
     return best;
 }
 

@@ -13,9 +13,9 @@
 
 #include "base/memory.h"
 #include "cli/repartition.h"
+#include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/scaling/iteration_partition.h"
 #include "simulator/simulator.h"
 #include "tests/unit/trace_builder.h"
 

@@ -52,26 +52,36 @@ static struct pass kitchen[] = {
     {"sweeten", TEA, TEA, true, "before it is poured", run_sweeten},
     {"pour", TEA, 0, false, "last", run_pour},
 };
+/* Tea with sugar in it is cold. */
+static int check(const char *form, const struct build *build, struct error *error) {
+    if (strcmp(form, "tea") == 0 && strchr(build->ran, 'w'))
+        return error_set(error, "after %s it is cold", build->ran);
+    return 0;
+}
+
 static const struct pass_list list = {
     .passes = kitchen, .n_passes = 4, .forms = forms, .n_forms = 2};
+static const struct pass_list checked = {
+    .passes = kitchen, .n_passes = 4, .forms = forms, .n_forms = 2, .check = check};
 
-static struct build run(struct pass_choice choice, bool *is_whole, char **said) {
+static struct build run(const struct pass_list *of, struct pass_choice choice, enum pass_end *end,
+                        char **said, struct error *error) {
     struct build build = {""};
     size_t bytes;
     FILE *out = open_memstream(said, &bytes);
-    assert_int_equal(pass_choice_check(&list, &choice, NULL), 0);
-    assert_int_equal(pass_run(&list, &choice, &build, out, is_whole, NULL), 0);
+    assert_int_equal(pass_choice_check(of, &choice, NULL), 0);
+    *end = pass_run(of, &choice, &build, out, error);
     fclose(out);
     return build;
 }
 
 static void assert_runs(struct pass_choice choice, const char *ran, bool is_whole,
                         const char *said) {
-    bool came_to_the_end;
+    enum pass_end end;
     char *printed;
-    struct build build = run(choice, &came_to_the_end, &printed);
+    struct build build = run(&list, choice, &end, &printed, NULL);
     assert_string_equal(build.ran, ran);
-    assert_int_equal(came_to_the_end, is_whole);
+    assert_int_equal(end, is_whole ? PASS_END : PASS_STOPPED);
     assert_string_equal(printed, said);
     free(printed);
 }
@@ -105,27 +115,31 @@ static void what_a_pass_wrote_is_printed_right_after_it(void **state) {
                 "== pour writes no form\n");
 }
 
-/* Tea with sugar is spoilt. */
-static int check_taste(const char *form, const struct build *build, struct error *error) {
-    bool is_sweet = strchr(build->ran, 'w') != NULL;
-    return strcmp(form, "tea") == 0 && is_sweet ? error_set(error, "too sweet") : 0;
+static void a_form_that_a_pass_broke_ends_the_run(void **state) {
+    (void)state;
+    enum pass_end end;
+    char *printed;
+    struct error error = {0};
+    struct build build =
+        run(&checked, (struct pass_choice){.dump_after = "sweeten"}, &end, &printed, &error);
+    assert_int_equal(end, PASS_BROKEN);
+    assert_string_equal(build.ran, "bsw");
+    assert_string_equal(error.text, "internal error: pass 'sweeten' broke the form 'tea': after "
+                                    "bsw it is cold: report it with this recording");
+    assert_string_equal(printed, "== tea after sweeten: black\ntea after bsw\n");
+    free(printed);
 }
 
-static void a_form_that_is_not_sound_stops_the_run_where_checks_are_asked_for(void **state) {
+static void a_form_is_not_checked_after_a_pass_that_did_not_run(void **state) {
     (void)state;
-    struct pass_list tasted = list;
-    tasted.check = check_taste;
-    struct build build = {""}, unchecked = {""};
-    struct pass_choice choice = {.checks = true};
-    struct error error = {0};
-    bool is_whole;
-    assert_int_equal(pass_run(&tasted, &choice, &build, NULL, &is_whole, &error), -1);
-    assert_false(is_whole);
-    assert_string_equal(build.ran, "bsw");
-    assert_non_null(strstr(error.text, "sweeten spoilt the tea: too sweet"));
-    choice.checks = false;
-    assert_int_equal(pass_run(&tasted, &choice, &unchecked, NULL, &is_whole, &error), 0);
-    assert_true(is_whole);
+    const char *without[] = {"sweeten"};
+    enum pass_end end;
+    char *printed;
+    struct build build = run(&checked, (struct pass_choice){.without = without, .n_without = 1},
+                             &end, &printed, NULL);
+    assert_int_equal(end, PASS_END);
+    assert_string_equal(build.ran, "bsp");
+    free(printed);
 }
 
 static void assert_refused(struct pass_choice choice, const char *with) {
@@ -195,6 +209,8 @@ static void decisions_are_kept_in_their_order_as_json(void **state) {
     struct decision_log kept = {0};
     struct decision_log *before = decision_log_use(&kept);
     decision("pipes", "pipe 3", "queue", "%d items", 7);
+    decision_alias("pipe 3", "queue of lines");
+    decision_alias("pipe 3", "queue of lines");
     decision("pipes", "pipe \"\xff\n", "rejected", "half a line");
     assert_ptr_equal(decision_log_use(before), &kept);
     decision("pipes", "pipe 5", "queue", "nobody asks");
@@ -214,9 +230,35 @@ static void decisions_are_kept_in_their_order_as_json(void **state) {
     assert_string_equal(text_of(decisions, 0, "verdict"), "queue");
     assert_string_equal(text_of(decisions, 0, "evidence"), "7 items");
     assert_string_equal(text_of(decisions, 1, "subject"), "pipe \"??");
+    const json_t *aliases = json_object_get(json_array_get(decisions, 0), "aliases");
+    assert_int_equal(json_array_size(aliases), 1);
+    assert_string_equal(json_string_value(json_array_get(aliases, 0)), "queue of lines");
+    assert_null(json_object_get(json_array_get(decisions, 1), "aliases"));
     json_decref(json);
     unlink(path);
     rmdir(folder);
+}
+
+static void what_is_decided_on_a_subject_is_found_by_its_other_names(void **state) {
+    (void)state;
+    struct decision_log kept = {0};
+    struct decision_log *before = decision_log_use(&kept);
+    decision("pipes", "main (m.c:3)", "shown as", "put");
+    decision_alias("main (m.c:3)", "object 0xf0");
+    decision("monitor_search", "mutex 0x1", "queue", "a counter");
+    decision("monitor_search", "mutex 0x2", "queue", "a counter");
+    decision_alias("mutex 0x1", "queue of jobs");
+    decision_alias("object 0xf0", "queue of jobs");
+    decision_alias("queue of jobs", "mutex 0x1"); /* a circle */
+    decision("lower", "queue of jobs", "queue", "replayed");
+    decision_log_use(before);
+    decision_alias("mutex 0x2", "queue of jobs"); /* without a log */
+    bool on[4] = {false};
+    decision_log_mark(&kept, "queue of jobs", on);
+    assert_true(on[0] && on[1] && !on[2] && on[3]);
+    decision_log_mark(&kept, "mutex 0x2", on);
+    assert_true(on[2]);
+    decision_log_free(&kept);
 }
 
 static void a_log_that_cannot_be_written_says_where(void **state) {
@@ -233,12 +275,14 @@ int main(void) {
         cmocka_unit_test(a_pass_that_is_left_out_does_not_run),
         cmocka_unit_test(nothing_runs_behind_the_pass_to_stop_after),
         cmocka_unit_test(what_a_pass_wrote_is_printed_right_after_it),
-        cmocka_unit_test(a_form_that_is_not_sound_stops_the_run_where_checks_are_asked_for),
+        cmocka_unit_test(a_form_that_a_pass_broke_ends_the_run),
+        cmocka_unit_test(a_form_is_not_checked_after_a_pass_that_did_not_run),
         cmocka_unit_test(choices_that_make_no_sense_are_refused),
         cmocka_unit_test(reading_a_form_before_it_is_written_is_refused),
         cmocka_unit_test(an_optional_pass_is_never_the_first_to_write_a_form),
         cmocka_unit_test(the_passes_of_modelgen_are_in_order),
         cmocka_unit_test(decisions_are_kept_in_their_order_as_json),
+        cmocka_unit_test(what_is_decided_on_a_subject_is_found_by_its_other_names),
         cmocka_unit_test(a_log_that_cannot_be_written_says_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void rounds_of_equal_size_are_a_barrier(void **state) {
     const struct pattern *pattern = only_pattern(&found, HAND_MADE_BARRIER);
     assert_int_equal(pattern->parties, 3);
     assert_true(pattern->tally.violations == 0);
-    assert_true(pattern->tally.replayed == 18);
+    assert_true(pattern->tally.decisions == 18);
     found_free(&found);
 }
 

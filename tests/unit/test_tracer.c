@@ -18,13 +18,13 @@
 #include "base/memory.h"
 #include "tests/unit/trace_builder.h"
 #include "tracer/blktrace.h"
-#include "tracer/block_log.h"
 #include "tracer/ftrace.h"
 #include "tracer/program.h"
 #include "tracer/requests.h"
 #include "tracer/slices.h"
 #include "tracer/timebase.h"
 #include "tracer/tracepoint.h"
+#include "tracer/tracer.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -367,23 +367,24 @@ static void a_blktrace_log_is_added_to_a_trace(void **state) {
     builder_thread(trace, "main", -1);
     trace->threads[0].tid = 77;
     struct error error = {0};
-    assert_int_equal(block_log_add(trace, name, &error), -1); /* of a trace without the time */
+    assert_int_equal(tracer_add_block_log(trace, name, &error),
+                     -1); /* of a trace without the time */
     assert_non_null(strstr(error.text, "does not say when it began"));
     trace->meta.start_real_ns = 1000000000000ull;
-    assert_int_equal(block_log_add(trace, name, &error), -1);
+    assert_int_equal(tracer_add_block_log(trace, name, &error), -1);
     assert_non_null(strstr(error.text, "after the recorded run"));
     trace->meta.start_real_ns = 1000000000095ull;
-    assert_int_equal(block_log_add(trace, name, &error), 0);
+    assert_int_equal(tracer_add_block_log(trace, name, &error), 0);
     assert_int_equal(trace->n_blocks, 1);
     assert_int_equal(trace->blocks[0].queued_ns, 10);
     assert_int_equal(trace->blocks[0].issued_ns, 30);
     assert_int_equal(trace->blocks[0].completed_ns, 210);
     assert_true(trace->meta.has_blocks);
     trace->threads[0].tid = 78; /* somebody else's */
-    assert_int_equal(block_log_add(trace, name, &error), 0);
+    assert_int_equal(tracer_add_block_log(trace, name, &error), 0);
     assert_int_equal(trace->n_blocks, 0);
     unlink(file);
-    assert_int_equal(block_log_add(trace, name, &error), -1);
+    assert_int_equal(tracer_add_block_log(trace, name, &error), -1);
     assert_non_null(strstr(error.text, "no files"));
     trace_free(trace);
     free(name);

@@ -1,0 +1,114 @@
+#include "cli/simulation_options.h"
+
+#include <stdlib.h>
+
+#include "cli/options.h"
+#include "cli/prediction.h"
+
+enum {
+    KEY_PARTITION = 0x9000,
+    KEY_SEED,
+    KEY_ARRIVALS,
+    KEY_HORIZON,
+    KEY_WARMUP,
+    KEY_WORKERS,
+    KEY_MODEL
+};
+
+static const struct argp_option options_list[] = {
+    {"partition", KEY_PARTITION, "POOL=RULE", 0,
+     "how the pool's work follows its threads, where that is unknown or wrong: shared (a supply, "
+     "first come, first served), fixed (a total split equally) or perthread (each does all)",
+     1},
+    {"arrivals", KEY_ARRIVALS, "RATE", 0, "open load: tasks arrive at 100/s, at random", 1},
+    {"horizon", KEY_HORIZON, "TIME", 0, "end each simulated run after 60s (when all is done)", 2},
+    {"warmup", KEY_WARMUP, "TIME", 0, "leave the first 5s out of the figures (0s)", 2},
+    {"seed", KEY_SEED, "N", 0, "of the random numbers (1)", 2},
+    {"workers", KEY_WORKERS, "N", 0, "threads to simulate with; the figures do not change (1)", 2},
+    {"model", KEY_MODEL, "FILE", 0, "model to use (DIR/model.json)", 2},
+    {0},
+};
+
+static double parse_quantity(const char *option, const char *text, enum unit unit,
+                             const char *example) {
+    double value;
+    if (quantity_parse(text, unit, &value) < 0 || value < 0)
+        usage_error("%s %s: give a value such as %s", option, text, example);
+    return value;
+}
+
+double simulation_option_positive(const char *option, const char *text, enum unit unit,
+                                  const char *example) {
+    double value = parse_quantity(option, text, unit, example);
+    if (value == 0)
+        usage_error("%s %s: give a value above 0, such as %s", option, text, example);
+    return value;
+}
+
+static void add_repartition(struct simulation_options *options, const char *text) {
+    struct error error;
+    if (repartitions_add(&options->repartitions, text, &error) < 0)
+        usage_error("%s", error.text);
+}
+
+static error_t parse_simulation(int key, char *argument, struct argp_state *state) {
+    struct simulation_options *options = state->input;
+    struct sim_config *config = &options->config;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        *options = (struct simulation_options){.config.seed = 1};
+        return 0;
+    case KEY_PARTITION:
+        add_repartition(options, argument);
+        return 0;
+    case KEY_MODEL:
+        options->model = argument;
+        return 0;
+    case KEY_ARRIVALS:
+        config->arrival_rate_hz =
+            simulation_option_positive("--arrivals", argument, UNIT_RATE, "100/s");
+        return 0;
+    case KEY_HORIZON:
+        config->horizon_ns = simulation_option_positive("--horizon", argument, UNIT_TIME, "60s");
+        return 0;
+    case KEY_WARMUP:
+        config->warmup_ns = parse_quantity("--warmup", argument, UNIT_TIME, "5s");
+        return 0;
+    case KEY_SEED:
+        config->seed = (uint64_t)option_integer("--seed", argument, 0, INT64_MAX);
+        return 0;
+    case KEY_WORKERS:
+        config->workers = (int)option_integer("--workers", argument, 1, 1024);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp simulation_argp = {.options = options_list, .parser = parse_simulation};
+
+void simulation_options_free(struct simulation_options *options) {
+    free(options->repartitions.items);
+}
+
+static int check_arrivals(const struct simulation_options *options, const struct model *model,
+                          struct error *error) {
+    if (options->config.arrival_rate_hz == 0)
+        return 0;
+    for (size_t i = 0; i < model->n_objects; i++)
+        if (model->objects[i].interarrival_ns.kind != DIST_NONE)
+            return 0;
+    return error_set(error, "--arrivals: no queue of the model gets its tasks from outside: leave "
+                            "the option out");
+}
+
+struct model *simulation_options_load(const struct simulation_options *options,
+                                      const char *directory, struct error *error) {
+    struct model *model = prediction_load_model(directory, options->model, error);
+    if (model && (repartitions_apply(&options->repartitions, model, error) < 0 ||
+                  check_arrivals(options, model, error) < 0)) {
+        model_free(model);
+        return NULL;
+    }
+    return model;
+}

@@ -1,0 +1,31 @@
+/* Options that predict and sensitivity share: which model, and how it is simulated. */
+#ifndef PERSIK_CLI_SIMULATION_OPTIONS_H
+#define PERSIK_CLI_SIMULATION_OPTIONS_H
+
+#include <argp.h>
+
+#include "cli/quantity.h"
+#include "cli/repartition.h"
+#include "simulator/simulator.h"
+
+struct simulation_options {
+    const char *model;        /* NULL: the recording's */
+    struct sim_config config; /* seed, workers, arrivals, horizon, warm-up */
+    struct repartitions repartitions;
+};
+
+/* Parses into a struct simulation_options. Bad values end the command with its usage's status. */
+extern const struct argp simulation_argp;
+
+void simulation_options_free(struct simulation_options *options);
+
+/* A value above 0 of that unit, or the end of the command: `example` shows how it is given. */
+double simulation_option_positive(const char *option, const char *text, enum unit unit,
+                                  const char *example);
+
+/* The model, from `directory` unless the options name another, made to follow the options. NULL and
+ * `error`: there is none, or it cannot follow them. The caller frees: model_free(). */
+struct model *simulation_options_load(const struct simulation_options *options,
+                                      const char *directory, struct error *error);
+
+#endif

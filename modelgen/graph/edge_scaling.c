@@ -1,0 +1,373 @@
+#include "modelgen/graph/edge_scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "modelgen/events/source_correlation.h"
+#include "modelgen/graph/intraclass_correlation.h"
+#include "modelgen/graph/iteration_partition.h"
+#include "modelgen/graph/model_builder.h"
+#include "modelgen/graph/natural_loops.h"
+#include "modelgen/graph/statement_nodes.h"
+
+/* Of an edge's computation, for it to be split. */
+#define MOSTLY 0.5
+#define TOLD   0.01 /* of a round: as many as the source says */
+
+/* The pool whose threads the edge's work follows; MODEL_NONE: none. */
+static int team_of(const struct peg_builder *builder, const struct peg_edge *draft) {
+    const struct thread_pools *pools = builder->in->pools;
+    int pool = builder->nodes.items[draft->from].pool;
+    return pools->pools[pool].team     ? MODEL_NONE /* partition_rule.c knows */
+           : pools->pools[pool].scales ? pool
+                                       : peg_builder_busiest_pool(pools);
+}
+
+/* Do the edge and both its ends lie inside of the loop? */
+static bool is_on_way(const struct peg_builder *builder, const struct peg_edge *draft,
+                      const struct facts_loop *loop) {
+    const struct trace *trace = builder->in->trace;
+    const struct peg_node_values *nodes = builder->nodes.items;
+    bool inside = source_context_in_loop(trace, nodes[draft->from].context, loop) &&
+                  source_context_in_loop(trace, nodes[draft->to].context, loop);
+    for (size_t i = 0; i < draft->between.count && inside; i++)
+        inside = source_context_in_loop(trace, draft->between.items[i], loop);
+    return inside;
+}
+
+static const struct facts_loop *common_loop(const struct peg_builder *builder,
+                                            const struct peg_edge *draft, size_t *index);
+
+/* If the edge leads from one number of an ordered hand-over to the next: the loop whose rounds are
+ * the steps of one number. It contains both ends, but the edge leads out of it and in again. NULL:
+ * none. */
+static const struct facts_loop *loop_of_steps(const struct peg_builder *builder,
+                                              const struct peg_edge *draft) {
+    const struct node *nodes = builder->model->nodes;
+    if (nodes[draft->from].kind != NODE_PASS || nodes[draft->to].kind != NODE_DRAW)
+        return NULL;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *step = &builder->edges.items[e];
+        size_t index;
+        if (nodes[step->from].kind == NODE_ADVANCE &&
+            nodes[step->from].object == nodes[draft->from].object &&
+            nodes[step->to].kind != NODE_PASS)
+            return common_loop(builder, step, &index);
+    }
+    return NULL;
+}
+
+/* The innermost loop of the source that the edge stays in; NULL none. A loop of a function that the
+ * other loop calls is further in, however many lines either has. */
+static const struct facts_loop *common_loop(const struct peg_builder *builder,
+                                            const struct peg_edge *draft, size_t *index) {
+    const struct facts_loop *steps = loop_of_steps(builder, draft);
+    uint32_t from = builder->nodes.items[draft->from].context;
+    const struct facts *facts = builder->in->facts;
+    const struct facts_loop *best = NULL;
+    int best_calls = 0;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (!is_on_way(builder, draft, loop) || loop == steps)
+            continue;
+        int calls = source_calls_from_loop(builder->in->trace, from, loop);
+        bool smaller = !best || calls < best_calls ||
+                       (calls == best_calls &&
+                        loop->last_line - loop->first_line < best->last_line - best->first_line);
+        if (smaller) {
+            best = loop;
+            best_calls = calls;
+            *index = l;
+        }
+    }
+    return best;
+}
+
+static struct source source_of(const struct peg_builder *builder) {
+    return (struct source){builder->in->trace, builder->in->facts, builder->in->sample,
+                           builder->loop_is_visible};
+}
+
+/* How the number of rounds of the loop that the edge stays in, `in_loop`, follows the
+ * threads. `told` is who gets what of them. */
+static struct scaling scale_rounds(const struct peg_builder *builder, const struct peg_edge *draft,
+                                   int team, const struct facts_loop **in_loop, enum rest *told) {
+    struct scaling scaling = {.pool = MODEL_NONE};
+    const struct peg_node_values *from = &builder->nodes.items[draft->from];
+    size_t index = 0;
+    const struct facts_loop *loop = *in_loop = common_loop(builder, draft, &index);
+    const struct stream_result *streams = builder->in->streams;
+    if (!loop || streams->loop_is_tokens[from->pool][index] ||
+        (loop->bound == BOUND_SHARE && !builder->loop_is_visible[index]))
+        return scaling;
+    bool drained = loop->bound == BOUND_SHARED && !streams->loop_has_answer[index];
+    if (builder->in->pools->pools[from->pool].scales && (loop->bound == BOUND_SHARE || drained))
+        scaling.share = 1;
+    else if (loop->bound == BOUND_THREADS)
+        scaling.growth = 1;
+    if (scaling.share == 0 && scaling.growth == 0)
+        return scaling;
+    struct source source = source_of(builder);
+    if (loop->bound == BOUND_SHARE)
+        *told = source_rest(&source, loop, from->context);
+    scaling.pool = team;
+    scaling.less = 1; /* the last round does not stay */
+    return scaling;
+}
+
+/* `rounds` of a loop over the threads that has some more, or less, if these are as many as the
+ * source tells: `stays` are those after which there is another one. */
+static struct scaling with_offset(const struct peg_builder *builder, const struct facts_loop *loop,
+                                  struct scaling rounds, const struct dist *stays) {
+    if (rounds.growth <= 0 || loop->factor <= 0)
+        return rounds;
+    double counted = loop->factor * builder->in->pools->pools[rounds.pool].size;
+    if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > TOLD)
+        return rounds;
+    if (loop->offset > 0)
+        rounds.growth = counted / (counted + loop->offset);
+    else
+        rounds.less -= loop->offset;
+    return rounds;
+}
+
+/* In what whole items the rounds of `passes` are shared out among the pool's own threads. */
+static void share_items(const struct peg_builder *builder, int pool,
+                        const struct loop_passes *passes, enum rest told, struct scaling *scaling) {
+    const struct thread_pool *team = &builder->in->pools->pools[pool];
+    if (!team->scales)
+        return;
+    struct iteration_partition_fit fit = iteration_partition_fit(passes, team, told);
+    iteration_partition_note(&builder->in->evidence[pool], &fit);
+    if (fit.rest == REST_NONE)
+        return;
+    scaling->rest = fit.rest;
+    scaling->total = fit.total;
+    scaling->pool = pool;
+}
+
+/* The demand as it would be if the items had divided evenly. */
+static void even_out(const struct peg_builder *builder, struct peg_edge *draft,
+                     const struct scaling *scaling) {
+    if (scaling->rest == REST_NONE)
+        return;
+    double share = builder->in->facts ? scaling->share : 1;
+    double items = scaling->total / builder->in->pools->pools[scaling->pool].size;
+    for (size_t i = 0; i < draft->cpu_ns.count; i++)
+        draft->cpu_ns.items[i] /= 1 - share + share * draft->passes.items[i].rounds / items;
+}
+
+/* Does this come once for each piece of work, or for all threads together? */
+static bool tells_rounds(enum node_kind kind) {
+    return kind == NODE_GET || kind == NODE_ACQUIRE || kind == NODE_DRAW || kind == NODE_COLLECT ||
+           kind == NODE_WAIT || kind == NODE_BARRIER || kind == NODE_STATEMENTS;
+}
+
+/* Does neither the source tell who ends the loop, nor what the pool's threads do in its rounds? */
+static bool is_undecided(const struct peg_builder *builder, int pool,
+                         const struct facts_loop *loop) {
+    if (loop->bound != BOUND_UNKNOWN || loop->waits)
+        return false;
+    bool tells = false;
+    for (size_t n = 0; n < builder->nodes.count && !tells; n++)
+        tells = builder->nodes.items[n].pool == pool &&
+                tells_rounds(builder->model->nodes[n].kind) &&
+                source_context_in_loop(builder->in->trace, builder->nodes.items[n].context, loop);
+    return !tells;
+}
+
+/* Adds the edge's computation to the pool's evidence. */
+static void note_computation(const struct peg_builder *builder, const struct peg_edge *draft,
+                             const struct scaling *scaling) {
+    int pool = builder->nodes.items[draft->from].pool;
+    struct partition_evidence *evidence = &builder->in->evidence[pool];
+    double cpu_ns = 0;
+    for (size_t i = 0; i < draft->cpu_ns.count; i++)
+        cpu_ns += draft->cpu_ns.items[i];
+    evidence->cpu_ns += cpu_ns;
+    size_t index = 0;
+    const struct facts_loop *loop = scaling->share > 0 ? NULL : common_loop(builder, draft, &index);
+    if (!loop || !is_undecided(builder, pool, loop))
+        return;
+    evidence->undecided_ns += cpu_ns;
+    if (cpu_ns > evidence->most_undecided_ns) {
+        evidence->most_undecided_ns = cpu_ns;
+        evidence->undecided = loop;
+    }
+}
+
+/* Loops may lie between the pool's calls, so that only the samples tell of them. */
+void edge_scaling_note_hidden(const struct peg_builder *builder, int pool) {
+    const struct facts *facts = builder->in->facts;
+    struct partition_evidence *evidence = &builder->in->evidence[pool];
+    bool matters = facts && builder->in->pools->pools[pool].scales;
+    for (size_t l = 0; matters && l < facts->n_loops; l++) {
+        if (builder->loop_is_visible[l] || !is_undecided(builder, pool, &facts->loops[l]))
+            continue;
+        const char *root = builder->in->pools->pools[pool].start_routine;
+        double share = source_sampled_share(builder->in->sample, root, &facts->loops[l]);
+        if (share > evidence->hidden_share) {
+            evidence->hidden_share = share;
+            evidence->hidden = &facts->loops[l];
+        }
+    }
+}
+
+struct scaling edge_scaling_cpu(const struct peg_builder *builder, struct peg_edge *draft) {
+    int team = team_of(builder, draft);
+    const struct peg_node_values *from = &builder->nodes.items[draft->from];
+    const struct peg_node_values *to = &builder->nodes.items[draft->to];
+    const struct thread_pool *pool = &builder->in->pools->pools[from->pool];
+    struct scaling scaling = {.pool = MODEL_NONE};
+    if (team == MODEL_NONE)
+        return scaling;
+    struct source source = source_of(builder);
+    struct source_split split =
+        source_split_between(&source, pool->start_routine, from->context, to->context);
+    scaling.share = pool->scales ? split.share : 0;
+    scaling.growth = split.growth;
+    if (scaling.share > 0 || scaling.growth > 0)
+        scaling.pool = team;
+    if (scaling.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &draft->passes, split.rest, &scaling);
+    even_out(builder, draft, &scaling);
+    draft->self_scheduled = split.shared;
+    /* Of threads that wait for cores some take more than others, which nobody waits for. */
+    if (scaling.share > 0 && split.shared && pool->size > builder->model->machine.cores)
+        intraclass_correlation_even_out(builder, draft);
+    note_computation(builder, draft, &scaling);
+    return scaling;
+}
+
+/* Do threads that go round by this edge take work on the way? */
+static bool takes_on_way(const struct peg_builder *builder, const struct peg_edge *draft) {
+    bool *reached = natural_loops_way_round(builder, draft, NULL), takes = false;
+    for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !takes; n++) {
+        enum node_kind kind = builder->model->nodes[n].kind;
+        takes = reached[n] && (kind == NODE_GET || kind == NODE_ACQUIRE || kind == NODE_DRAW ||
+                               kind == NODE_STATEMENTS);
+    }
+    free(reached);
+    return takes;
+}
+
+/* Does the source show the edge in a loop over what is each thread's part, and not in one over what
+ * they take? */
+static bool is_in_part(const struct peg_builder *builder, const struct peg_edge *draft) {
+    const struct facts *facts = builder->in->facts;
+    bool part = false, taken = false;
+    for (size_t l = 0; facts && l < facts->n_loops; l++) {
+        const struct facts_loop *loop = &facts->loops[l];
+        if (loop->bound != BOUND_SHARE && loop->bound != BOUND_SHARED)
+            continue;
+        bool inside = is_on_way(builder, draft, loop);
+        part |= inside && loop->bound == BOUND_SHARE;
+        taken |= inside && loop->bound == BOUND_SHARED;
+    }
+    return part && !taken;
+}
+
+bool edge_scaling_is_split(const struct peg_builder *builder, const struct peg_edge *draft,
+                           const struct scaling *scaling) {
+    const struct thread_pool *pool = peg_builder_pool_of(builder, draft);
+    if (!pool->scales || pool->divides_work || draft->self_scheduled)
+        return false;
+    if (pool->team)
+        return pool->team->splits && !takes_on_way(builder, draft);
+    return scaling->share > MOSTLY || is_in_part(builder, draft);
+}
+
+/* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.
+ */
+static bool goes_round(const struct peg_builder *builder, const struct peg_edge *draft,
+                       const struct facts_loop *loop) {
+    bool *reached = natural_loops_way_round(builder, draft, loop);
+    bool round = reached[draft->from];
+    free(reached);
+    return round;
+}
+
+/* Does the edge go round a loop inside of the one that the node's other ways stay in? Else its runs
+ * are but one of several ways round the same loop, whose rounds are counted by the stays. */
+static bool is_inner_loop(const struct peg_builder *builder, const struct peg_edge *draft) {
+    size_t index = 0, other = 0;
+    const struct facts_loop *loop = common_loop(builder, draft, &index);
+    if (!loop || !goes_round(builder, draft, loop))
+        return false;
+    for (size_t e = 0; e < builder->edges.count; e++) {
+        const struct peg_edge *edge = &builder->edges.items[e];
+        if (edge == draft || edge->from != draft->from || edge->when != draft->when || edge->leaves)
+            continue;
+        if (common_loop(builder, edge, &other) && other == index && goes_round(builder, edge, loop))
+            return false;
+    }
+    return true;
+}
+
+/* Does another pool do this with the object? */
+static bool does_another(const struct peg_builder *builder, int pool, enum node_kind kind,
+                         int object) {
+    for (size_t n = 0; n < builder->nodes.count; n++)
+        if (builder->model->nodes[n].kind == kind && builder->model->nodes[n].object == object &&
+            builder->nodes.items[n].pool != pool)
+            return true;
+    return false;
+}
+
+/* Does a thread that goes this way do another of numbered pieces of work before it comes here
+ * again: one that goes through equal steps, or whose result others fetch? */
+static bool does_next_piece(const struct peg_builder *builder, const struct peg_edge *draft) {
+    const struct peg_node_values *values = builder->nodes.items;
+    if (values[draft->from].phase > 0)
+        return false; /* inside of one */
+    bool *reached = natural_loops_way_round(builder, draft, NULL), found = false;
+    for (size_t n = 0; n < builder->nodes.count && reached[draft->from] && !found; n++) {
+        const struct node *node = &builder->model->nodes[n];
+        found = reached[n] && (values[n].phase > 0 ||
+                               (node->kind == NODE_DRAW &&
+                                does_another(builder, values[n].pool, NODE_COLLECT, node->object)));
+    }
+    free(reached);
+    return found;
+}
+
+/* Is this where each thread of the pool goes round once, taking what others put into a queue, or
+ * the next of numbered pieces of work? More threads find no more there. */
+static bool is_shared_supply(const struct peg_builder *builder, const struct peg_edge *draft) {
+    const struct peg_node_values *values = &builder->nodes.items[draft->from];
+    const struct thread_pool *pool = &builder->in->pools->pools[values->pool];
+    const struct node *get = &builder->model->nodes[draft->from];
+    if (!pool->scales || values->passes.count != pool->n_threads)
+        return false;
+    if (does_next_piece(builder, draft))
+        return true;
+    return get->kind == NODE_GET
+               ? does_another(builder, values->pool, NODE_PUT, get->object)
+               : get->kind == NODE_STATEMENTS &&
+                     statement_nodes_are_handed(builder->model, (size_t)draft->from);
+}
+
+void edge_scaling_stays(const struct peg_builder *builder, const struct peg_edge *draft,
+                        struct node *node, struct edge *edge) {
+    int team = team_of(builder, draft);
+    const struct peg_node_values *from = &builder->nodes.items[draft->from];
+    edge->runs_scaling.pool = MODEL_NONE;
+    if (team == MODEL_NONE || draft->leaves)
+        return;
+    enum rest told = REST_NONE;
+    const struct facts_loop *loop;
+    struct scaling rounds = scale_rounds(builder, draft, team, &loop, &told);
+    if (edge->runs.kind != DIST_NONE && is_inner_loop(builder, draft))
+        edge->runs_scaling = with_offset(builder, loop, rounds, &edge->runs);
+    if (node->stays.kind == DIST_NONE)
+        return;
+    if (rounds.pool == MODEL_NONE && is_shared_supply(builder, draft))
+        rounds = (struct scaling){.pool = team, .share = 1};
+    else if (rounds.share > 0 || !builder->in->facts)
+        share_items(builder, from->pool, &from->passes, told, &rounds);
+    if (rounds.pool != MODEL_NONE)
+        node->stays_scaling = with_offset(builder, loop, rounds, &node->stays);
+    if (rounds.share > 0 && rounds.rest != REST_NONE)
+        model_builder_even_out(&node->stays, &rounds, builder->in->pools->pools[from->pool].size);
+}

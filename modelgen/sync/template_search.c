@@ -1,0 +1,154 @@
+#include "modelgen/sync/template_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "modelgen/evidence.h"
+#include "modelgen/sync/command_text.h"
+#include "modelgen/sync/replay.h"
+
+struct search {
+    const struct finder *finder;
+    const struct template_row *row;
+    struct command_program program;
+    struct object_history history; /* made when the first candidate is replayed */
+    int *roles;                    /* of the candidate at hand */
+    struct value *shared;          /* ... at the end of the run */
+    struct pattern best;
+    bool is_found;
+    struct rejected rejected; /* the one that went farthest of those that do not hold */
+};
+
+static struct pattern pattern_of(const struct search *search, const struct candidate *candidate) {
+    const struct finder *finder = search->finder;
+    struct pattern pattern = pattern_empty(finder, search->row->kind);
+    pattern.tally = candidate->tally;
+    for (size_t i = 0; i < finder->history.count; i++) {
+        size_t section = finder->history.items[i];
+        if (candidate->roles[section] != HISTORY_NO_ROLE)
+            pattern.acts[section] = search->row->acts[candidate->roles[section]];
+    }
+    if (search->row->finish)
+        search->row->finish(finder, candidate, &pattern);
+    return pattern;
+}
+
+static double count_waiting(const struct search *search) {
+    double count = 0;
+    for (size_t i = 0; i < search->finder->history.count; i++) {
+        int role = search->roles[search->finder->history.items[i]];
+        count += role != HISTORY_NO_ROLE && search->program.operations[role].waits;
+    }
+    return count;
+}
+
+static void replay_candidate(struct search *search, struct candidate *candidate) {
+    const struct finder *finder = search->finder;
+    if (!search->history.items)
+        search->history = object_history_of(finder->sections, finder->monitors, finder->mutex);
+    if (search->row->fit)
+        search->program.initial[0] = value_of(candidate->parameter);
+    object_history_bind(&search->history, candidate->roles);
+    const struct replay replay = {.sections = finder->sections,
+                                  .history = &search->history,
+                                  .program = &search->program,
+                                  .only_waits = true,
+                                  .most_violations =
+                                      evidence.violation_share * count_waiting(search) + 0.5};
+    candidate->tally = replay_run(&replay, search->shared);
+    candidate->shared = search->shared;
+}
+
+static bool holds(const struct search *search, struct candidate *candidate) {
+    double fewest = search->row->fewest_waits ? *search->row->fewest_waits : 1;
+    return candidate->tally.waited >= fewest && tally_is_acceptable(&candidate->tally) &&
+           (!search->row->is_told_apart || (search->row->is_told_apart(search->finder, candidate) &&
+                                            tally_is_acceptable(&candidate->tally)));
+}
+
+static void reject(struct search *search, const struct candidate *candidate) {
+    if (candidate->tally.decisions > search->rejected.tally.decisions)
+        search->rejected.tally = candidate->tally;
+}
+
+/* Of several that hold, the one that the run contradicts least. */
+static void try_candidate(struct search *search, struct candidate candidate) {
+    replay_candidate(search, &candidate);
+    if (!holds(search, &candidate)) {
+        reject(search, &candidate);
+        return;
+    }
+    if (search->is_found && candidate.tally.violations >= search->best.tally.violations)
+        return;
+    if (search->is_found)
+        pattern_free(&search->best);
+    search->best = pattern_of(search, &candidate);
+    search->is_found = true;
+}
+
+static bool bind(struct search *search, const struct section_class *site, unsigned variant) {
+    size_t n;
+    const size_t *of_mutex = sections_of(search->finder->sections, search->finder->mutex, &n);
+    for (size_t i = 0; i < n; i++)
+        search->roles[of_mutex[i]] = HISTORY_NO_ROLE;
+    return search->row->bind(search->finder, site, variant, search->roles);
+}
+
+static bool find_at(struct search *search, const struct section_class *site) {
+    search->is_found = false;
+    for (unsigned variant = 0; bind(search, site, variant); variant++) {
+        double values[TEMPLATE_PARAMETERS] = {0};
+        int n = search->row->fit ? search->row->fit(search->finder, search->roles, values) : 1;
+        for (int i = 0; i < n; i++)
+            try_candidate(
+                search,
+                (struct candidate){.site = site, .roles = search->roles, .parameter = values[i]});
+    }
+    return search->is_found && pattern_add(search->finder, search->best);
+}
+
+static bool find_at_sites(struct search *search) {
+    const struct monitors *monitors = search->finder->monitors;
+    if (search->row->at_any_site && find_at(search, NULL))
+        return true;
+    for (size_t c = 0; c < monitors->n_classes && search->row->at_one_site; c++)
+        if (monitors->classes[c].mutex == search->finder->mutex && monitors->classes[c].waits > 0 &&
+            find_at(search, &monitors->classes[c]))
+            return true;
+    return false;
+}
+
+static size_t count_roles(const struct template_row *row) {
+    size_t n = 0;
+    while (n < TEMPLATE_ROLES && row->operations[n])
+        n++;
+    return n;
+}
+
+static bool has_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++)
+        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+            return true;
+    return false;
+}
+
+bool template_search_find(const struct finder *finder, const struct template_row *row) {
+    if (!has_wait(finder))
+        return false;
+    struct search search = {
+        .finder = finder,
+        .row = row,
+        .rejected = {.mutex = finder->mutex, .name = row->name},
+        .program = command_program_of_text(row->variables, row->operations, count_roles(row)),
+        .roles = memory_alloc(finder->sections->n_sections, sizeof(int))};
+    search.shared = memory_alloc(search.program.n_variables, sizeof *search.shared);
+    bool found = find_at_sites(&search);
+    if (!found && search.rejected.tally.decisions > 0)
+        *VECTOR_ADD(&finder->monitors->rejected) = search.rejected;
+    free(search.history.items);
+    free(search.roles);
+    free(search.shared);
+    command_program_free(&search.program);
+    return found;
+}
