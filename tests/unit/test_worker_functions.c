@@ -41,9 +41,11 @@ static void what_their_first_function_calls_is_their_work(void **state) {
 static void what_is_called_amid_known_functions_is_their_work(void **state) {
     (void)state;
     struct trace *trace = builder_new_with_workers(2);
-    const struct trace_frame chain[] = {
-        {.function = "rows"}, {.function = "serve"}, {.function = "worker"}};
-    builder_call(trace, 1, "pthread_mutex_lock", 10, 10, 0x1000, builder_chain(trace, 3, chain));
+    const struct trace_frame chain[] = {{.function = "rows"},
+                                        {.function = "serve"},
+                                        {.function = "serve"}, /* by itself: none of the work */
+                                        {.function = "worker"}};
+    builder_call(trace, 1, "pthread_mutex_lock", 10, 10, 0x1000, builder_chain(trace, 4, chain));
     struct worker_functions around = {0};
     worker_functions_add(&around, "serve");
     worker_functions_add(&around, "serve");
