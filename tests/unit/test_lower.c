@@ -56,6 +56,14 @@ static void a_mutex_that_is_waited_for_is_locked(void **state) {
     model_free(model);
 }
 
+/* More threads would wait for it. */
+static void so_is_one_that_is_held_for_long(void **state) {
+    (void)state;
+    struct model *model = workers_at_mutex(LONG_NS, false);
+    assert_int_equal(nodes_of(model, NODE_LOCK), 1);
+    model_free(model);
+}
+
 /* With more threads, too, nobody would wait for it: what is computed there joins what is around. */
 static void one_that_is_hardly_held_vanishes(void **state) {
     (void)state;
@@ -93,6 +101,7 @@ static void a_sleep_takes_as_long_as_it_did(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mutex_that_is_waited_for_is_locked),
+        cmocka_unit_test(so_is_one_that_is_held_for_long),
         cmocka_unit_test(one_that_is_hardly_held_vanishes),
         cmocka_unit_test(the_creations_of_a_pool_are_one),
         cmocka_unit_test(a_sleep_takes_as_long_as_it_did),
