@@ -50,7 +50,7 @@ check "and lead their takers to one of two computations" tells pool_hooks \
 # All get their commands at once, and who gives them does a part, too.
 for program in forks taken pool_class; do
     [ $program = taken ] && recording=forks-taken || recording=$program
-    check "$program: a model is built" kept_model $recording $program
+    check "$program: a model is built" kept_model "$recording" $program
     check "$program: main is one of the four" tells $program '.pools[] | select(.scales) |
         .threads == 4 and (.origin | contains("one of them is the creator itself"))'
     # But for microseconds at a mutex that does not matter.
