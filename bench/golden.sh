@@ -6,7 +6,7 @@
 #        bench/golden.sh check [--kept] [NAME...]    compare: prints what differs, with exit status 1
 #        bench/golden.sh accept [--kept] [NAME...]   from now on these models are the right ones
 #        bench/golden.sh keep NAME...                take recordings into the repository
-#        bench/golden.sh list                        all names: the corpus, and bench/golden.list
+#        bench/golden.sh list [--kept]               all names: the corpus, and bench/golden.list
 #
 # Of a recording persik builds up to three models: as it was recorded, without what the source says, and without
 # the runs in which caches were emptied. Each is asked for 1, 2, 4 and 8 threads on 1 and 2 cores. Only the time at
@@ -15,9 +15,12 @@
 #   --kept        the recordings in tests/golden. Of their models only the digests are kept, and the verdicts in
 #                 words: what differs in numbers, a recording elsewhere tells.
 #   GOLDEN_DIR    the other recordings, with their models (bench/scratch/golden)
+#   PLACE         where programs are compiled and run, so that no recording tells of a checkout
+#                 (/tmp/persik-recording, as in all that are kept)
 #   PERSIK        the program to check (the one in the build folder): to compare commits
 #   JOBS          recordings at a time (2)
 #   TRIES         at a recording that something else disturbs (3)
+#   WITH          a command that starts each recording: on a busy machine, as root, "chrt -r 1" keeps others off
 #   DIFF_LINES    how much is shown of each difference (20)
 set -euo pipefail
 # shellcheck source=programs.sh
@@ -28,10 +31,10 @@ golden=$(realpath -m "${GOLDEN_DIR:-$work/golden}")
 persik=$(realpath -m "${PERSIK:-$persik}")
 jobs=${JOBS:-2}
 tries=${TRIES:-3}
+read -ra with <<<"${WITH:-}"
 diff_lines=${DIFF_LINES:-20}
 labels=$root/tests/monitors/labels.csv
-# Programs are compiled and run here, so that no recording tells of a checkout.
-neutral=/tmp/persik-recording
+neutral=${PLACE:-/tmp/persik-recording}
 remove_at_exit=()
 trap '[ "${#remove_at_exit[@]}" = 0 ] || rm -rf "${remove_at_exit[@]}"' EXIT
 
@@ -125,7 +128,7 @@ record_one() {
     local name=$1 options try
     prepare >"$scratch/log" 2>&1 || return 1
     for ((try = 1; try <= tries; try++)); do
-        timeout 300 "$persik" profile -q "${options[@]}" -o recording -- "${command[@]}" >"$scratch/log" 2>&1 || return 1
+        timeout 300 "${with[@]}" "$persik" profile -q "${options[@]}" -o recording -- "${command[@]}" >"$scratch/log" 2>&1 || return 1
         "$persik" build-model -q -i recording >"$scratch/log" 2>&1 || break # a refusal is a model, too
         is_undisturbed recording && break
         [ "$try" -lt "$tries" ] || say "$name: something else took the machine each time"
@@ -321,7 +324,7 @@ record) [ "${#names[@]}" -gt 0 ] || mapfile -t names < <(all_names) ;;
 check | accept) [ "${#names[@]}" -gt 0 ] || mapfile -t names < <(recorded_names) ;;
 keep) ;;
 list)
-    all_names
+    if [ "$folder" = "$kept" ]; then recorded_names; else all_names; fi
     exit
     ;;
 *) fail "record, check, accept, keep or list? see the head of this script" ;;

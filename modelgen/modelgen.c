@@ -84,8 +84,10 @@ static int build(const struct input *input, struct doubts *doubts, struct built 
     struct build build = begin(input, doubts);
     FILE *dump = open_memstream(&built->dump, &built->dump_bytes);
     struct decision_log *outer = decision_log_use(&built->decisions);
-    enum pass_end end = pass_run(&passes, &input->options->passes, &build, dump, error);
-    tell_left_out(&input->options->passes, build.model);
+    struct pass_choice choice = input->options->passes;
+    choice.strict |= getenv(CHECKS) != NULL;
+    enum pass_end end = pass_run(&passes, &choice, &build, dump, error);
+    tell_left_out(&choice, build.model);
     decision_log_use(outer);
     fclose(dump);
     for (size_t i = 0; end != PASS_BROKEN && i < doubts->n_suspects; i++)

@@ -39,6 +39,9 @@ struct pass_list {
                  struct build *build); /* after each, once it is checked; NULL: nothing */
     /* Is the form of that name as its readers need it? -1 and `error`: no. NULL: all always are. */
     int (*check)(const char *form, const struct build *build, struct error *error);
+    /* Where the run goes on behind a form that is not: keeps what was wrong for the reader of the
+     * result. NULL: nothing. */
+    void (*broke)(struct build *build, const char *what);
 };
 
 /* What a person asks for; all zero: run everything. Names are those of passes. */
@@ -47,7 +50,7 @@ struct pass_choice {
     const char *dump_after; /* print what this pass wrote; NULL: none */
     const char **without;   /* leave these out */
     size_t n_without;
-    bool checks; /* after each pass the forms that it wrote: for tests, as it takes time */
+    bool strict; /* a form that a pass broke ends the run: for tests; else it is said */
 };
 
 /* Is each form written before it is read, also without the passes that are optional? -1 and
@@ -63,7 +66,7 @@ int pass_choice_check(const struct pass_list *list, const struct pass_choice *ch
 enum pass_end {
     PASS_END,     /* to its end */
     PASS_STOPPED, /* as far as the choice wants */
-    PASS_BROKEN,  /* a pass wrote a form wrong */
+    PASS_BROKEN,  /* a pass wrote a form wrong, and the choice is strict */
 };
 
 /* Runs the passes that the choice leaves, in order, and checks what each wrote; what the choice

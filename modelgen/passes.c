@@ -314,13 +314,18 @@ static void log_events(const struct pass *pass, struct build *build) {
         event_counts_log(pass->name, &build->log, &build->counts);
 }
 
+static void note_broken(struct build *build, const char *what) {
+    notes_add(build->model, "%s", what);
+}
+
 const struct pass_list passes = {.passes = all,
                                  .n_passes = sizeof all / sizeof *all,
                                  .forms = forms,
                                  .n_forms = N_FORMS,
                                  .begin = begin_edits,
                                  .done = log_events,
-                                 .check = form_check};
+                                 .check = form_check,
+                                 .broke = note_broken};
 
 void passes_end(struct build *build) {
     if (build->streams.streams)

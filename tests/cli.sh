@@ -513,55 +513,16 @@ END
 }
 
 check_explanations() {
-    cat >gate.c <<'END'
-#include <pthread.h>
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t some = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
-static int count;
-static void put(void) {
-    pthread_mutex_lock(&lock);
-    while (count == 3)
-        pthread_cond_wait(&room, &lock);
-    count++;
-    pthread_cond_signal(&some);
-    pthread_mutex_unlock(&lock);
-}
-static void get(void) {
-    pthread_mutex_lock(&lock);
-    while (count == 0)
-        pthread_cond_wait(&some, &lock);
-    count--;
-    pthread_cond_signal(&room);
-    pthread_mutex_unlock(&lock);
-}
-static void *take(void *unused) {
-    for (int i = 0; i < 400; i++) {
-        get();
-        for (volatile int j = 0; j < 100000; j++)
-            ;
-    }
-    return unused;
-}
-int main(void) {
-    pthread_t thread;
-    pthread_create(&thread, 0, take, 0);
-    for (int i = 0; i < 400; i++)
-        put();
-    pthread_join(thread, 0);
-    return 0;
-}
-END
-    gcc -g -O1 gate.c -o gate -lpthread
-    run profile -q --no-block-io --no-evictions --plain-runs 0 -o gate.data ./gate
-    run build-model -i gate.data --explain global:lock
-    [ $status -eq 0 ] && grep -Eq '^is a +bounded queue of 3$' out && grep -q '^operations .*put put' out &&
-        grep -q '^operations .*get get' out && grep -Eq '^replayed +[0-9]+ decisions, 0 of them against it' out &&
-        grep -q 'the source: put waits for global:room while global:count == 3' out
+    kept bounded_counter
+    run build-model -i bounded_counter --explain "struct ring"
+    [ $status -eq 0 ] && grep -Eq '^is a +bounded queue of 8$' out && grep -q '^operations .*put ring_put' out &&
+        grep -q '^operations .*get ring_get' out && grep -Eq '^replayed +[0-9]+ decisions, 0 of them against it' out &&
+        grep -q 'the source: ring_put waits for struct ring.not_full while struct ring.count == CAPACITY' out
     report $? "build-model --explain says what an object is, and why"
-    refuses 1 "no such object or pool: there are '.*global:lock" build-model -q -i gate.data \
+    refuses 1 "no such object or pool: there are '.*struct ring" build-model -q -i bounded_counter \
         --explain nonsense
-    run graph -i gate.data
-    [ $status -eq 0 ] && grep -Eq '^bounded queue global:lock.* bounded queue +3 +put put; get get ' out
+    run graph -i bounded_counter
+    [ $status -eq 0 ] && grep -Eq '^bounded queue struct ring.* bounded queue +8 +put ring_put; get ring_get' out
     report $? "graph lists it with its capacity and operations"
 }
 

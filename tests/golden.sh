@@ -19,6 +19,12 @@ for name; do
     check "$name: the same models and predictions" "$golden" check --kept "$name"
 done
 
+has_recipes() {
+    "$golden" list --kept >"$scratch/kept" && "$golden" list | LC_ALL=C sort >"$scratch/all"
+    [ -s "$scratch/kept" ] && LC_ALL=C comm -23 "$scratch/kept" "$scratch/all" | tee "$scratch/without" && [ ! -s "$scratch/without" ]
+}
+check "each of them can be made anew" has_recipes
+
 # A persik that makes one digit of a model another one.
 cat >"$scratch/persik" <<END
 #!/bin/sh

@@ -1,51 +1,50 @@
 #!/bin/sh
-# Checks what the model says of OpenMP's constructs, one region each: tests/programs/omp_constructs.c.
+# Checks what is recorded of OpenMP's constructs, one region each, in tests/programs/omp_constructs.c, and what a model
+# of a kept recording says of them.
 # Usage: tests/openmp.sh BUILD-FOLDER. Prints TAP.
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 cd "$root" || exit 2
-program=$scratch/omp_constructs
-
-if ! ${CC:-gcc} -std=gnu17 -g -O2 -Wall -Wextra -fopenmp tests/programs/omp_constructs.c \
-    -o "$program" 2>"$scratch/log"; then
-    skip "programs that use OpenMP" "the compiler has no OpenMP: $(head -1 "$scratch/log")"
-    finish
-    exit
-fi
-# shellcheck source=raw_run.inc
-. "$root/tests/raw_run.inc"
-build_raw_run "$scratch/raw_run"
+program=$scratch/program
 
 # ---- what is recorded ----
 
 # count API: how many such records
 count() { awk -v api="$1" '$1 == "record" && $4 == api' "$scratch/records" | wc -l; }
 
-export OMP_WAIT_POLICY=passive # beside other tests, threads that spin only slow each other down
-"$program" 3 >"$scratch/bare"
-"$scratch/raw_run" "$build/libpersik-probe.so" "$scratch/raw" "$scratch/records" "$program" 3 \
-    >"$scratch/probed"
-check "the program does not notice" cmp "$scratch/bare" "$scratch/probed"
-check "every task is run once, and seen" [ "$(awk '$4 == "GOMP_task" && int($5 / 32) % 2 == 1' \
-    "$scratch/records" | wc -l)-$(count GOMP_task)" = 288-576 ]
-check "critical sections, named or not, are locks (unnamed ones are in two regions)" \
-    [ "$(count GOMP_critical_start)-$(count GOMP_critical_end)-$(count \
-        GOMP_critical_name_start)-$(count GOMP_critical_name_end)" = 576-576-288-288 ]
-check "two names are two locks" [ "$(awk '$4 == "GOMP_critical_name_start" { print $8 }' \
-    "$scratch/records" | sort -u | wc -l)" -eq 2 ]
-check "an atomic that needs a lock is one" \
-    [ "$(count GOMP_atomic_start)-$(count GOMP_atomic_end)" = 288-288 ]
-check "OpenMP's own locks are locks" \
-    [ "$(count omp_set_lock)-$(count omp_unset_lock)" = 288-288 ]
+check_records() {
+    # shellcheck source=raw_run.inc
+    . "$root/tests/raw_run.inc"
+    build_raw_run "$scratch/raw_run"
+    export OMP_WAIT_POLICY=passive # beside other tests, threads that spin only slow each other down
+    "$program" 3 >"$scratch/bare"
+    "$scratch/raw_run" "$build/libpersik-probe.so" "$scratch/raw" "$scratch/records" "$program" 3 \
+        >"$scratch/probed"
+    check "the program does not notice" cmp "$scratch/bare" "$scratch/probed"
+    check "every task is run once, and seen" [ "$(awk '$4 == "GOMP_task" && int($5 / 32) % 2 == 1' \
+        "$scratch/records" | wc -l)-$(count GOMP_task)" = 288-576 ]
+    check "critical sections, named or not, are locks (unnamed ones are in two regions)" \
+        [ "$(count GOMP_critical_start)-$(count GOMP_critical_end)-$(count \
+            GOMP_critical_name_start)-$(count GOMP_critical_name_end)" = 576-576-288-288 ]
+    check "two names are two locks" [ "$(awk '$4 == "GOMP_critical_name_start" { print $8 }' \
+        "$scratch/records" | sort -u | wc -l)" -eq 2 ]
+    check "an atomic that needs a lock is one" \
+        [ "$(count GOMP_atomic_start)-$(count GOMP_atomic_end)" = 288-288 ]
+    check "OpenMP's own locks are locks" \
+        [ "$(count omp_set_lock)-$(count omp_unset_lock)" = 288-288 ]
+}
+
+if ${CC:-gcc} -std=gnu17 -g -O2 -Wall -Wextra -fopenmp tests/programs/omp_constructs.c \
+    -o "$program" 2>"$scratch/log"; then
+    check_records
+else
+    skip "programs that use OpenMP" "the compiler has no OpenMP: $(head -1 "$scratch/log")"
+fi
 
 # ---- what is modelled ----
 
-model_of() {
-    "$persik" profile --plain-runs 0 --no-block-io --no-evictions -o "$scratch/data" -- "$program" 2 &&
-        "$persik" build-model -i "$scratch/data"
-}
-asks() { jq -e "$1" "$scratch/data/model.json" >/dev/null; }
+asks() { jq -e "$1" "$scratch/omp_constructs/model.json" >/dev/null; }
 # pool NAME CONDITION: that region's pool
 pool() { asks "any(.pools[]; .name == \"$1._omp_fn.0\" and .profiled_threads == 2 and .scales and ($2))"; }
 # node NAME KIND OBJECT-KIND: a step of that region
@@ -55,7 +54,7 @@ node() {
 }
 notes() { asks "any(.notes[]; contains(\"$1\"))"; }
 
-check "a model is built" model_of
+check "a model is built" kept_model omp_constructs
 check "only the first thread and the teams are pools: libgomp's threads are not" asks '
     [.pools[] | select(.name | endswith("_omp_fn.0") | not) | .name] == ["main"]'
 for loop in static_loop static_chunks; do

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Profiles some programs of the labelled corpus, builds their models and holds what they list as hand-made
-# against the labels: kind, amount and operations of objects, nothing in look-alikes. All of the
-# corpus: bench/recognition.sh. Usage: tests/recognition.sh BUILD-FOLDER. Prints TAP.
+# Builds the models of some programs of the labelled corpus, from kept recordings, and holds what they list as
+# hand-made against the labels: kind, amount and operations of objects, nothing in look-alikes. All of the
+# corpus, recorded anew: bench/recognition.sh.
+# Usage: tests/recognition.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
@@ -14,20 +15,6 @@ programs="bounded_counter bounded_goto bounded_c11 bounded_by_kind bounded_stage
     completion_race completion_conductor completion_muster semaphore_waiters bounded_slot_flag handover_ticket barrier_creator barrier_spelled_out
     none_overwriting_ring none_histogram none_filled_list"
 
-# A host may take a core for as long as a program runs: of up to three recordings the first one counts
-# in which anybody had to wait for what the object is there for. Somebody always waits for threads to
-# end, and waiting for a mutex tells nothing of it.
-model_of() {
-    for attempt in 1 2 3; do
-        rm -rf "${scratch:?}/$1"
-        "$persik" profile --plain-runs 0 --no-block-io --no-evictions -o "$scratch/$1" -- \
-            "$build/monitors/$1" --threads 2 && "$persik" build-model -i "$scratch/$1" || return 1
-        jq -e 'any(.waiting[]; .what | startswith("ends of ") or startswith("mutex ") | not)' \
-            "$scratch/$1/model.json" >/dev/null && return 0
-        echo "recording $attempt: nobody waited"
-    done
-}
-
 # verdict_on PROGRAM MODEL-OF: the line of verdict.jq.
 verdict_on() {
     jq -r --rawfile labels "$corpus/labels.csv" --arg program "$1" -f "$corpus/verdict.jq" \
@@ -36,7 +23,7 @@ verdict_on() {
 
 # never_stalls PROGRAM: nobody waits for ever, with other numbers of threads than the recorded one.
 never_stalls() {
-    "$build/persik" predict -i "$scratch/$1" --threads 1,2,4,8 --cores 2 >"$scratch/log" 2>&1 &&
+    "$persik" predict -i "$scratch/$1" --threads 1,2,4,8 --cores 2 >"$scratch/log" 2>&1 &&
         ! grep -q "waited for nothing" "$scratch/log"
 }
 
@@ -49,12 +36,8 @@ is_right() { cut -f 4-6 "$1" | grep -qx 'yes	\(yes\|-\)	\(yes\|-\)'; }
 
 # shellcheck disable=SC2086 # split into names on purpose
 set -- $programs
-echo "1..$(($# + 24))"
-${MAKE:-make} -s -C "$root" "B=$build" monitors >"$scratch/log" 2>&1
-report $? "the programs build"
-
 for program; do
-    model_of "$program" >"$scratch/log" 2>&1 &&
+    kept_model "$program" >"$scratch/log" 2>&1 &&
         verdict_on "$program" "$program" >"$scratch/log" && is_right "$scratch/log"
     report $? "$program is what its label says"
 done
@@ -98,12 +81,12 @@ report $? "workers that get their end in the loop of the work end, however many 
 # a pipe gets a null pointer. Who is faster takes more of the work.
 for program in handover_outqueue tokens_spaces; do
     never_stalls "$program" && follows "$program" "takes work from a common supply"
-    report_undisturbed $? "$scratch/$program" "$program: workers take what there is until they are told to end"
+    report $? "$program: workers take what there is until they are told to end"
 done
 
 # One item stays in the queue, and each worker that finds it ends.
 never_stalls pool_idle
-report_undisturbed $? "$scratch/pool_idle" "workers that all find the same last item end, however many there are"
+report $? "workers that all find the same last item end, however many there are"
 
 # Each worker has a queue of its own, and puts away its last item in one more section.
 never_stalls unbounded_per_worker && follows unbounded_per_worker "takes work from a common supply (created"
@@ -111,7 +94,7 @@ report $? "unbounded_per_worker: each worker's last item ends it"
 
 # The macro that takes a permit hides a wait loop in one line, which is no loop around the lock.
 never_stalls semaphore_waiters
-report_undisturbed $? "$scratch/semaphore_waiters" "no thread decides to go home with a permit in its hands"
+report $? "no thread decides to go home with a permit in its hands"
 
 # The loop over the columns of a row contains both ends of the way to the next row, too.
 follows handover_wavefront "splits a fixed total among its threads"
@@ -152,4 +135,4 @@ verdict_on bounded_goto bounded_counter >"$scratch/log" && ! is_right "$scratch/
 report $? "a queue of 8 does not pass for one of 3"
 verdict_on none_histogram bounded_counter >"$scratch/log" && ! is_right "$scratch/log"
 report $? "a queue does not pass for a look-alike"
-[ "$failures" -eq 0 ]
+finish

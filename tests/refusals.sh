@@ -1,18 +1,10 @@
 #!/bin/sh
 # Checks that persik gives no figures where it is unknown how work follows the threads, and where the simulated
-# threads come to wait for nothing, but says why. Usage: tests/refusals.sh BUILD-FOLDER. Prints TAP.
+# threads come to wait for nothing, but says why. Of kept recordings of tests/programs/open_ends.c.
+# Usage: tests/refusals.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
-cd "$root" || exit 2
-program=$scratch/open_ends
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/open_ends.c -o "$program" -lpthread ||
-    exit 2
-
-record() {
-    "$persik" profile -q --plain-runs 0 --no-evictions -o "$scratch/$1" -- "$program" "$1" 2 &&
-        "$persik" build-model -q -i "$scratch/$1"
-}
 
 # predict NAME OPTIONS...: what is printed is in $scratch/out, the exit status in $status.
 predict() {
@@ -26,7 +18,7 @@ predict() {
 rows_without() { awk '$1 ~ /^[0-9]+$/ && $3 == "-"' "$scratch/out" | wc -l; }
 
 refused() {
-    record "$1" && predict "$1" --threads 1,2,4 --cores 1,2 && [ "$status" -eq 4 ] && [ "$(rows_without)" -eq 4 ] &&
+    kept_model "$1" && predict "$1" --threads 1,2,4 --cores 1,2 && [ "$status" -eq 4 ] && [ "$(rows_without)" -eq 4 ] &&
         grep -q 'No figures' "$scratch/out" && grep -q -- '--partition [^ ]*=shared|fixed|perthread' "$scratch/out"
 }
 recorded_threads_have_figures() {
@@ -43,15 +35,18 @@ files_say_why() {
 bounds_are_not_kept() {
     predict together --threads 4 --assert 'run<1000s' && [ "$status" -eq 3 ] && grep -q 'no figures' "$scratch/err"
 }
+
+# With measurements that were made up: where the program ran, two and four threads took a second.
 validate_says_why() {
+    printf '%s\n' threads,cores,round,run_ns,cpu_ns,foreign_ns,stolen_ns,delay_ns,longest_cpu_ns,reference \
+        2,2,1,1000000000,2000000000,0,0,0,0,0 4,2,1,1000000000,2000000000,0,0,0,0,0 >"$scratch/runs.csv"
     status=0
-    "$persik" validate -q -i "$scratch/together" --threads 2,4 --runs 1 -- "$program" together '{threads}' >"$scratch/out" 2>&1 ||
-        status=$?
+    "$persik" validate -q -i "$scratch/together" --reuse "$scratch/runs.csv" >"$scratch/out" 2>&1 || status=$?
     cat "$scratch/out"
     [ "$status" -eq 4 ] && grep -q 'No figures' "$scratch/out" && grep -q 'absolute error: mean [0-9]' "$scratch/out"
 }
 each_is_known() {
-    record each && predict each --threads 1,2,4 && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ] && grep -q 'each thread does the same' "$scratch/err"
+    kept_model each && predict each --threads 1,2,4 && [ "$status" -eq 0 ] && [ "$(rows_without)" -eq 0 ] && grep -q 'each thread does the same' "$scratch/err"
 }
 
 check "a total that all threads count up together is not each thread's work" refused together
@@ -59,7 +54,7 @@ check "the recorded number of threads has figures" recorded_threads_have_figures
 check "a rule that is told gives figures" told_rules_have_figures
 check "JSON and CSV hold nothing, and why" files_say_why
 check "a bound on what has no figures is not kept" bounds_are_not_kept
-check "validate measures, and compares what has figures" validate_says_why
-check "batches of threads until a total is done are not each thread's work" refused batches
+check "validate compares what has figures" validate_says_why
+check "batches of threads until a total is done are not each thread's work" refused open-batches
 check "what each thread does is known from the source" each_is_known
 finish

@@ -1,19 +1,12 @@
 #!/bin/sh
 # Checks that a thread that waits for a signal which another thread sends it is modelled as waiting for
-# that thread, on tests/programs/signal_done.c. Usage: tests/signals.sh BUILD-FOLDER. Prints TAP.
+# that thread, on a kept recording of tests/programs/signal_done.c.
+# Usage: tests/signals.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 cd "$root" || exit 2
-data=$scratch/data
-
-${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror tests/programs/signal_done.c \
-    -o "$scratch/signal_done" -lpthread || exit 2
-
-recorded() {
-    "$persik" profile -q --no-evictions -o "$data" -- "$scratch/signal_done" 2 300 1000 >"$scratch/out" &&
-        "$persik" build-model -q -i "$data" && [ "$(tail -n 1 "$scratch/out")" = 45150 ]
-}
+data=$scratch/signal_done
 
 is_object() { "$persik" graph -q -i "$data" | tee /dev/stderr | grep -q '^signal to main, main (signal_done.c:'; }
 
@@ -25,7 +18,7 @@ follows_the_threads() {
                   END { exit !(NR == 3 && run[3] < 0.7 * run[2]) }' "$scratch/csv"
 }
 
-check "the program is recorded and modelled" recorded
+check "a model is built" kept_model signal_done
 check "what main waits for has a name" is_object
 check "main waits as long as the threads compute, not as long as it did" follows_the_threads
 

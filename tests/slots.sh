@@ -1,8 +1,8 @@
 #!/bin/sh
 # Workers with a slot each, for a command and for the news that it is done: some whose creator takes a
 # share of each round itself, some whose creator only waits. And workers that get one command all together.
-# However many threads, the work is the same.
-# Usage: tests/slots.sh BUILD-FOLDER. Prints TAP.
+# However many threads, the work is the same. Of kept recordings.
+# Usage: tests/slots.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
@@ -25,14 +25,8 @@ same_work() {
             'BEGIN {exit !(one > 0 && eight > 0.9 * one && eight < 1.1 * one)}'
 }
 
-${MAKE:-make} -s -C "$root" "B=$build" monitors >log 2>&1 || exit 1
 for program in pool_slots pool_posts pool_commands pool_hooks; do
-    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
-        "$build/monitors/$program" --threads 3 >profile.log 2>&1 || {
-        cat profile.log >&2
-        exit 1
-    }
-    check "$program: a model is built" "$persik" build-model -q -i $program
+    check "$program: a model is built" kept_model $program-3 $program
     check "$program: the slots are one queue and its completion" tells $program \
         '[.objects[].kind] | sort == ["queue", "tokens"]'
     check "$program: three threads share the work" tells $program \
@@ -54,21 +48,9 @@ check "and lead their takers to one of two computations" tells pool_hooks \
         | .edges[0].cpu_ns | if type == "object" then .mean else . end] | length == 2 and max > 3 * min'
 
 # All get their commands at once, and who gives them does a part, too.
-compile_forks() {
-    ${CC:-gcc} -std=c17 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror "$@" "$root/tests/programs/forks.c" \
-        -lpthread || exit 1
-}
-compile_forks -o forks.program
-compile_forks -DTAKEN -o taken.program
-g++ -std=c++17 -g -O2 -Wall -Wextra -Werror "$root/tests/programs/pool_class.cpp" -o pool_class.program \
-    -lpthread || exit 1
 for program in forks taken pool_class; do
-    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o $program -- \
-        ./$program.program 4 >profile.log 2>&1 || {
-        cat profile.log >&2
-        exit 1
-    }
-    check "$program: a model is built" "$persik" build-model -q -i $program
+    [ $program = taken ] && recording=forks-taken || recording=$program
+    check "$program: a model is built" kept_model "$recording" $program
     check "$program: main is one of the four" tells $program '.pools[] | select(.scales) |
         .threads == 4 and (.origin | contains("one of them is the creator itself"))'
     # But for microseconds at a mutex that does not matter.

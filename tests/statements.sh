@@ -1,22 +1,11 @@
 #!/bin/sh
 # Monitors simulated by their own statements: those that no counter and no pattern explains, and those
-# of which the user wants it, which must then give what their recognised models give.
-# Usage: tests/statements.sh BUILD-FOLDER. Prints TAP.
+# of which the user wants it, which must then give what their recognised models give. Of kept recordings.
+# Usage: tests/statements.sh BUILD-FOLDER. Prints TAP. tests/run: beside others
 
 # shellcheck source=tap.inc
 . "$(dirname "$0")/tap.inc"
 cd "$scratch" || exit 1
-programs=$root/tests/programs
-
-# recorded NAME COMMAND...: a recording of the program in NAME.
-recorded() {
-    name=$1
-    shift
-    "$persik" profile -q --plain-runs 0 --no-block-io --no-evictions -o "$name" -- "$@" >"$name.log" 2>&1 || {
-        cat "$name.log" >&2
-        exit 1
-    }
-}
 
 # again NAME FROM WORD: the recording FROM once more, whose monitors are WORD by the user.
 again() {
@@ -26,8 +15,8 @@ again() {
         sed "s/.*/monitor \"&\" is $3/" >"$1/catalog"
 }
 
-# built NAME: its model.
-built() { "$persik" build-model -q -i "$1"; }
+# built NAME: its model, without a drawing.
+built() { PATH='' "$persik" build-model -q -i "$1"; }
 
 kinds_of() { jq -r '[.objects[].kind] | unique | join(" ")' "$1/model.json"; }
 
@@ -40,17 +29,13 @@ miss_of() {
         (100 * (.[0] / .[1] - 1)) | fabs | round' "$1/model.json"
 }
 
+# is_recognised_as KIND RECORDING: its model, with such an object in it.
+is_recognised_as() { kept "$2" && built "$2" && kinds_of "$2" | grep -w "$1"; }
+
 # is_simulated_as KIND RECORDING: and nothing in it as a flag.
 is_simulated_as() {
     kinds_of "$2"
     kinds_of "$2" | grep -qw "$1" && ! kinds_of "$2" | grep -qw flag
-}
-
-# is_a_barrier RECORDING: by name, and as one; or, if somebody came back while another one was still leaving, which
-# is more than meeting, by its statements.
-is_a_barrier() {
-    jq -e '[.monitors[].kind] == ["barrier"]' "$1/model.json" &&
-        { is_simulated_as barrier "$1" || is_simulated_as monitor "$1"; }
 }
 
 is_exact() {
@@ -85,80 +70,51 @@ are_alike() {
                      END { exit bad || NR < 3 }'
 }
 
-${MAKE:-make} -s -C "$root" "B=$build" monitors >make.log 2>&1 || {
-    cat make.log >&2
-    exit 1
-}
-
 # ---- what nothing else explains ----
 
-for program in assembly budget; do
-    gcc -std=gnu11 -g -O2 "$programs/$program.c" -o $program.bin -lpthread || exit 1
-    recorded $program ./$program.bin 2
-done
-recorded barrier_serial "$build/monitors/barrier_serial" --threads 2
-# Whose threads hardly met, because others had the cores, may look like something simpler.
 for program in assembly budget barrier_serial; do
+    kept $program
     again $program.flag $program ignored
     built $program >$program.log 2>&1
     built $program.flag >$program.flag.log 2>&1
-    if [ $program = barrier_serial ]; then # they are those of a barrier
-        check_undisturbed $program "$program: it is simulated as what it is" is_a_barrier $program
-    else
-        check_undisturbed $program "$program: its statements are simulated" \
-            is_simulated_as monitor $program
-    fi
-    check_undisturbed $program "$program: its waiting is modelled exactly" is_exact $program
-    check_undisturbed $program "$program: that does all the work, as a flag does at best" \
+    [ $program = barrier_serial ] && kind=barrier || kind=monitor
+    check "$program: it is simulated as a $kind" is_simulated_as $kind $program
+    check "$program: its waiting is modelled exactly" is_exact $program
+    check "$program: that does all the work, as a flag does at best" \
         is_better $program $program.flag
-    check_undisturbed $program "$program: nobody waits in vain with other thread counts" goes_on $program
+    check "$program: nobody waits in vain with other thread counts" goes_on $program
 done
-"$persik" build-model -q -i budget --explain budget >explained 2>&1
-check_undisturbed budget "a person can read the statements" \
+PATH='' "$persik" build-model -q -i budget --explain budget >explained 2>&1
+check "a person can read the statements" \
     grep -q 'wait for struct budget.changed while .*draining' explained
 "$persik" graph -i budget >listed 2>&1
-check_undisturbed budget "the variables are listed" grep -q 'monitor .*struct budget.used = 0' listed
-check_undisturbed budget "it is known from the replay" \
+check "the variables are listed" grep -q 'monitor .*struct budget.used = 0' listed
+check "it is known from the replay" \
     grep -q 'source statements replayed: [0-9]* decisions, [0-9]* waits, [0-9]* violations' listed
 "$persik" graph -i budget --dot >drawn 2>&1
-check_undisturbed budget "it is drawn" grep -q 'monitor struct budget.*struct budget.draining' drawn
+check "it is drawn" grep -q 'monitor struct budget.*struct budget.draining' drawn
 
 # ---- by the user's word ----
-
-# Where others use the machine threads may meet too seldom to be recognised: once more then.
-recognised() {
-    for _ in 1 2 3; do
-        rm -rf "$1"
-        recorded "$1" "$build/monitors/$1" --threads 2
-        built "$1" >"$1.log" 2>&1
-        kinds_of "$1" | grep -qw "$2" && return
-    done
-}
 
 for program in bounded_counter:queue barrier_generation:barrier semaphore_limit:tokens \
     latch_countdown:tokens; do
     kind=${program#*:}
     program=${program%:*}
-    recognised "$program" "$kind"
+    check "$program: it is a $kind" is_recognised_as "$kind" "$program"
     again "$program.statements" "$program" statements
     built "$program.statements" >"$program.log" 2>&1
     check "$program: its statements are simulated where the user wants it" \
         is_simulated_as monitor "$program.statements"
-    name="$program: they predict what the recognised object does"
-    if kinds_of "$program" | grep -qw "$kind"; then
-        check "$name" are_alike "$program" "$program.statements"
-    else
-        skip "$name" "it was not recognised in this run"
-    fi
+    check "$program: they predict what the recognised object does" are_alike "$program" "$program.statements"
 done
 
 check "who counts a latch down tells only when all have" \
     jq -e '[.objects[] | select(.wakes_all)] | length == 1 and all(.when_enough)' \
     latch_countdown/model.json
 
-recorded turns "$build/monitors/handover_turn" --threads 2
+kept handover_turn turns
 again turns.statements turns statements
-"$persik" build-model -i turns.statements >turns.log 2>&1
+PATH='' "$persik" build-model -i turns.statements >turns.log 2>&1
 check "what cannot be simulated so is said" \
     grep -q 'statements of "round_robin" cannot be simulated: they depend on what' turns.log
 built turns >turns.plain.log 2>&1

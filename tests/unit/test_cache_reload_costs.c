@@ -1,5 +1,5 @@
 /* What it costs threads that others have used their core's cache: estimated from traces written by
- * hand, in which it is known, and taken out of a recorded run. */
+ * hand, in which it is known. */
 /* tests/run: beside others */
 #include <math.h>
 #include <setjmp.h>
@@ -10,8 +10,6 @@
 #include <cmocka.h>
 
 #include "modelgen/calibrate/cache_reload_costs.h"
-#include "modelgen/calibrate/cache_reload_time.h"
-#include "modelgen/events/thread_states.h"
 #include "tests/unit/trace_builder.h"
 
 #define US 1000ULL
@@ -321,61 +319,6 @@ static void lines_that_are_gone_tell_how_fast_a_thread_displaces_them(void **sta
     assert_true(fabs(refill.displaces_per_ns * 2 * MS - 1) < 0.01);
 }
 
-/* ---- the recorded run ---- */
-
-/* Two workers have core 0 in turns of 4 ms, `turns` each. */
-static struct trace *recorded_run(int turns) {
-    struct trace *trace = builder_new(1);
-    for (int i = 0; i < 3; i++)
-        builder_thread(trace, i ? "worker" : "main", i ? 0 : -1);
-    for (uint64_t i = 0; i < 2 * (uint64_t)turns; i++)
-        builder_run(trace, i % 2 ? OTHER : WORKER, 0, 0, 4 * MS * i, 4 * MS * (i + 1), true);
-    builder_finish(trace, 8 * MS * (uint64_t)turns);
-    return trace;
-}
-
-/* CPU of the worker that is left when its reload_costs are taken out. */
-static double left_ns(const struct trace *trace, const struct cache_reload_cost *refill) {
-    struct cache_reload_cost copy = *refill;
-    struct cache_reload_costs reload_costs = {.items = &copy, .count = 1};
-    struct excluded_time losses = cache_reload_time_find(trace, &reload_costs);
-    struct thread_states timeline = thread_states_make(&trace->threads[WORKER]);
-    thread_states_leave_out(&timeline, &losses);
-    double cpu_ns = thread_states_cpu(&timeline, trace->meta.run_ns);
-    thread_states_free(&timeline);
-    free(losses.items);
-    return cpu_ns;
-}
-
-static void refills_of_the_recorded_run_are_no_demand(void **state) {
-    (void)state;
-    struct trace *trace = recorded_run(5);
-    struct cache_reload_cost refill = {.role = fragments_role(trace, WORKER),
-                                       .displaces_per_ns = 1.0 / (4 * MS),
-                                       .n_points = 2,
-                                       .points = {{2 * MS, 200.0 * US}, {6 * MS, 600.0 * US}}};
-    /* Away for 4 ms, in which 1 - 1/e of what it had goes; all but e^-6.7 of it is brought back in
-     * the next 4 ms. The first turn was no return. */
-    double each_ns = 400.0 * US * (1 - exp(-1));
-    assert_true(fabs(20.0 * MS - left_ns(trace, &refill) - 4 * each_ns) < 0.01 * each_ns);
-    refill.displaces_per_ns = 0;
-    assert_true(left_ns(trace, &refill) == 20.0 * MS);
-    refill.role++;
-    assert_true(left_ns(trace, &refill) == 20.0 * MS);
-    trace_free(trace);
-}
-
-static void who_comes_to_another_core_has_nothing_there(void **state) {
-    (void)state;
-    struct trace *trace = recorded_run(2);
-    struct cache_reload_cost refill = {
-        .role = fragments_role(trace, WORKER), .n_points = 1, .points = {{4 * MS, 100.0 * US}}};
-    assert_true(left_ns(trace, &refill) == 8.0 * MS);
-    trace->threads[WORKER].slices[1].cpu = 1;
-    assert_true(fabs(8.0 * MS - left_ns(trace, &refill) - 100 * US) < US);
-    trace_free(trace);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(longer_fragments_after_evictions_tell_their_cost),
@@ -389,8 +332,6 @@ int main(void) {
         cmocka_unit_test(one_run_of_several_does_not_tell),
         cmocka_unit_test(a_run_without_evictions_tells_nothing),
         cmocka_unit_test(lines_that_are_gone_tell_how_fast_a_thread_displaces_them),
-        cmocka_unit_test(refills_of_the_recorded_run_are_no_demand),
-        cmocka_unit_test(who_comes_to_another_core_has_nothing_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

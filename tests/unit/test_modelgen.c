@@ -8,11 +8,8 @@
 
 #include <cmocka.h>
 
-#include "modelgen/events/call_sites.h"
 #include "modelgen/events/critical_sections.h"
-#include "modelgen/events/thread_states.h"
 #include "modelgen/modelgen.h"
-#include "modelgen/rewrite/entry_functions.h"
 #include "modelgen/sync/monitor.h"
 #include "modelgen/sync/monitor_search.h"
 #include "tests/unit/simulation.h"
@@ -359,61 +356,6 @@ static void waits_that_follow_no_counter_stay_unexplained(void **state) {
     trace_free(history.trace);
 }
 
-static void sections_know_their_waits_signals_and_hold_time(void **state) {
-    (void)state;
-    struct trace *trace = queue_trace(3, 2);
-    struct sections sections = sections_find(trace, builder_no_pools);
-    size_t waits = 0, signals = 0;
-    for (size_t s = 0; s < sections.n_sections; s++) {
-        waits += sections.sections[s].n_waits;
-        signals += sections.sections[s].n_signals;
-    }
-    assert_int_equal(sections.n_sections, 2 * (2 * 3 + 4));
-    assert_int_equal(waits, 4);
-    assert_int_equal(signals, sections.n_sections);
-    sections_free(&sections, trace);
-    trace_free(trace);
-}
-
-static void a_signal_after_the_unlock_belongs_to_the_section(void **state) {
-    (void)state;
-    struct trace *trace = builder_new(1);
-    int thread = builder_thread(trace, "main", -1);
-    uint32_t here = builder_context(trace, "put", 10, "thread", 100);
-    builder_record(trace, thread, "pthread_mutex_lock", 10, 0, MUTEX, here, 0);
-    builder_record(trace, thread, "pthread_mutex_unlock", 20, 0, MUTEX, here, 0);
-    builder_record(trace, thread, "pthread_cond_signal", 30, 0, NOT_EMPTY, here, 0);
-    builder_finish(trace, 100);
-    struct sections sections = sections_find(trace, builder_no_pools);
-    assert_int_equal(sections.n_sections, 1);
-    assert_int_equal(sections.sections[0].n_signals, 1);
-    sections_free(&sections, trace);
-    trace_free(trace);
-}
-
-static void every_nanosecond_belongs_to_one_part(void **state) {
-    (void)state;
-    struct trace *trace = builder_new(1);
-    int thread = builder_thread(trace, "main", -1);
-    uint32_t here = builder_context(trace, "f", 10, "main", 100);
-    builder_slice(trace, thread, 0, 100);
-    builder_slice(trace, thread, 250, 300); /* preempted for 150 */
-    trace->threads[thread].slices[0].preempted = 1;
-    builder_slice(trace, thread, 700, 1000); /* waited 390 in the barrier, 10 unexplained */
-    builder_record(trace, thread, "pthread_barrier_wait", 310, 390, 1, here, 0);
-    builder_finish(trace, 1000);
-    struct thread_states timeline = thread_states_make(&trace->threads[thread]);
-    struct thread_states_totals parts = thread_states_totals(&timeline);
-    assert_true(parts.cpu_ns == 450);
-    assert_true(parts.ready_ns == 150);
-    assert_true(parts.wait_ns == 390);
-    assert_true(parts.unexplained_ns == 10);
-    assert_true(parts.cpu_ns + parts.ready_ns + parts.wait_ns + parts.unexplained_ns ==
-                parts.life_ns);
-    thread_states_free(&timeline);
-    trace_free(trace);
-}
-
 /* Main and two workers meet at a barrier five times. */
 static struct trace *barrier_trace(void) {
     struct trace *trace = builder_new(2);
@@ -652,27 +594,6 @@ static void nobody_is_waited_for_who_is_still_to_be_told_to_end(void **state) {
     }
 }
 
-static void threads_bound_to_cores_are_noted(void **state) {
-    (void)state;
-    for (int result = 0; result <= 1; result++) {
-        struct trace *trace = builder_new(1);
-        int main_thread = builder_thread(trace, "main", -1);
-        builder_record(trace, main_thread, "sched_setaffinity", 10, 0, 0,
-                       builder_context(trace, "bind", 20, "main", 5), result);
-        builder_slice(trace, main_thread, 0, 1000);
-        builder_finish(trace, 1000);
-        struct error error = {0};
-        struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
-        assert_string_equal(error.text, "");
-        bool noted = false;
-        for (size_t i = 0; i < model->n_notes; i++)
-            noted |= strstr(model->notes[i], "sched_setaffinity in bind") != NULL;
-        assert_true(noted == (result == 0));
-        model_free(model);
-        trace_free(trace);
-    }
-}
-
 static void a_pipe_between_threads_is_a_queue(void **state) {
     (void)state;
     for (int last_bytes = 8; last_bytes >= 4; last_bytes -= 4) {
@@ -819,132 +740,9 @@ static void a_pool_whose_rounds_are_split_says_so(void **state) {
     trace_free(trace);
 }
 
-/* A worker that is given two jobs by turns, through the same two calls: what comes next shows only
- * three steps back. */
-static void the_job_before_tells_the_next_one(void **state) {
-    (void)state;
-    static const char *const calls[] = {"first", "finish", "wait", "second", "finish", "wait"};
-    struct trace *trace = builder_new(2);
-    int thread = builder_thread(trace, "main", -1);
-    for (uint64_t i = 0; i < 60; i++)
-        builder_record(trace, thread, "nanosleep", 1000 + 1000 * i, 500, 0,
-                       builder_context(trace, calls[i % 6], 10, "main", 20), 0);
-    builder_finish(trace, 62000);
-    struct error error = {0};
-    struct model *model = modelgen_build(trace, NULL, NULL, NULL, &error);
-    assert_non_null(model);
-    for (size_t n = 0; n < model->n_nodes; n++) { /* it goes one way, or ends there */
-        const struct node *node = &model->nodes[n];
-        size_t ways = 0;
-        for (size_t e = 0; e < node->n_edges; e++)
-            ways += model->nodes[node->edges[e].to].kind != NODE_END;
-        assert_true(ways <= 1);
-    }
-    model_free(model);
-    trace_free(trace);
-}
-
-/* What call_sites_without_wrappers() makes the innermost function of the call on `line` of
- * `function`. */
-static const char *seen_as(struct trace *trace, uint32_t context) {
-    struct trace_context *contexts = call_sites_without_wrappers(trace);
-    const char *name = contexts[context].frames[0].function;
-    free(contexts);
-    return name;
-}
-
-static void calls_are_where_the_wrappers_around_them_are_called(void **state) {
-    (void)state;
-    struct trace *trace = builder_new(2);
-    int thread = builder_thread(trace, "main", -1);
-    const struct {
-        const char *api, *function, *caller;
-        int line, caller_line;
-    } calls[] = {
-        {"pthread_mutex_lock", "safe_lock", "put", 5, 20},
-        {"pthread_mutex_lock", "safe_lock", "get", 5, 30},
-        {"pthread_mutex_lock", "add", "producer", 50, 70}, /* locks and unlocks: does something */
-        {"pthread_mutex_unlock", "add", "producer", 51, 70},
-        {"pthread_mutex_lock", "add", "producer", 50, 71},
-        {"pthread_mutex_unlock", "add", "producer", 51, 71},
-        {"pthread_mutex_lock", "enter", "start", 60, 80}, /* one place: may be the whole story */
-        {"nanosleep", "pass_time", "producer", 90, 72},
-        {"nanosleep", "pass_time", "consumer", 90, 82},
-        {"pthread_mutex_trylock", "patient_lock", "put", 95, 21}, /* tries before it waits */
-        {"pthread_mutex_lock", "patient_lock", "put", 97, 21},
-        {"pthread_mutex_trylock", "patient_lock", "get", 95, 31},
-    };
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        builder_record(trace, thread, calls[i].api, i, 0, MUTEX,
-                       builder_context(trace, calls[i].function, calls[i].line, calls[i].caller,
-                                       calls[i].caller_line),
-                       0);
-    assert_string_equal(seen_as(trace, builder_context(trace, "safe_lock", 5, "put", 20)), "put");
-    assert_string_equal(seen_as(trace, builder_context(trace, "safe_lock", 5, "get", 30)), "get");
-    assert_string_equal(seen_as(trace, builder_context(trace, "add", 50, "producer", 70)), "add");
-    assert_string_equal(seen_as(trace, builder_context(trace, "enter", 60, "start", 80)), "enter");
-    assert_string_equal(seen_as(trace, builder_context(trace, "pass_time", 90, "consumer", 82)),
-                        "consumer");
-    assert_string_equal(seen_as(trace, builder_context(trace, "patient_lock", 97, "put", 21)),
-                        "put");
-    assert_string_equal(seen_as(trace, builder_context(trace, "patient_lock", 95, "get", 31)),
-                        "get");
-    trace_free(trace);
-}
-
-static void be_of_cpp_library(struct trace_frame *frame) {
-    free(frame->file);
-    frame->file = memory_strdup("/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h");
-}
-
-static void calls_of_the_cpp_library_are_where_it_is_called(void **state) {
-    (void)state;
-    struct trace *trace = builder_new(2);
-    int thread = builder_thread(trace, "main", -1);
-    uint32_t put = builder_context(trace, "__gthread_mutex_lock", 749, "put", 20);
-    uint32_t alone = builder_context(trace, "__gthread_create", 660, "_M_start_thread", 30);
-    be_of_cpp_library(&trace->contexts[put].frames[0]);
-    be_of_cpp_library(&trace->contexts[alone].frames[0]);
-    be_of_cpp_library(&trace->contexts[alone].frames[1]);
-    builder_record(trace, thread, "pthread_mutex_lock", 1, 0, MUTEX, put, 0);
-    builder_record(trace, thread, "pthread_mutex_lock", 2, 0, MUTEX, alone, 0);
-    assert_string_equal(seen_as(trace, put), "put");
-    assert_string_equal(seen_as(trace, alone), "__gthread_create");
-    trace_free(trace);
-}
-
-static void threads_of_the_cpp_library_begin_in_the_program(void **state) {
-    (void)state;
-    struct trace *trace = builder_new(2);
-    int main_thread = builder_thread(trace, "main", -1);
-    int worker = builder_thread(trace, "0xd4490", main_thread);
-    int silent = builder_thread(trace, "0xd4490", main_thread);
-    int other = builder_thread(trace, "0xd4490", main_thread);
-    int plain = builder_thread(trace, "serve", main_thread);
-    trace->threads[other].creation_context = builder_context(trace, "start", 7, "main", 9);
-    uint32_t work = builder_context(trace, "work", 20, "_M_run", 210);
-    uint32_t call = builder_context(trace, "call", 30, "serve", 40);
-    be_of_cpp_library(&trace->contexts[work].frames[1]);
-    builder_record(trace, worker, "pthread_mutex_lock", 1, 0, MUTEX, work, 0);
-    builder_record(trace, plain, "pthread_mutex_lock", 2, 0, MUTEX, call, 0);
-    struct event_log log = event_log_of(trace);
-    entry_functions_of_program(&log, NULL);
-    assert_string_equal(log.trace.threads[main_thread].start_routine, "main");
-    assert_string_equal(log.trace.threads[worker].start_routine, "work");
-    assert_string_equal(log.trace.threads[silent].start_routine, "work"); /* created alike */
-    assert_string_equal(log.trace.threads[other].start_routine, "0xd4490");
-    assert_string_equal(log.trace.threads[plain].start_routine, "serve");
-    event_log_free(&log);
-    trace_free(trace);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_queue_that_was_empty_only_at_first_is_a_queue),
-        cmocka_unit_test(the_job_before_tells_the_next_one),
-        cmocka_unit_test(calls_are_where_the_wrappers_around_them_are_called),
-        cmocka_unit_test(calls_of_the_cpp_library_are_where_it_is_called),
-        cmocka_unit_test(threads_of_the_cpp_library_begin_in_the_program),
         cmocka_unit_test(a_bounded_queue_is_two_counters_with_its_capacity),
         cmocka_unit_test(of_several_amounts_that_the_source_gives_the_trace_takes_one),
         cmocka_unit_test(amounts_are_of_the_objects_that_their_call_makes),
@@ -952,14 +750,10 @@ int main(void) {
         cmocka_unit_test(who_sees_that_a_queue_is_closed_does_not_count_rounds),
         cmocka_unit_test(a_queue_that_its_takers_fill_again_ends_with_its_last_item),
         cmocka_unit_test(waits_that_follow_no_counter_stay_unexplained),
-        cmocka_unit_test(sections_know_their_waits_signals_and_hold_time),
-        cmocka_unit_test(a_signal_after_the_unlock_belongs_to_the_section),
-        cmocka_unit_test(every_nanosecond_belongs_to_one_part),
         cmocka_unit_test(barrier_parties_follow_the_pool_that_meets_there),
         cmocka_unit_test(all_pools_that_meet_at_a_barrier_are_its_parties),
         cmocka_unit_test(those_who_meet_one_after_the_other_are_not_added_up),
         cmocka_unit_test(who_fails_first_when_nothing_more_comes_was_lucky_before),
-        cmocka_unit_test(threads_bound_to_cores_are_noted),
         cmocka_unit_test(nobody_is_waited_for_who_is_still_to_be_told_to_end),
         cmocka_unit_test(a_pipe_between_threads_is_a_queue),
         cmocka_unit_test(a_wait_for_another_threads_signal_is_one_for_that_thread),

@@ -121,12 +121,34 @@ static void a_form_that_a_pass_broke_ends_the_run(void **state) {
     char *printed;
     struct error error = {0};
     struct build build =
-        run(&checked, (struct pass_choice){.dump_after = "sweeten"}, &end, &printed, &error);
+        run(&checked, (struct pass_choice){.dump_after = "sweeten", .strict = true}, &end, &printed,
+            &error);
     assert_int_equal(end, PASS_BROKEN);
     assert_string_equal(build.ran, "bsw");
     assert_string_equal(error.text, "internal error: pass 'sweeten' broke the form 'tea': after "
                                     "bsw it is cold: report it with this recording");
     assert_string_equal(printed, "== tea after sweeten: black\ntea after bsw\n");
+    free(printed);
+}
+
+static char broke[sizeof((struct error *)NULL)->text];
+
+static void keep_broken(struct build *build, const char *what) {
+    (void)build;
+    strcpy(broke, what);
+}
+
+static void a_run_that_is_not_strict_goes_on_and_tells_what_broke(void **state) {
+    (void)state;
+    struct pass_list telling = checked;
+    telling.broke = keep_broken;
+    enum pass_end end;
+    char *printed;
+    struct error error = {0};
+    struct build build = run(&telling, (struct pass_choice){0}, &end, &printed, &error);
+    assert_int_equal(end, PASS_END);
+    assert_string_equal(build.ran, "bswp");
+    assert_non_null(strstr(broke, "pass 'sweeten' broke the form 'tea'"));
     free(printed);
 }
 
@@ -276,6 +298,7 @@ int main(void) {
         cmocka_unit_test(nothing_runs_behind_the_pass_to_stop_after),
         cmocka_unit_test(what_a_pass_wrote_is_printed_right_after_it),
         cmocka_unit_test(a_form_that_a_pass_broke_ends_the_run),
+        cmocka_unit_test(a_run_that_is_not_strict_goes_on_and_tells_what_broke),
         cmocka_unit_test(a_form_is_not_checked_after_a_pass_that_did_not_run),
         cmocka_unit_test(choices_that_make_no_sense_are_refused),
         cmocka_unit_test(reading_a_form_before_it_is_written_is_refused),

@@ -1,4 +1,4 @@
-/* Threads of one function that do different parts of the work, and who ends such a part. */
+/* Threads of one function that do different parts of the work. */
 /* tests/run: beside others */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,12 +8,8 @@
 #include <cmocka.h>
 
 #include "modelgen/events/source_correlation.h"
-#include "modelgen/graph/last_leaver.h"
 #include "modelgen/threads/pipeline_stages.h"
-#include "tests/unit/model_builder.h"
 #include "tests/unit/trace_builder.h"
-
-/* ---- stages ---- */
 
 enum { ROUNDS = 4, NONE = 0 };
 
@@ -123,51 +119,6 @@ static void a_chain_of_threads_has_none(void **state) {
     assert_stages(stages_of(workers, 4, (uint64_t[]){0x10}, 1), (int[]){0, 0, 0, 0}, 4);
 }
 
-/* ---- closings ---- */
-
-static int named_node(struct model *model, enum node_kind kind, int object) {
-    int node = build_node(model, kind, object);
-    free(model->nodes[node].name);
-    model->nodes[node].name = memory_format("pool-0: %s", node_kind_name(kind));
-    return node;
-}
-
-/* A pool of `threads` that puts into a queue or not; on the way out one of `all` closes it. */
-static bool is_left_to_the_last(int threads, double all, bool puts) {
-    struct model *model = build_model(2);
-    int queue = build_object(model, OBJECT_QUEUE, 0);
-    int pool = build_pool(model, threads, true);
-    int put = named_node(model, puts ? NODE_PUT : NODE_STEP, puts ? queue : MODEL_NONE);
-    int fork = named_node(model, NODE_STEP, MODEL_NONE);
-    int close = named_node(model, NODE_CLOSE, queue);
-    int end = named_node(model, NODE_END, MODEL_NONE);
-    build_edge(model, model->pools[pool].entry, put);
-    build_edge(model, put, fork);
-    build_edge(model, fork, end)->probability = all - 1;
-    build_edge(model, fork, close);
-    build_edge(model, close, end);
-    last_leaver_settle(model);
-    bool is = model->nodes[fork].edges[1].taker == TAKER_LAST;
-    assert_int_equal(model->nodes[fork].edges[0].taker, TAKER_ANY);
-    model_free(model);
-    return is;
-}
-
-static void the_last_of_a_pool_closes_what_it_fills(void **state) {
-    (void)state;
-    assert_true(is_left_to_the_last(3, 3, true));
-}
-
-static void who_comes_by_more_often_closes_as_measured(void **state) {
-    (void)state;
-    assert_false(is_left_to_the_last(3, 30, true));
-}
-
-static void who_fills_nothing_closes_as_measured(void **state) {
-    (void)state;
-    assert_false(is_left_to_the_last(3, 3, false));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipeline_has_stages),
@@ -177,9 +128,6 @@ int main(void) {
         cmocka_unit_test(workers_that_go_round_have_none),
         cmocka_unit_test(pairs_that_are_alike_are_no_stages),
         cmocka_unit_test(a_chain_of_threads_has_none),
-        cmocka_unit_test(the_last_of_a_pool_closes_what_it_fills),
-        cmocka_unit_test(who_comes_by_more_often_closes_as_measured),
-        cmocka_unit_test(who_fills_nothing_closes_as_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,95 @@
+/* Ways that threads take in an order that is known. */
+/* tests/run: beside others */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/modelgen.h"
+#include "tests/unit/trace_builder.h"
+
+enum { ROUNDS = 100 };
+
+static bool goes_left[ROUNDS];
+
+static void decide(void) {
+    unsigned random = 7;
+    for (int i = 0; i < ROUNDS; i++) {
+        random = random * 1664525u + 1013904223u;
+        goes_left[i] = random >> 31;
+    }
+}
+
+static void nap(struct trace *trace, int thread, const char *function, const char *caller,
+                uint64_t at_ns) {
+    builder_record(trace, thread, "nanosleep", at_ns, 500, 0,
+                   builder_context(trace, function, 10, caller, 20), 0);
+}
+
+/* A fork, and either left or right, by no rule but the list. */
+static void go_round(struct trace *trace, int thread, const char *caller) {
+    for (int i = 0; i < ROUNDS; i++) {
+        nap(trace, thread, "fork", caller, 2000 * (uint64_t)(i + 1));
+        nap(trace, thread, goes_left[i] ? "left" : "right", caller,
+            2000 * (uint64_t)(i + 1) + 1000);
+    }
+}
+
+static const struct node *fork_of(const struct model *model) {
+    const struct node *found = NULL;
+    for (size_t n = 0; n < model->n_nodes; n++)
+        if (strstr(model->nodes[n].name, "fork (")) {
+            assert_null(found);
+            found = &model->nodes[n];
+        }
+    assert_non_null(found);
+    return found;
+}
+
+static void one_thread_alone_decides_as_it_did(void **state) {
+    (void)state;
+    decide();
+    struct trace *trace = builder_new(2);
+    go_round(trace, builder_thread(trace, "main", -1), "main");
+    builder_finish(trace, 2000 * (ROUNDS + 2));
+    struct model *model = builder_model(trace, NULL);
+    const struct node *fork = fork_of(model);
+    assert_true(fork->n_course > 0);
+    int round = 0;
+    for (size_t i = 0; i + 1 < fork->n_course; i += 2)
+        for (double times = fork->course[i + 1]; times > 0; times--) {
+            const char *name = model->nodes[fork->edges[(size_t)fork->course[i]].to].name;
+            assert_true(round < ROUNDS);
+            assert_true((strstr(name, "left (") != NULL) == goes_left[round]);
+            round++;
+        }
+    assert_int_equal(round, ROUNDS);
+    model_free(model);
+}
+
+/* Of several that do not meet, each decides for itself. */
+static void threads_that_differ_have_none(void **state) {
+    (void)state;
+    decide();
+    struct trace *trace = builder_new_with_workers(2);
+    uint32_t create = builder_context(trace, "main", 900, "main", 900);
+    builder_create(trace, 0, 1, 0, create, 1);
+    builder_create(trace, 0, 2, 0, create, 2);
+    go_round(trace, 1, "worker");
+    goes_left[ROUNDS / 2] = !goes_left[ROUNDS / 2];
+    go_round(trace, 2, "worker");
+    builder_finish(trace, 2000 * (ROUNDS + 2));
+    struct model *model = builder_model(trace, NULL);
+    assert_int_equal(fork_of(model)->n_course, 0);
+    model_free(model);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thread_alone_decides_as_it_did),
+        cmocka_unit_test(threads_that_differ_have_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* What a model says of its recorded run as a whole. */
+/* tests/run: beside others */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modelgen/modelgen.h"
+#include "tests/unit/trace_builder.h"
+
+enum { END = 1000 };
+
+static bool has_note(const struct model *model, const char *text) {
+    for (size_t i = 0; i < model->n_notes; i++)
+        if (strstr(model->notes[i], text))
+            return true;
+    return false;
+}
+
+/* Main, which computes throughout [0, END). */
+static struct trace *run(void) {
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    builder_slice(trace, 0, 0, END);
+    builder_finish(trace, END);
+    return trace;
+}
+
+static void copies(char ***list, size_t n, const char *const *texts) {
+    *list = memory_alloc(n, sizeof **list);
+    for (size_t i = 0; i < n; i++)
+        (*list)[i] = memory_strdup(texts[i]);
+}
+
+static void the_run_is_named_and_measured(void **state) {
+    (void)state;
+    struct trace *trace = run();
+    trace->meta.n_args = 2;
+    copies(&trace->meta.args, 2, (const char *const[]){"./prog", "7"});
+    builder_plain_run(trace, 1000, 500);
+    builder_plain_run(trace, 1000, 400);
+    builder_plain_run(trace, 1000, 600);
+    struct model *model = builder_model(trace, NULL);
+    assert_string_equal(model->program, "./prog 7");
+    assert_true(model->measured_run_ns == END);
+    assert_true(model->plain_cpu_ns == 500);
+    assert_true(model->plain_cpu_spread == (600 - 400) / 500.0);
+    assert_false(has_note(model, "was cut off"));
+    assert_false(has_note(model, "were lost"));
+    assert_false(has_note(model, "was blocked outside"));
+    assert_true(model->explained_share == 1);
+    model_free(model);
+}
+
+static void what_is_missing_in_it_is_said(void **state) {
+    (void)state;
+    struct trace *trace = run();
+    trace->meta.complete = false;
+    trace->meta.lost_records = 5;
+    trace->meta.lost_events = 2;
+    trace->meta.n_lacks = 2;
+    copies(&trace->meta.lacks, 2,
+           (const char *const[]){"block I/O: only root may see it",
+                                 "12.5 % of the CPU time: other processes had it"});
+    struct model *model = builder_model(trace, NULL);
+    assert_true(has_note(model, "was cut off"));
+    assert_true(has_note(model, "7 events were lost"));
+    assert_true(has_note(model, "block I/O: only root may see it"));
+    assert_true(model->foreign_share == 0.125);
+    model_free(model);
+}
+
+static void time_blocked_outside_of_every_call_is_unexplained(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    builder_slice(trace, 0, 0, 600);
+    builder_slice(trace, 0, 900, END);
+    builder_finish(trace, END);
+    struct model *model = builder_model(trace, NULL);
+    assert_true(fabs(model->explained_share - 0.7) < 1e-9);
+    assert_true(has_note(model, "30.0 % of the threads' time was blocked outside"));
+    model_free(model);
+}
+
+static void a_run_without_scheduling_says_so(void **state) {
+    (void)state;
+    struct trace *trace = builder_new(1);
+    builder_thread(trace, "main", -1);
+    builder_finish(trace, END);
+    trace->meta.has_slices = false;
+    struct model *model = builder_model(trace, NULL);
+    assert_true(has_note(model, "scheduling was not recorded"));
+    model_free(model);
+}
+
+/* The first thread's share is no part of the measured running time, that of others is. */
+static void much_time_for_attaching_to_new_threads_is_said(void **state) {
+    (void)state;
+    for (int workers = 0; workers <= 1; workers++) {
+        struct trace *trace = builder_new_with_workers(workers);
+        builder_run_all(trace, END);
+        builder_finish(trace, END);
+        for (size_t t = 0; t < trace->n_threads; t++)
+            trace->threads[t].attach = (struct trace_span){0, 100};
+        struct model *model = builder_model(trace, NULL);
+        assert_true(has_note(model, "5.0 % of the CPU time went into recording threads") ==
+                    (workers > 0));
+        model_free(model);
+    }
+}
+
+static void threads_bound_to_cores_are_noted(void **state) {
+    (void)state;
+    for (int result = 0; result <= 1; result++) {
+        struct trace *trace = builder_new(1);
+        int main_thread = builder_thread(trace, "main", -1);
+        builder_record(trace, main_thread, "sched_setaffinity", 10, 0, 0,
+                       builder_context(trace, "bind", 20, "main", 5), result);
+        builder_slice(trace, main_thread, 0, 1000);
+        builder_finish(trace, 1000);
+        struct model *model = builder_model(trace, NULL);
+        assert_true(has_note(model, "sched_setaffinity in bind") == (result == 0));
+        model_free(model);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_run_is_named_and_measured),
+        cmocka_unit_test(what_is_missing_in_it_is_said),
+        cmocka_unit_test(time_blocked_outside_of_every_call_is_unexplained),
+        cmocka_unit_test(a_run_without_scheduling_says_so),
+        cmocka_unit_test(much_time_for_attaching_to_new_threads_is_said),
+        cmocka_unit_test(threads_bound_to_cores_are_noted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
