@@ -135,7 +135,7 @@ static void begin(struct run *run, size_t n_threads) {
     for (size_t i = 0; i < n_instances; i++)
         memcpy(run->shared + i * program->n_variables, program->initial,
                program->n_variables * sizeof *run->shared);
-    run->own = memory_alloc(n_threads, sizeof *run->own);
+    run->own = memory_alloc(n_threads, sizeof(struct value *));
     run->visits = memory_alloc(n_threads, sizeof *run->visits);
 }
 

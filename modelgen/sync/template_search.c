@@ -12,8 +12,8 @@ struct search {
     const struct finder *finder;
     const struct template_row *row;
     struct command_program program;
-    int *roles;                    /* of the candidate at hand */
-    struct value *shared;          /* ... at the end of the run */
+    int *roles;           /* of the candidate at hand */
+    struct value *shared; /* ... at the end of the run */
     struct pattern best;
     bool is_found;
     struct rejected rejected; /* the one that went farthest of those that do not hold */
