@@ -49,10 +49,6 @@ uint64_t busy_parse_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz) {
     return parse_ns(stat, cpus, ticks_hz, BUSY);
 }
 
-uint64_t busy_parse_stolen_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz) {
-    return parse_ns(stat, cpus, ticks_hz, STOLEN);
-}
-
 static uint64_t read_ns(const cpu_set_t *cpus, unsigned fields) {
     FILE *file = fopen("/proc/stat", "re");
     if (!file)

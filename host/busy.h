@@ -16,6 +16,5 @@ uint64_t busy_stolen_ns(const cpu_set_t *cpus);
 
 /* The same from the text of /proc/stat with `ticks_hz` ticks a second; apart for tests. */
 uint64_t busy_parse_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz);
-uint64_t busy_parse_stolen_ns(const char *stat, const cpu_set_t *cpus, long ticks_hz);
 
 #endif

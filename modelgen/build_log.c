@@ -73,9 +73,11 @@ void build_log_guards(const char *pass, const struct build *build, size_t first)
         char *name = build_log_object_name(build, guard->mutex);
         decision(pass, name, build_log_guard_kind(guard->kind),
                  "a counter from %g explains %.0f of %.0f decisions, %.0f of them waits%s",
-                 guard->initial, guard->evaluations - guard->violations, guard->evaluations,
-                 guard->waited, guard->proposal ? ", and the source proposes it" : "");
-        log_contradictions(pass, name, build, guard->contradictions, guard->n_contradictions);
+                 guard->initial, guard->tally.decisions - guard->tally.violations,
+                 guard->tally.decisions, guard->tally.waited,
+                 guard->proposal ? ", and the source proposes it" : "");
+        log_contradictions(pass, name, build, guard->tally.contradictions,
+                           guard->tally.n_contradictions);
         free(name);
     }
 }

@@ -170,13 +170,13 @@ static void dump_guard(const struct build *build, const struct guard *guard, FIL
     fprintf(out, "guard: %s of mutex ", build_log_guard_kind(guard->kind));
     dump_object(build, guard->mutex, out);
     fprintf(out, ", condition %d: from %g, takes %g; %.0f decisions, %.0f waits, %.0f wrong\n",
-            guard->condition, guard->initial, guard->take, guard->evaluations, guard->waited,
-            guard->violations);
+            guard->condition, guard->initial, guard->take, guard->tally.decisions,
+            guard->tally.waited, guard->tally.violations);
     for (size_t c = 0; c < monitors->n_classes; c++)
         if (guard->weight[c] || guard->waits[c])
             fprintf(out, "  class %zu: adds %d%s\n", c, guard->weight[c],
                     guard->waits[c] ? ", waits" : "");
-    dump_contradictions(guard->contradictions, guard->n_contradictions, out);
+    dump_contradictions(guard->tally.contradictions, guard->tally.n_contradictions, out);
 }
 
 void form_dump_monitors(const struct build *build, FILE *out) {

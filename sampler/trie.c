@@ -34,12 +34,6 @@ void trie_add(struct trie *trie, int node, int thread, bool blocked, uint64_t sa
         count->running += samples;
 }
 
-int trie_outermost(const struct trie *trie, int node) {
-    while (trie->items[node].parent != TRIE_ROOT)
-        node = trie->items[node].parent;
-    return node;
-}
-
 uint64_t trie_running(const struct trie_node *node) {
     uint64_t sum = 0;
     for (size_t i = 0; i < node->n_counts; i++)

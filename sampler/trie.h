@@ -39,9 +39,6 @@ int trie_child(struct trie *trie, int parent, int location);
 /* `samples` more of `thread` that ended in `node`. */
 void trie_add(struct trie *trie, int node, int thread, bool blocked, uint64_t samples);
 
-/* The ancestor of `node`, or itself, whose parent is the root. */
-int trie_outermost(const struct trie *trie, int node);
-
 /* Sums over the node's threads. */
 uint64_t trie_running(const struct trie_node *node);
 uint64_t trie_blocked(const struct trie_node *node);

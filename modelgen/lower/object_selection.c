@@ -365,7 +365,7 @@ static bool amount_fits(const struct writer *writer, const struct guard *guard,
     for (size_t p = 0; amount->follows_threads && p < pools->n_pools; p++) {
         const struct thread_pool *pool = &pools->pools[p];
         double more = amount->factor * thread_pools_asked(pool) + amount->offset - observed;
-        bool unused = guard->waited == 0 && !guard->seen && more > 0;
+        bool unused = guard->tally.waited == 0 && !guard->seen && more > 0;
         if (!thread_pools_follows(pools, p) ||
             !(fabs(more) < 0.5 || unused || (more > 0 && more <= missing)))
             continue;
@@ -455,9 +455,10 @@ static int same_condition(const struct writer *writer, const struct guard *guard
 }
 
 static char *guard_evidence(const struct guard *guard) {
-    char *replayed = memory_format(
-        "replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s", guard->evaluations,
-        guard->waited, guard->violations, guard->proposal ? "; proposed by the source" : "");
+    char *replayed =
+        memory_format("replayed: %.0f evaluations, %.0f waited or failed, %.0f violations%s",
+                      guard->tally.decisions, guard->tally.waited, guard->tally.violations,
+                      guard->proposal ? "; proposed by the source" : "");
     if (!guard->seen)
         return replayed;
     char *text = memory_format("%s; %s held %lld when first seen", replayed, guard->seen->name,

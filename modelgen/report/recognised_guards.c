@@ -85,8 +85,8 @@ void guard_group_write_operations(const struct monitors *monitors, const struct 
 
 /* Waits that something else would explain as well do not tell. */
 static double confidence_in(const struct guard *guard) {
-    return recognised_confidence(guard->evaluations, guard->by_source ? 0 : guard->waited,
-                                 guard->violations, guard->proposal);
+    return recognised_confidence(guard->tally.decisions, guard->by_source ? 0 : guard->tally.waited,
+                                 guard->tally.violations, guard->proposal);
 }
 
 static void write_evidence(const struct lower_input *input, const struct guard *guard,
@@ -106,7 +106,7 @@ static void write_evidence(const struct lower_input *input, const struct guard *
                                 what);
     if (guard->seen)
         recognised_add_evidence(monitor, "%s: %s%s held %lld when first seen", what,
-                                guard->waited > 0 ? "" : "nobody had to wait for it; ",
+                                guard->tally.waited > 0 ? "" : "nobody had to wait for it; ",
                                 guard->seen->name, (long long)guard->seen->value);
     for (size_t c = 0; c < monitors->n_classes; c++) {
         const struct section_class *class = &monitors->classes[c];
@@ -117,19 +117,19 @@ static void write_evidence(const struct lower_input *input, const struct guard *
             guard->weight[c], guard->units ? " times its amount" : "", class->count,
             class->function, class->line, guard->waits[c] ? ", which wait for it" : "");
     }
-    recognised_add_evidence(monitor,
-                            "%s: %.0f decisions replayed, %.0f of them to wait; %.0f contradict it",
-                            what, guard->evaluations, guard->waited, guard->violations);
-    for (size_t v = 0; v < guard->n_contradictions; v++)
-        recognised_add_contradiction(input, &guard->contradictions[v], monitor);
+    recognised_add_evidence(
+        monitor, "%s: %.0f decisions replayed, %.0f of them to wait; %.0f contradict it", what,
+        guard->tally.decisions, guard->tally.waited, guard->tally.violations);
+    for (size_t v = 0; v < guard->tally.n_contradictions; v++)
+        recognised_add_contradiction(input, &guard->tally.contradictions[v], monitor);
 }
 
 static void write_guard(const struct lower_input *input, const struct guard *guard,
                         const char *what, struct hand_made *monitor) {
     write_evidence(input, guard, what, monitor);
     recognised_add_part(monitor, guard->object);
-    monitor->replayed += guard->evaluations;
-    monitor->violations += guard->violations;
+    monitor->replayed += guard->tally.decisions;
+    monitor->violations += guard->tally.violations;
 }
 
 void guard_group_write_amount(const struct guard *guard, const struct model *model,

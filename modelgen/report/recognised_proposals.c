@@ -98,12 +98,13 @@ static const struct guard *naming_guard(const struct proposed *proposed) {
     const struct guard **guards = proposed->guards.items, *found = NULL;
     double most = 0;
     for (size_t i = 0; i < proposed->guards.count; i++)
-        most = guards[i]->waited > most ? guards[i]->waited : most;
+        most = guards[i]->tally.waited > most ? guards[i]->tally.waited : most;
     for (size_t i = 0; i < proposed->guards.count; i++) {
-        if (guards[i]->waited < ABOUT_AS_MANY * most)
+        if (guards[i]->tally.waited < ABOUT_AS_MANY * most)
             continue;
         bool differ = found && is_limit(guards[i]) != is_limit(found);
-        if (!found || (differ ? is_limit(guards[i]) : guards[i]->waited > found->waited))
+        if (!found ||
+            (differ ? is_limit(guards[i]) : guards[i]->tally.waited > found->tally.waited))
             found = guards[i];
     }
     return found;

@@ -39,7 +39,7 @@ void doubts_suspect(struct doubts *doubts, const struct monitors *monitors,
     for (size_t o = 0; o < sections->n_objects; o++)
         all[o].mutex = (int)o;
     for (size_t g = 0; g < monitors->n_guards; g++)
-        hear(&all[monitors->guards[g].mutex], monitors->guards[g].waited);
+        hear(&all[monitors->guards[g].mutex], monitors->guards[g].tally.waited);
     for (size_t p = 0; p < monitors->n_patterns; p++)
         if (!is_beyond_doubt(monitors, &monitors->patterns[p]))
             hear(&all[monitors->patterns[p].mutex], monitors->patterns[p].tally.waited);

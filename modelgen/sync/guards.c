@@ -39,8 +39,8 @@ bool guards_explain(const struct guard *guards, size_t n_guards, size_t class_in
 
 static void note_contradiction(struct guard *guard, const struct history_event *event,
                                double counter) {
-    if (guard->n_contradictions < CONTRADICTIONS_SHOWN)
-        guard->contradictions[guard->n_contradictions++] = (struct contradiction){
+    if (guard->tally.n_contradictions < CONTRADICTIONS_SHOWN)
+        guard->tally.contradictions[guard->tally.n_contradictions++] = (struct contradiction){
             event->time_ns, event->section, event->kind == EVENT_WAITS, counter};
 }
 
@@ -73,7 +73,7 @@ static uint64_t closed_ns(const struct monitors *monitors, const struct guard *g
 void guard_fill_outcomes(const struct monitors *monitors, struct guard *guard,
                          const struct object_history *history) {
     double *counters = initial_counters(guard, history);
-    guard->n_contradictions = 0;
+    guard->tally.n_contradictions = 0;
     guard->most = guard->initial;
     uint64_t end_ns = closed_ns(monitors, guard);
     for (size_t i = 0; i < history->count; i++) {
@@ -135,17 +135,17 @@ void guard_walk_end(struct guard_walk *walk) {
 bool guard_judge(const struct monitors *monitors, const struct object_history *history,
                  struct guard *guard) {
     struct guard_walk walk = guard_walk_begin(monitors, guard, history);
-    guard->evaluations = guard->waited = guard->violations = 0;
+    guard->tally.decisions = guard->tally.waited = guard->tally.violations = 0;
     while (guard_walk_next(&walk)) {
         bool waits = walk.decision->kind == EVENT_WAITS;
         if (!guard->waits[walk.decision->class_index])
             continue;
-        guard->evaluations++;
-        guard->waited += waits;
-        guard->violations += waits == guard_walk_lets_go_on(&walk);
+        guard->tally.decisions++;
+        guard->tally.waited += waits;
+        guard->tally.violations += waits == guard_walk_lets_go_on(&walk);
     }
     guard_walk_end(&walk);
-    return violations_are_few(guard->violations, guard->evaluations);
+    return violations_are_few(guard->tally.violations, guard->tally.decisions);
 }
 
 /* Counts what contradicts the guard if those who wait by `other` wait by it too. */
@@ -183,16 +183,16 @@ static bool is_same_guard(const struct monitors *monitors, const struct guard *k
         if (guard->waits[c] && known->weight[c] >= 0)
             return false;
     return violations_are_few(contradictions_with(monitors, known, guard, history),
-                              known->evaluations + guard->evaluations);
+                              known->tally.decisions + guard->tally.decisions);
 }
 
 /* `guard` stands for what `other` waits for, too. Ends the other one. */
 static void join_guard(const struct monitors *monitors, struct guard *guard, struct guard *other) {
     for (size_t c = 0; c < monitors->n_classes; c++)
         guard->waits[c] |= other->waits[c];
-    guard->evaluations += other->evaluations;
-    guard->waited += other->waited;
-    guard->violations += other->violations;
+    guard->tally.decisions += other->tally.decisions;
+    guard->tally.waited += other->tally.waited;
+    guard->tally.violations += other->tally.violations;
     guard->as_one &= other->as_one;
     guard->worked_out |= other->worked_out;
     guard_free(other);
@@ -241,9 +241,9 @@ struct guard guard_found(const struct monitors *monitors, const struct sections 
         guard.kind = GUARD_LEVEL;
     else
         guard.kind = guard.initial > 0 || guard.take > 1 ? GUARD_TOKENS : GUARD_QUEUE;
-    guard.evaluations = search->best_verdict.waits + search->best_verdict.passes;
-    guard.waited = search->best_verdict.waits;
-    guard.violations = verdict_wrong(&search->best_verdict);
+    guard.tally.decisions = search->best_verdict.waits + search->best_verdict.passes;
+    guard.tally.waited = search->best_verdict.waits;
+    guard.tally.violations = verdict_wrong(&search->best_verdict);
     return guard;
 }
 

@@ -20,5 +20,6 @@ bool monitors_doubt(double against, double decisions) {
 
 bool guard_is_doubtful(const struct guard *guard) {
     return guard->unknown_units ||
-           (guard->condition >= 0 && monitors_doubt(guard->violations, guard->evaluations));
+           (guard->condition >= 0 &&
+            monitors_doubt(guard->tally.violations, guard->tally.decisions));
 }

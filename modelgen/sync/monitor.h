@@ -81,9 +81,9 @@ struct guard {
     bool *waits;     /* per class: evaluates the guard */
     int close_class; /* closes it for good; -1 none */
     const struct facts_monitor *proposal; /* NULL: found in the trace alone */
-    double evaluations, waited, violations;
-    double most;             /* that the counter reached */
-    size_t n_contradictions; /* those that are kept, the first ones */
+    struct tally tally;                   /* a decision: each time a section waits or goes on */
+    double most;                          /* that the counter reached */
+    size_t n_contradictions;              /* those that are kept, the first ones */
     struct contradiction contradictions[CONTRADICTIONS_SHOWN];
     enum outcome *outcome; /* per section (index into sections): OUTCOME_ANY = not evaluated */
     int object;            /* model object; filled by the stream */

@@ -66,7 +66,7 @@ static void find_in_likes(const struct trace *trace, const struct sections *sect
 
 /* A mutex tells the order of all that happens under it: there is hardly room for contradictions. */
 static bool is_contradicted(const struct guard *guard) {
-    return guard->condition >= 0 && guard->violations >= evidence.contradicted;
+    return guard->condition >= 0 && guard->tally.violations >= evidence.contradicted;
 }
 
 /* What is contradicted counts as unexplained while patterns are sought (`sought`). */
@@ -101,7 +101,7 @@ static size_t drop_outdone(const struct sections *sections, struct monitors *mon
                 ? pattern_of(monitors, sections, guard->condition)
                 : NULL;
         if (pattern &&
-            (guard_is_doubtful(guard) || pattern->tally.violations < guard->violations)) {
+            (guard_is_doubtful(guard) || pattern->tally.violations < guard->tally.violations)) {
             guard_free(guard);
             continue;
         }

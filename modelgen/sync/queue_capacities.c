@@ -106,7 +106,7 @@ static void evaluate(const struct finder *finder, struct guard *room) {
         object_history_of(finder->sections, finder->monitors, room->mutex);
     guard_fill_outcomes(finder->monitors, room, &history);
     for (size_t i = 0; i < history.count; i++)
-        room->evaluations +=
+        room->tally.decisions +=
             history.items[i].kind == EVENT_PASSES && room->waits[history.items[i].class_index];
     free(history.items);
 }

@@ -83,7 +83,7 @@ static bool try_proposed_queue(const struct trace *trace, const struct sections 
     }
     /* An attempt at an empty queue that did not wait must be the exception (the end). */
     bool holds = puts && gets && yes > 0 && no <= yes && explains_waits(monitors, history, &guard);
-    guard.evaluations = yes + no;
+    guard.tally.decisions = yes + no;
     /* Without a close, "empty" itself is the answer: the caller does not wait, unless the source
      * knows better. Where it never was the answer, nothing shows what the caller would do then, so
      * it waits. */
@@ -167,9 +167,9 @@ static bool share_waiters(const struct monitors *monitors, const struct guard *a
  */
 static bool gives_way(const struct monitors *monitors, const struct guard *found,
                       const struct guard *word) {
-    double passed = found->evaluations - found->waited;
+    double passed = found->tally.decisions - found->tally.waited;
     bool is_weak =
-        fmin(found->waited, passed) < evidence.convincing_attempts && found->condition >= 0;
+        fmin(found->tally.waited, passed) < evidence.convincing_attempts && found->condition >= 0;
     bool says_less = found->kind == GUARD_LEVEL;
     for (size_t c = 0; c < monitors->n_classes; c++) {
         if (found->waits[c] && !word->waits[c])

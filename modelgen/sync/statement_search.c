@@ -142,7 +142,7 @@ static bool is_explained(const struct monitors *monitors, size_t section, int mu
 static bool is_bent(const struct monitors *monitors, size_t section) {
     for (size_t g = 0; g < monitors->n_guards; g++)
         if (monitors->guards[g].waits[monitors->class_of[section]] &&
-            monitors->guards[g].violations > 0)
+            monitors->guards[g].tally.violations > 0)
             return true;
     return false;
 }

@@ -129,9 +129,9 @@ void try_operations_find_once(struct monitors *monitors, const struct sections *
             continue;
         first.waits[class] = true;
         first.outcome[s] = s == maker ? OUTCOME_YES : OUTCOME_NO;
-        first.evaluations++;
+        first.tally.decisions++;
     }
-    first.waited = first.evaluations - 1; /* that failed */
+    first.tally.waited = first.tally.decisions - 1; /* that failed */
     level->outcome[maker] = OUTCOME_ANY;
     struct guard second = *level;
     *level = first; /* is tried before the level is looked at */

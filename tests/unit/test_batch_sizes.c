@@ -80,8 +80,8 @@ static void how_much_a_call_site_adds_at_once_follows_from_what_is_used_up(void 
     assert_int_equal(monitors.n_guards, 1);
     const struct guard *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_LEVEL);
-    assert_true(guard->violations == 0);
-    assert_true(guard->waited == 22 + 5);
+    assert_true(guard->tally.violations == 0);
+    assert_true(guard->tally.waited == 22 + 5);
     size_t index;
     class_at_site(trace, &monitors, "expect", SITE, &index);
     assert_int_equal(guard->weight[index], -3);
@@ -125,7 +125,7 @@ static void objects_in_use_one_after_the_other_are_as_good_as_one(void **state) 
     struct monitors monitors = find(trace, &sections);
     assert_int_equal(monitors.n_guards, 1);
     assert_true(monitors.guards[0].as_one);
-    assert_true(monitors.guards[0].violations == 0);
+    assert_true(monitors.guards[0].tally.violations == 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -180,7 +180,7 @@ static void what_takers_find_in_rows_follows_from_when_they_found_nothing(void *
     assert_int_equal(monitors.n_guards, 1);
     const struct guard *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_QUEUE);
-    assert_true(guard->violations == 0);
+    assert_true(guard->tally.violations == 0);
     size_t index;
     class_at_site(trace, &monitors, "put_row", SITE, &index);
     assert_int_equal(guard->weight[index], 5);

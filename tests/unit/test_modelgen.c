@@ -97,7 +97,7 @@ static void a_bounded_queue_is_two_counters_with_its_capacity(void **state) {
     bool items = false, slots = false;
     for (size_t g = 0; g < monitors.n_guards; g++) {
         const struct guard *guard = &monitors.guards[g];
-        assert_true(guard->violations == 0);
+        assert_true(guard->tally.violations == 0);
         items |= guard->kind == GUARD_QUEUE && guard->initial == 0;
         slots |= guard->kind == GUARD_TOKENS && guard->initial == 5;
     }
@@ -224,7 +224,7 @@ static void a_queue_that_was_empty_only_at_first_is_a_queue(void **state) {
     assert_int_equal(monitors.n_guards, 1);
     const struct guard *guard = &monitors.guards[0];
     assert_int_equal(guard->kind, GUARD_QUEUE);
-    assert_true(guard->violations == 0);
+    assert_true(guard->tally.violations == 0);
     assert_true(guard->close_class >= 0);
     assert_string_equal(monitors.classes[guard->close_class].function, "finish");
     monitors_free(&monitors);

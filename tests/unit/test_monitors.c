@@ -62,7 +62,7 @@ static void mailboxes_of_a_pool_are_one_queue(void **state) {
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
-    assert_true(guard->violations == 0);
+    assert_true(guard->tally.violations == 0);
     size_t waited = 0, cut = 0;
     for (size_t s = 0; s < sections.n_sections; s++) {
         if (sections.sections[s].n_waits == 0)
@@ -101,7 +101,7 @@ static void what_is_removed_when_done_is_taken_by_the_first_look(void **state) {
     const struct guard *guard = only_guard(&monitors);
     assert_int_equal(guard->kind, GUARD_QUEUE);
     assert_true(guard->initial == 0);
-    assert_true(guard->violations == 0);
+    assert_true(guard->tally.violations == 0);
     monitors_free(&monitors);
     sections_free(&sections, trace);
     trace_free(trace);
@@ -186,7 +186,7 @@ static void what_comes_next_tells_what_was_found(void **state) {
     assert_true(monitors.guards[1].tries);
     for (int g = 0; g < 2; g++) {
         const struct guard *guard = &monitors.guards[g];
-        assert_true(guard->violations == 0);
+        assert_true(guard->tally.violations == 0);
         assert_true(guard->initial == 2);
         double taken = 0;
         for (size_t c = 0; c < monitors.n_classes; c++)
@@ -247,7 +247,7 @@ static void attempts_alone_are_believed_beyond_doubt(void **state) {
     assert_true(free_workers->tries);
     assert_int_equal(free_workers->kind, GUARD_TOKENS);
     assert_true(free_workers->initial == 2);
-    assert_true(free_workers->violations == 0);
+    assert_true(free_workers->tally.violations == 0);
     assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_YES), 2 + 12);
     assert_int_equal(count_outcomes(free_workers, &sections, OUTCOME_NO), 12);
     monitors_free(&monitors);
@@ -272,14 +272,14 @@ static void attempts_alone_are_doubted(void **state) {
 
 static void contradictions_make_a_counter_doubtful(void **state) {
     (void)state;
-    struct guard guard = {.condition = 1, .evaluations = 500, .violations = 24};
+    struct guard guard = {.condition = 1, .tally.decisions = 500, .tally.violations = 24};
     assert_true(guard_is_doubtful(&guard));
-    guard.evaluations = 5000; /* clocks and races make so few */
+    guard.tally.decisions = 5000; /* clocks and races make so few */
     assert_false(guard_is_doubtful(&guard));
-    guard.evaluations = 60;
-    guard.violations = 3;
+    guard.tally.decisions = 60;
+    guard.tally.violations = 3;
     assert_false(guard_is_doubtful(&guard));
-    guard = (struct guard){.condition = -1, .evaluations = 500, .violations = 24};
+    guard = (struct guard){.condition = -1, .tally.decisions = 500, .tally.violations = 24};
     assert_false(guard_is_doubtful(&guard)); /* the source proposed it: nobody waited */
 }
 
@@ -327,7 +327,7 @@ static void rare_sections_that_wait_and_wake_take_part(void **state) {
     builder_finish(trace, 5000);
     struct sections sections = sections_find(trace, builder_no_pools);
     struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
-    assert_true(only_guard(&monitors)->waited == 1);
+    assert_true(only_guard(&monitors)->tally.waited == 1);
     for (size_t s = 0; s < sections.n_sections; s++)
         assert_true(monitors_explain(&monitors, s) == (sections.sections[s].n_waits > 0));
     monitors_free(&monitors);
@@ -381,7 +381,7 @@ static void a_batch_is_added_by_one_section_and_done_before_the_next_wait(void *
     for (int g = 0; g < 2; g++) {
         const struct guard *guard = &monitors.guards[g];
         bool of_jobs = guard->take == 1;
-        assert_true(guard->violations == 0);
+        assert_true(guard->tally.violations == 0);
         assert_int_equal(guard->kind, of_jobs ? GUARD_QUEUE : GUARD_TOKENS);
         assert_true(guard->take == (of_jobs ? 1 : JOBS_EACH));
         for (size_t c = 0; c < monitors.n_classes; c++) {
@@ -453,7 +453,7 @@ static void who_never_had_to_signal_adds_as_the_same_code_does_elsewhere(void **
         struct sections sections = sections_find(trace, builder_no_pools);
         struct monitors monitors = monitors_find(trace, &sections, NULL, NULL);
         const struct guard *guard = only_guard(&monitors);
-        assert_true(guard->violations == 0);
+        assert_true(guard->tally.violations == 0);
         for (size_t c = 0; c < monitors.n_classes; c++) {
             const struct section_class *class = &monitors.classes[c];
             bool gives = strcmp(class->function, "give") == 0;
@@ -553,7 +553,7 @@ static void a_job_and_room_for_its_result_are_waited_for_together(void **state) 
     assert_int_equal(room->kind, GUARD_TOKENS);
     assert_true(room->initial == 1);
     assert_int_equal(jobs->kind, GUARD_QUEUE);
-    assert_true(room->violations + jobs->violations == 0);
+    assert_true(room->tally.violations + jobs->tally.violations == 0);
     for (size_t s = 0; s < sections.n_sections; s++) {
         bool takes = sections.sections[s].thread == 1;
         assert_int_equal(room->outcome[s], takes ? OUTCOME_YES : OUTCOME_ANY);

@@ -111,7 +111,7 @@ static bool hands_in_early(const struct trace *trace, const struct facts *facts)
             of_main |= guard->waits[c] && strcmp(monitors.classes[c].function, "fetch") == 0;
         for (size_t c = 0; of_main && c < monitors.n_classes; c++)
             early |= guard->early[c] && guard->weight[c] > 0;
-        assert_true(guard->violations == 0);
+        assert_true(guard->tally.violations == 0);
     }
     monitors_free(&monitors);
     sections_free(&sections, trace);
@@ -315,8 +315,8 @@ static void where_few_waits_tell_the_source_decides_unless_the_trace_refutes_it(
         if (!refuted) {
             assert_int_equal(monitors.n_guards, 1);
             assert_int_equal(monitors.guards[0].kind, GUARD_QUEUE);
-            assert_true(monitors.guards[0].evaluations == 2 * ROUNDS + 4);
-            assert_true(monitors.guards[0].waited == 2);
+            assert_true(monitors.guards[0].tally.decisions == 2 * ROUNDS + 4);
+            assert_true(monitors.guards[0].tally.waited == 2);
         }
         monitors_free(&monitors);
         sections_free(&sections, trace);
