@@ -51,7 +51,7 @@ check "a threshold that does not exist is refused" refuses "--evidence nothing=1
 check "so is one that is no number above 0" refuses "give it as recall=NUMBER" --evidence recall=-1
 lists_evidence() { "$persik" build-model --list-evidence | grep -q '^recall  *0.8  of the waits'; }
 check "--list-evidence prints the thresholds" lists_evidence
-recording handover_group
+kept handover_group
 is_in_groups() { grep -q '"in_groups": true' handover_group/model.json; }
 asks_for_more() {
     build_model -i handover_group >/dev/null && is_in_groups &&
