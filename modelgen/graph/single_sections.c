@@ -7,8 +7,8 @@
 #include "modelgen/evidence.h"
 #include "modelgen/graph/natural_loops.h"
 
-/* Of two threads, one goes another way than the other in half of all rounds by chance: in many
- * in a row seldom. But a creator that is one of its threads is known to have more to do than they;
+/* Of two threads, one goes another way than the other in half of all rounds by chance: in many in
+ * a row seldom. But a creator that is one of its threads is known to have more to do than they;
  * and where one computes and all others do nothing at all, as where the first one makes a table,
  * more threads would not make more of it. And the source may say it. */
 

@@ -164,6 +164,8 @@ static bool compute_alike(const struct ways *a, const struct ways *b, double not
            differ * fmin(a->total, b->total) < noticed_ns;
 }
 
+/* Two places put the same kind when it leads the same way and has its taker compute as much. What
+ * was put seldom tells nothing by itself. */
 static bool are_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
     return distance(a, b) < evidence.ways_distance && compute_alike(a, b, noticed_ns);
 }

@@ -178,8 +178,8 @@ static bool is_any_parked(const struct group *group, uint64_t time_ns) {
     return false;
 }
 
-/* Was each piece of work kept before a worker was woken for it, because none was parked?
- * Some is though one is: older work had not met it yet. */
+/* Was each piece of work kept before a worker was woken for it, because none was parked? Some
+ * is though one is: older work had not met it yet. */
 static bool are_kept(const struct group *group, const struct calls *kept) {
     size_t in_vain = 0;
     for (size_t i = 0; i < kept->count; i++) {
