@@ -184,6 +184,12 @@ write_accuracy() {
         }'
 }
 
+# What bench/thresholds.sh measured stays as it is in the document.
+write_thresholds() {
+    [ ! -e "$document" ] || sed -n '/^## What each threshold is worth/ { x; p; x }
+        /^## What each threshold is worth/,$p' "$document"
+}
+
 write_document() {
     echo "# What persik recognises"
     echo
@@ -201,6 +207,7 @@ write_document() {
     echo
     write_verdicts
     write_accuracy
+    write_thresholds
 }
 
 # ----

@@ -18,9 +18,7 @@
 
 #define INSIGNIFICANT_SHARE 0.0005
 #define MAX_NODES           100
-#define MISFIT              0.05 /* of a model that is not worth believing */
 #define SLOWED              0.8 /* what the plain runs have of the CPU demands, or less: by the probes */
-#define CLEARLY             0.5 /* of the misfit that must remain at most, to believe otherwise */
 /* Environment variable: whatever its value, each form is checked that a pass wrote (form_check.h).
  */
 #define CHECKS "PERSIK_CHECKS"
@@ -135,7 +133,7 @@ static void doubt(const struct input *input, struct doubts *doubts, size_t suspe
     struct modelgen_trial without = {.misfit = INFINITY};
     if (build(input, doubts, &other, &unused) == 0)
         without = options->try_out(other.model, options->context);
-    bool better = without.misfit < CLEARLY * trial->misfit;
+    bool better = without.misfit < evidence.misfit_left * trial->misfit;
     doubts->doubted[doubts->suspects[suspect]] = better;
     struct decision_log *outer = decision_log_use(better ? &other.decisions : &best->decisions);
     decision("doubts", name, better ? "given up" : "kept",
@@ -159,7 +157,8 @@ static void doubt_all(const struct input *input, struct doubts *doubts, struct b
     for (size_t i = 0; i < doubts->n_suspects; i++)
         names[i] = memory_strdup(best->suspects[i]);
     struct modelgen_trial trial = options->try_out(best->model, options->context);
-    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > MISFIT; i++)
+    for (size_t i = 0; i < doubts->n_suspects && trial.stalls && trial.misfit > evidence.misfit;
+         i++)
         doubt(input, doubts, i, names[i], best, &trial);
     for (size_t i = 0; i < doubts->n_suspects; i++)
         free(names[i]);

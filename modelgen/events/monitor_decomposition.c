@@ -4,9 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/object_users.h"
-
-/* So many of a mutex' sections may leave open which monitor they belong to. */
-#define MOST_UNTOLD 0.02
+#include "modelgen/evidence.h"
 
 /* Conditions that are waited for, joined where one section deals with both: one monitor's. Others
  * join the only monitor whose sections signal them. */
@@ -153,7 +151,7 @@ static int *find_owners(const struct splitter *splitter, const int *told, size_t
     for (size_t o = 0; o < n; o++) {
         int mutex = class_of[o];
         if (mutex == (int)n || !sections->objects[mutex].alone ||
-            (double)untold[mutex] > MOST_UNTOLD * (double)all[mutex])
+            (double)untold[mutex] > evidence.untold_sections * (double)all[mutex])
             own[o] = -1;
     }
     object_users_free(&users);

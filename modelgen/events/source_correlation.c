@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "modelgen/events/call_sites.h"
+#include "modelgen/evidence.h"
 
 /* Two files may have static functions of one name. Folders are not compared: compilers and
  * debuggers do not always agree on how a header's is written. NULL: not known. */
@@ -482,8 +483,6 @@ static void find_parts(const struct source *source, const struct stretch *stretc
             parts[part_of_line(source, stretch, facts->shares[i].place.line, split)] = true;
 }
 
-#define ENOUGH_SAMPLES 10
-
 struct source_split source_split_between(const struct source *source, const char *root,
                                          uint32_t from, uint32_t to) {
     struct source_split split = {0};
@@ -500,7 +499,7 @@ struct source_split source_split_between(const struct source *source, const char
     }
     free(stretches.items);
     double total = weight[PART_REST] + weight[PART_SPLIT] + weight[PART_GROWS];
-    if (total >= ENOUGH_SAMPLES && (parts[PART_SPLIT] || parts[PART_GROWS])) {
+    if (total >= evidence.located_samples && (parts[PART_SPLIT] || parts[PART_GROWS])) {
         split.share = weight[PART_SPLIT] / total;
         split.growth = weight[PART_GROWS] / total;
     } else {

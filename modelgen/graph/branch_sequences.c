@@ -3,10 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
-/* Decisions of each thread, until it is no chance that they are the same; where all meet, fewer do.
- */
-#define CONVINCING 8
 /* Numbers in a course. One thread that changes its mind more often does so by what others have done
  * meanwhile, and chance evens out; threads that go alike must go on to. */
 #define LONGEST_ALONE 1000
@@ -49,11 +47,12 @@ static void read_thread(const struct peg_builder *builder, size_t t, size_t numb
     }
 }
 
+/* By no chance? Where all meet, fewer decisions tell. */
 static bool are_same(const struct decided *decided, size_t size, bool meet) {
     for (size_t k = 1; k < size; k++)
         if (decided[k].edges != decided[0].edges || decided[k].count != decided[0].count)
             return false;
-    return size > 1 ? decided[0].count >= (meet ? 2 : CONVINCING) : meet;
+    return size > 1 ? (double)decided[0].count >= (meet ? 2 : evidence.decisions_alike) : meet;
 }
 
 /* Does one thread of the pool, always the same, have a role of its own? */

@@ -5,15 +5,12 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/intraclass_correlation.h"
 #include "modelgen/graph/iteration_partition.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/graph/natural_loops.h"
 #include "modelgen/graph/statement_nodes.h"
-
-/* Of an edge's computation, for it to be split. */
-#define MOSTLY 0.5
-#define TOLD   0.01 /* of a round: as many as the source says */
 
 /* The pool whose threads the edge's work follows; MODEL_NONE: none. */
 static int team_of(const struct peg_builder *builder, const struct peg_edge *draft) {
@@ -123,7 +120,7 @@ static struct scaling with_offset(const struct peg_builder *builder, const struc
     if (rounds.growth <= 0 || loop->factor <= 0)
         return rounds;
     double counted = loop->factor * builder->in->pools->pools[rounds.pool].size;
-    if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > TOLD)
+    if (fabs(dist_mean(stays) + 1 - counted - loop->offset) > evidence.rounds_off)
         return rounds;
     if (loop->offset > 0)
         rounds.growth = counted / (counted + loop->offset);
@@ -275,7 +272,7 @@ bool edge_scaling_is_split(const struct peg_builder *builder, const struct peg_e
         return false;
     if (pool->team)
         return pool->team->splits && !takes_on_way(builder, draft);
-    return scaling->share > MOSTLY || is_in_part(builder, draft);
+    return scaling->share > evidence.cost_split || is_in_part(builder, draft);
 }
 
 /* Does the edge lead back to its node without leaving the loop? A way out may begin inside of it.

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-
-/* A correlation of what has nothing to do with each other is seldom larger than this many times its
- * standard deviation, one by the root of the number of pairs. */
-#define CHANCE 3
+#include "modelgen/evidence.h"
 
 static double mean_of(const struct values *values) {
     double sum = 0;
@@ -56,7 +53,8 @@ struct intraclass_correlation intraclass_correlation_find(const struct peg_build
     free(places);
     free(sum);
     double share = squares > 0 ? products / pairs / (squares / (double)n) : 0;
-    return share > CHANCE / sqrt(pairs / 2)
+    /* The standard error of no correlation is one by the root of the number of pairs. */
+    return share > evidence.correlation_errors / sqrt(pairs / 2)
                ? (struct intraclass_correlation){fmin(share, 1), pool->size}
                : (struct intraclass_correlation){0};
 }

@@ -5,9 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
-
-/* So many rounds' work in one lump is not a round's. */
-#define LUMP_ROUNDS 10
+#include "modelgen/evidence.h"
 
 /* ---- how loops end ---- */
 
@@ -203,7 +201,7 @@ static bool works_in_a_lump(const struct peg_builder *builder, const struct fact
         rounds += (double)calls - 1;
         lumps++;
     }
-    return lumps > 0 && lump_ns / lumps > LUMP_ROUNDS * between_ns / rounds &&
+    return lumps > 0 && lump_ns / lumps > evidence.lump_rounds * between_ns / rounds &&
            sampled_cpu(builder, loop) > between_ns + lump_ns / 2;
 }
 

@@ -6,16 +6,8 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
-
-/* Of the mean: threads that differ by less may owe it to the cores they were on. */
-#define LEAST_SPREAD 0.2
-/* How often the threads' means may differ so much by chance, with values that scatter as theirs. */
-#define CHANCE 0.001
-/* Of the pool's computation, for the edge to matter; with one value of each thread, there is
- * nothing to tell chance by, and it must be what they are there for. */
-#define SMALL_SHARE 0.05
-#define LARGE_SHARE 0.5
 
 /* What the threads of one place need for the edge. */
 struct part {
@@ -44,7 +36,7 @@ static double mean_of(const struct part *part) {
     return part->sum / part->count;
 }
 
-/* Do the means differ? */
+/* Do the means differ, by more than the threads may owe to the cores they were on? */
 static bool are_spread(const struct part *parts, size_t n) {
     double least = INFINITY, most = 0, sum = 0;
     for (size_t k = 0; k < n; k++) {
@@ -53,11 +45,13 @@ static bool are_spread(const struct part *parts, size_t n) {
         most = fmax(most, mean);
         sum += mean;
     }
-    return sum > 0 && most - least >= LEAST_SPREAD * sum / (double)n; /* not if one is unknown */
+    return sum > 0 &&
+           most - least >= evidence.position_spread * sum / (double)n; /* not if one is unknown */
 }
 
-/* ... and by more than chance would have it, by an analysis of variance? `pool_ns`: what the whole
- * pool computed. */
+/* ... and by more than chance would have it, by an analysis of variance? With one value of each
+ * thread, there is nothing to tell chance by, and it must be what they are there for. `pool_ns`:
+ * what the whole pool computed. */
 static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
     double sum = 0, count = 0, between = 0, within = 0;
     for (size_t k = 0; k < n; k++) {
@@ -65,7 +59,7 @@ static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
         count += parts[k].count;
     }
     if (count == (double)n)
-        return sum > LARGE_SHARE * pool_ns;
+        return sum > evidence.position_main * pool_ns;
     for (size_t k = 0; k < n; k++) {
         double mean = mean_of(&parts[k]), deviation = mean - sum / count;
         between += parts[k].count * deviation * deviation;
@@ -73,8 +67,8 @@ static bool is_no_chance(const struct part *parts, size_t n, double pool_ns) {
     }
     double groups = (double)n - 1, rest = count - (double)n;
     double ratio = between / groups / (within / rest);
-    return sum > SMALL_SHARE * pool_ns &&
-           (within == 0 || gsl_cdf_fdist_Q(ratio, groups, rest) < CHANCE);
+    return sum > evidence.position_share * pool_ns &&
+           (within == 0 || gsl_cdf_fdist_Q(ratio, groups, rest) < evidence.position_chance);
 }
 
 void positional_cost_find(const struct peg_builder *builder, struct peg_edge *draft,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
 
 /* In how many pieces a round's work is taken does not show: so many that threads are done with the
@@ -12,9 +13,6 @@
 #define MOST_PIECES  128
 #define LEAST_PIECES 4 /* per profiled thread */
 #define PIECE_NS     20000.0
-
-/* Of the computation on an edge, for what is left of it to matter. */
-#define MOSTLY 0.98
 
 void self_scheduled_work_note(const struct peg_builder *builder, struct peg_edge *draft,
                               double share) {
@@ -47,7 +45,7 @@ static int draft_supply(struct model *model, int pool, int threads, const char *
 /* The edge without the computation that its threads take. */
 static void keep_rest(struct edge *edge, double share) {
     model_builder_make_no_share(&edge->cpu_scaling);
-    double rest = share < MOSTLY ? 1 - share : 0;
+    double rest = share < 1 - evidence.cost_part ? 1 - share : 0;
     edge->cpu_ns.mean *= rest;
     for (size_t i = 0; i < edge->cpu_ns.n_values; i++)
         edge->cpu_ns.values[i] *= rest;

@@ -4,21 +4,13 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/natural_loops.h"
 
-/* Of two threads, one goes another way than the other in half of all rounds by chance: in so many
- * in a row seldom. But a creator that is one of its threads is known to have more to do than they;
+/* Of two threads, one goes another way than the other in half of all rounds by chance: in many in
+ * a row seldom. But a creator that is one of its threads is known to have more to do than they;
  * and where one computes and all others do nothing at all, as where the first one makes a table,
  * more threads would not make more of it. And the source may say it. */
-#define LEAST_ROUNDS 10
-#define NEARLY_NONE  0.01 /* of what the one computes: then few rounds are enough */
-
-/* Those that have nothing to compute in a round compute at most this share of what the one does
- * that has, on average; and it does at least this share of its average in all but a few rounds, or
- * it would be but the slowest one. */
-#define REST_SHARE  0.1
-#define LEAST_SHARE 0.3
-#define FEW         0.1
 
 /* ---- who it is ---- */
 
@@ -164,7 +156,7 @@ static bool is_told(const struct peg_builder *builder, int edge, const struct le
  * index, or -1. */
 static int edge_of_one(const struct peg_builder *builder, const struct leaving *leavings, size_t n,
                        const struct thread_pool *pool, enum taker *taker) {
-    bool many = n >= LEAST_ROUNDS * (size_t)pool->size, told = false;
+    bool many = (double)n >= evidence.single_rounds * pool->size, told = false;
     struct loop_passes passes = {memory_alloc(n, sizeof *passes.items), n, n};
     bool *taken = memory_alloc(n, sizeof *taken);
     for (size_t i = 0; i < n; i++)
@@ -239,13 +231,14 @@ static bool find_busy(const struct peg_builder *builder, const struct peg_edge *
         most += cpu[busiest[r] - 1];
     }
     for (size_t r = 0; r < n_rounds; r++)
-        few += cpu[busiest[r] - 1] < LEAST_SHARE * most / (double)n_rounds;
+        few += cpu[busiest[r] - 1] < evidence.single_low * most / (double)n_rounds;
     free(busiest);
     free(places);
     if (most <= 0)
         return false;
     *rest = (all - most) / (double)(n - n_rounds) / (most / (double)n_rounds);
-    return *rest <= REST_SHARE && (double)few <= FEW * (double)n_rounds;
+    return *rest <= evidence.single_rest &&
+           (double)few <= evidence.single_low_rounds * (double)n_rounds;
 }
 
 /* Is it always the pool's creator who does it? */
@@ -268,7 +261,7 @@ enum taker single_sections_split_cpu(const struct peg_builder *builder, struct p
     enum taker taker = TAKER_ANY;
     double rest = 0;
     if (find_busy(builder, draft, taken, &rest) &&
-        (n >= LEAST_ROUNDS * (size_t)pool->size || rest <= NEARLY_NONE ||
+        ((double)n >= evidence.single_rounds * pool->size || rest <= evidence.single_none ||
          is_creator(builder->in->pools, &draft->passes, taken)))
         taker = judge(&draft->passes, taken, pool);
     for (size_t i = 0; i < n && taker != TAKER_ANY; i++)

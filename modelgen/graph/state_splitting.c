@@ -4,15 +4,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
-/* A node is split by where the thread came from when that changes where it goes by this much (total
- * variation distance), seen this often. */
-#define SPLIT_DISTANCE    0.4
-#define SPLIT_OCCURRENCES 3.0
-/* What lies further back, up to so many steps, must decide it all but alone. */
-#define DEEP_DISTANCE    0.95
-#define DEEP_OCCURRENCES 5.0 /* more ways lie further back: more would fit by accident */
-#define DEEP_STEPS       4
+/* How far back the steps lie that a node is split by. More ways lie further back, and more would
+ * fit by accident: those must decide it all but alone, and be seen more often. */
+#define DEEP_STEPS 4
 
 /* How often the thread went from `before`, some steps ago, over this node to `after`. */
 struct passage {
@@ -150,7 +146,7 @@ static bool split_at_depth(struct peg_builder *builder, size_t depth, double bes
             if (j > 0 && from[j].before == from[j - 1].before)
                 continue;
             double distance = history_distance(from, n, from[j].before,
-                                               depth > 1 ? DEEP_OCCURRENCES : SPLIT_OCCURRENCES);
+                                               depth > 1 ? evidence.deep_seen : evidence.ways_seen);
             if (distance > best) {
                 best = distance;
                 best_node = from[j].node;
@@ -166,10 +162,10 @@ static bool split_at_depth(struct peg_builder *builder, size_t depth, double bes
 }
 
 bool state_splitting_split(struct peg_builder *builder) {
-    if (split_at_depth(builder, 1, SPLIT_DISTANCE))
+    if (split_at_depth(builder, 1, evidence.ways_distance))
         return true;
     for (size_t depth = 2; depth <= DEEP_STEPS; depth++)
-        if (split_at_depth(builder, depth, DEEP_DISTANCE))
+        if (split_at_depth(builder, depth, evidence.deep_distance))
             return true;
     return false;
 }

@@ -4,11 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
-
-/* Items are given back once each when the sums differ by no more than this, as those that are under
- * way at the end may. */
-#define TOLERANCE 0.02
 
 /* A place where a token is given back with some items: one edge leads past it. */
 struct token_return {
@@ -97,9 +94,9 @@ static bool once_per_item(const struct token_returns *found) {
         most = items > most ? items : most;
     }
     for (size_t i = 0; i < found->count; i++)
-        if (found->items[i].given + found->items[i].passed < (1 - TOLERANCE) * most)
+        if (found->items[i].given + found->items[i].passed < (1 - evidence.under_way) * most)
             return false;
-    return found->count > 1 && fabs(given - most) <= TOLERANCE * most + 1;
+    return found->count > 1 && fabs(given - most) <= evidence.under_way * most + 1;
 }
 
 static bool settle(struct model *model, int object) {

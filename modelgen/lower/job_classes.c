@@ -6,14 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-
-/* Two places put the same kind when where it leads differs by less (total variation distance; as
- * for nodes and their history), and so does how much it has its taker compute (of the larger mean,
- * and in standard errors). What was put more seldom tells nothing by itself. */
-#define KIND_DISTANCE 0.4
-#define ERRORS        4.0
-#define OCCURRENCES   3.0
-#define OUT_OF_ORDER  0.01 /* of the gets, at most: before what they should have taken was put */
+#include "modelgen/evidence.h"
 
 /* A step that puts or gets one item. */
 struct move {
@@ -86,7 +79,7 @@ static bool are_in_order(const struct moves *puts, const struct moves *gets) {
     double wrong = 0;
     for (size_t i = 0; i < gets->count; i++)
         wrong += gets->items[i].time_ns < puts->items[i].time_ns;
-    return wrong <= OUT_OF_ORDER * (double)gets->count;
+    return wrong <= evidence.early_gets * (double)gets->count;
 }
 
 static struct step *step_of(const struct stream *streams, const struct move *move) {
@@ -162,17 +155,19 @@ static double variance_of_mean(const struct ways *ways) {
 
 /* Does one of them compute so much more that the running time shows it? */
 static bool compute_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
-    if (a->total < OCCURRENCES || b->total < OCCURRENCES)
+    if (a->total < evidence.ways_seen || b->total < evidence.ways_seen)
         return true;
     double mean_a = a->cpu_ns / a->total, mean_b = b->cpu_ns / b->total;
     double differ = fabs(mean_a - mean_b);
-    return differ < KIND_DISTANCE * fmax(mean_a, mean_b) ||
-           differ < ERRORS * sqrt(variance_of_mean(a) + variance_of_mean(b)) ||
+    return differ < evidence.job_cost_distance * fmax(mean_a, mean_b) ||
+           differ < evidence.job_cost_errors * sqrt(variance_of_mean(a) + variance_of_mean(b)) ||
            differ * fmin(a->total, b->total) < noticed_ns;
 }
 
+/* Two places put the same kind when it leads the same way and has its taker compute as much. What
+ * was put seldom tells nothing by itself. */
 static bool are_alike(const struct ways *a, const struct ways *b, double noticed_ns) {
-    return distance(a, b) < KIND_DISTANCE && compute_alike(a, b, noticed_ns);
+    return distance(a, b) < evidence.ways_distance && compute_alike(a, b, noticed_ns);
 }
 
 static uint64_t way_of(const struct stream *stream, size_t get) {
@@ -228,7 +223,7 @@ static int tell_kinds(struct sources *sources, double noticed_ns) {
             if (alike == n && are_alike(&source->ways, &kinds[k], noticed_ns))
                 alike = k;
         }
-        int kind = alike == n && n > 0 && source->ways.total < OCCURRENCES ? nearest : alike;
+        int kind = alike == n && n > 0 && source->ways.total < evidence.ways_seen ? nearest : alike;
         n += kind == n;
         add_ways(&kinds[kind], &source->ways);
         source->kind = kind + 1;

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 
-/* The waiting for a class matters from this share of all threads' time on. */
-#define NOTE_SHARE 0.01
-/* So much of it must be for a few ... */
-#define COVERED_SHARE 0.9
 /* ... which are no more than so many: each makes nodes of its own. */
 #define INSTANCES_LIMIT 8
 
@@ -50,13 +47,13 @@ static void choose(const struct sections *sections, int class_id, const struct l
                    bool *chosen, struct model *model) {
     int few[INSTANCES_LIMIT], n_few = 0, next;
     double covered_ns = 0;
-    while (!class->is_monitor && covered_ns < COVERED_SHARE * class->wait_ns &&
+    while (!class->is_monitor && covered_ns < evidence.class_covered * class->wait_ns &&
            n_few < INSTANCES_LIMIT && (next = hottest(sections, class_id, chosen)) >= 0) {
         covered_ns += sections->objects[next].wait_ns;
         chosen[next] = true;
         few[n_few++] = next;
     }
-    if (covered_ns >= COVERED_SHARE * class->wait_ns) {
+    if (covered_ns >= evidence.class_covered * class->wait_ns) {
         notes_add(model,
                   "%zu locks are used at the same place; those with %.0f %% of the waiting (%d) "
                   "are modelled each on its own, as many for any number of threads; waiting for "
@@ -74,7 +71,7 @@ bool *lock_instances_find(const struct sections *sections, double life_ns, struc
     bool *chosen = memory_alloc(sections->n_objects + 1, sizeof *chosen);
     struct lock_class *classes = find_classes(sections);
     for (size_t o = 0; o < sections->n_objects; o++)
-        if (classes[o].n_members > 1 && classes[o].wait_ns > NOTE_SHARE * life_ns)
+        if (classes[o].n_members > 1 && classes[o].wait_ns > evidence.class_waits * life_ns)
             choose(sections, (int)o, &classes[o], chosen, model);
     free(classes);
     return chosen;

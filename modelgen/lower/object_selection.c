@@ -8,23 +8,12 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/lower/object_names.h"
 #include "modelgen/lower/wake_policy.h"
 #include "modelgen/notes.h"
 #include "modelgen/sync/explanations.h"
-
-/* A lock is kept when waiting for it costs this share of all threads' time... */
-#define WAIT_SHARE 0.001
-/* ... or when threads that --threads multiplies hold it for this share of the run: 16 times as many
- * would make it matter ... */
-#define HOLD_SHARE 0.002
-/* ... or others do for this share: their number stays, so contention hardly grows. */
-#define FIXED_HOLD_SHARE 0.1
-/* Waits whose predicate is unknown are kept from this share of all threads' time on. */
-#define FLAG_SHARE 0.005
-/* Fewer broadcasts may only tell the end. */
-#define BROADCASTS 3
 
 static double ns(uint64_t value) {
     return (double)value;
@@ -34,13 +23,15 @@ char *objects_name(const struct writer *writer, int index, const char *what) {
     return name_of_object(writer->in, index, what, NULL);
 }
 
+/* Threads that --threads multiplies need not hold it for long: 16 times as many would make it
+ * matter. The number of others stays, so contention hardly grows. */
 static bool worth_keeping(const struct writer *writer, int index) {
     const struct sync_object *object = &writer->in->sections->objects[index];
     double run_ns = ns(writer->in->trace->meta.run_ns);
-    bool waited = object->wait_ns > WAIT_SHARE * writer->life_ns;
+    bool waited = object->wait_ns > evidence.lock_waits * writer->life_ns;
     if (!object->alone)
         return writer->is_instance[index] && writer->is_shared[index];
-    double limit = writer->is_multiplied[index] ? HOLD_SHARE : FIXED_HOLD_SHARE;
+    double limit = writer->is_multiplied[index] ? evidence.lock_holds : evidence.lock_holds_fixed;
     return writer->is_shared[index] &&
            (waited || statements_of(writer->in->monitors, index) ||
             object->hold_ns > limit * run_ns || writer->is_met_at[index]);
@@ -297,7 +288,8 @@ void objects_find_flags(struct writer *writer) {
         }
     }
     for (size_t o = 0; o < sections->n_objects; o++)
-        writer->is_flag[o] = wait_ns[sections->objects[o].class_id] > FLAG_SHARE * writer->life_ns;
+        writer->is_flag[o] =
+            wait_ns[sections->objects[o].class_id] > evidence.flag_waits * writer->life_ns;
     free(wait_ns);
 }
 
@@ -319,9 +311,9 @@ void objects_find_meetings(struct writer *writer) {
             monitors_guard(writer->in->monitors, (size_t)writer->in->monitors->class_of[s]);
     }
     for (size_t o = 0; o < sections->n_objects; o++) {
-        bool waits = seen[o].wait_ns > FLAG_SHARE * writer->life_ns ||
+        bool waits = seen[o].wait_ns > evidence.flag_waits * writer->life_ns ||
                      (writer->is_multiplied[o] && seen[o].may_wait);
-        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= BROADCASTS &&
+        writer->is_met_at[o] = waits && seen[o].told.broadcasts >= evidence.meeting_broadcasts &&
                                seen[o].told.broadcasts > seen[o].told.signals;
     }
     free(seen);

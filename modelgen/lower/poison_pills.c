@@ -5,9 +5,7 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/thread_states.h"
-
-/* Work takes this many times the CPU that a thread still uses after it was told to go home. */
-#define WORK_RATIO 4
+#include "modelgen/evidence.h"
 
 /* Something that is put or taken. */
 struct act {
@@ -226,7 +224,7 @@ static bool work_is_over(const struct lower_input *input, const struct acts *get
     free(before);
     free(takes);
     double rounds = (double)(gets->count - n_threads);
-    return rest / (double)n_threads * WORK_RATIO < work / rounds;
+    return rest / (double)n_threads * evidence.pill_ratio < work / rounds;
 }
 
 /* Does what is put from number `first` on come from places where nothing else is put? */

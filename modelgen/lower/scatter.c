@@ -4,9 +4,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
-
-/* Fewer batches may have been taken so by chance. */
-#define ENOUGH_LOTS 4
+#include "modelgen/evidence.h"
 
 struct count {
     size_t put, taken;
@@ -70,7 +68,7 @@ static bool each_takes_one(const struct lower_input *input, const struct count *
     for (size_t t = 0; t < input->trace->n_threads; t++)
         if (input->pools->pool_of[t] == pool && counts[t].taken != batches)
             return false;
-    return batches >= ENOUGH_LOTS;
+    return (double)batches >= evidence.dealt_batches;
 }
 
 /* Nobody else puts, and each of the others that live at one time with it takes one of each batch.
@@ -88,7 +86,7 @@ static bool each_other_takes_one(const struct lower_input *input, const struct c
             return false;
         batches += count->put;
     }
-    return batches == sum_put(input, counts) && batches >= ENOUGH_LOTS;
+    return batches == sum_put(input, counts) && (double)batches >= evidence.dealt_batches;
 }
 
 /* Is the section of the source where the guard's items are waited for? */

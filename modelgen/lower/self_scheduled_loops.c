@@ -8,11 +8,9 @@
 #include "base/memory.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/sync/statements.h"
-
-/* Of the fillings of a supply may be of another size; and so many rounds go another way. */
-#define UNLIKE_SHARE 0.1
 
 /* ---- which loops ---- */
 
@@ -127,7 +125,7 @@ static uint32_t find_header(const struct writer *writer, const struct thread_poo
         most = fmax(most, places.items[i].count);
     bool told = false;
     for (size_t i = places.count; i-- > 0;) {
-        if (places.items[i].count < (1 - UNLIKE_SHARE) * most)
+        if (places.items[i].count < (1 - evidence.unlike_rounds) * most)
             continue;
         bool tells = tells_end(writer, pool, loop, places.items[i].place);
         if (tells || !told)
@@ -293,7 +291,7 @@ static bool are_fillings(const struct fillings *fillings) {
             return false;
         different += fillings->items[f].rounds != fillings->items[0].rounds;
     }
-    return fillings->count >= 2 && different <= UNLIKE_SHARE * (double)fillings->count;
+    return fillings->count >= 2 && different <= evidence.unlike_rounds * (double)fillings->count;
 }
 
 /* Rounds of each filling; 0: there are no such. */

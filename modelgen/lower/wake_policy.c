@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/sync/object_history.h"
 
 void wake_policy_count(const struct sections *sections, const struct section *section,
@@ -49,8 +50,6 @@ bool wake_policy_is_broadcast(const struct writer *writer, const struct guard *g
 
 /* ---- into what is empty ---- */
 
-#define ENOUGH_SILENT 3 /* puts that told nobody, to show that this depends on something */
-
 /* Puts into an empty queue, and into others: those that were told by broadcast, and the rest. */
 struct puts {
     double told, silent;
@@ -87,7 +86,7 @@ bool wake_policy_when_empty(const struct writer *writer, const struct guard *gua
     free(items);
     free(history.items);
     return into_empty.told > 0 && into_empty.silent == 0 && into_others.told == 0 &&
-           into_others.silent >= ENOUGH_SILENT;
+           into_others.silent >= evidence.silent_puts;
 }
 
 /* ---- who waits when ---- */

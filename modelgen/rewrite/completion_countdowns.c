@@ -5,11 +5,9 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/rewrite/private_semaphores.h"
 
-/* Rounds until it is believed, and pieces of work in all. */
-#define CONVINCING        4
-#define CONVINCING_PIECES 12
 /* Calls that a worker makes between its last piece and the release. */
 #define MOST_BETWEEN 8
 
@@ -43,7 +41,8 @@ static bool find_rounds(struct countdown *countdown, const struct private_semaph
             !trace_threads_alike(&trace->threads[worker], &trace->threads[call->thread]))
             return false;
     }
-    if (countdown->takes.count < CONVINCING || countdown->takes.count != countdown->releases.count)
+    if ((double)countdown->takes.count < evidence.countdown_rounds ||
+        countdown->takes.count != countdown->releases.count)
         return false;
     size_t n_workers = 0;
     for (size_t t = 0; t < trace->n_threads; t++) {
@@ -105,7 +104,7 @@ static bool is_believed(const struct countdown *countdown) {
             return false;
         pieces += countdown->done[i];
     }
-    return pieces >= CONVINCING_PIECES && pieces >= 2 * countdown->releases.count;
+    return (double)pieces >= evidence.countdown_pieces && pieces >= 2 * countdown->releases.count;
 }
 
 /* A call of the waiting thread's first round of which it makes as many in each round as workers do

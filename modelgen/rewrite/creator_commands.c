@@ -3,11 +3,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/rewrite/fork_join.h"
-
-/* So many of a creator's calls in its pieces are made by the functions that are its threads' work.
- */
-#define MOST_CALLS 0.95
 
 /* ---- the creator's pieces ---- */
 
@@ -69,7 +66,7 @@ static bool calls_are_theirs(const struct trace *trace, size_t creator,
             fits += worker_functions_make(&found->functions, &trace->contexts[records[r].context]);
             ++*calls;
         }
-    return (double)fits >= MOST_CALLS * (double)*calls;
+    return (double)fits >= evidence.work_calls * (double)*calls;
 }
 
 /* Of the time that a thread spends on commands, how much has the creator for its pieces? */
@@ -90,7 +87,7 @@ static bool is_worth_it(const struct trace *trace, const size_t *members, size_t
             taken_ns = trace_op(record) == OP_GET ? trace_end_ns(record) : UINT64_MAX;
         }
     }
-    return own_ns >= WORKER_FUNCTIONS_SHARE * their_ns / (double)n_members;
+    return own_ns >= evidence.creator_part * their_ns / (double)n_members;
 }
 
 /* Calls show what it does; where it makes none, samples of its stack do. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 #include "modelgen/rewrite/creator_commands.h"
 #include "modelgen/rewrite/work_function.h"
 
@@ -68,7 +69,7 @@ static bool find_part(const struct trace *trace, const struct creator_group *gro
         part->first = inside++ ? part->first : r;
         part->last = r + 1;
     }
-    if (inside == 0 || (double)inside < WORK_FUNCTION_SHARE * (double)(part->last - part->first))
+    if (inside == 0 || (double)inside < evidence.work_calls * (double)(part->last - part->first))
         return false;
     if (part->last < stay->to && ends_section(creator, part->first, part->last))
         part->last++;
@@ -126,7 +127,7 @@ static bool is_worth_it(const struct trace *trace, const struct creator_group *g
     for (size_t i = 0; i < group->parts.count; i++)
         parts += (double)(group->parts.items[i].end_ns - group->parts.items[i].begin_ns);
     return parts / (double)group->parts.count >=
-           WORKER_FUNCTIONS_SHARE * lives / (double)group->n_members;
+           evidence.creator_part * lives / (double)group->n_members;
 }
 
 /* The only part the creator has in all the time. */
@@ -184,7 +185,7 @@ static bool waits_as_they_do(const struct trace *trace, const struct creator_gro
         fits += records[r].context != TRACE_NO_CONTEXT &&
                 worker_functions_make(functions, &trace->contexts[records[r].context]);
     }
-    return (double)fits >= WORK_FUNCTION_SHARE * (double)calls;
+    return (double)fits >= evidence.work_calls * (double)calls;
 }
 
 /* Does the creator meet the members, and do in between what they do? */
@@ -286,5 +287,5 @@ bool creator_share_is_like_members(const struct trace *trace, const struct creat
                      is_own[places[thread->records[r].context]];
     }
     free(is_own);
-    return !joins && calls > 0 && (double)alike >= WORK_FUNCTION_SHARE * (double)calls;
+    return !joins && calls > 0 && (double)alike >= evidence.work_calls * (double)calls;
 }

@@ -4,8 +4,8 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
-#define FEWEST_ROUNDS 8
 /* Each takes a look at all records. */
 #define MOST_MUTEXES 32
 
@@ -67,7 +67,7 @@ static bool opens_and_ends(const struct visits *visits) {
             return false;
         waits += visit->waits > 0;
     }
-    return visits->count >= 2 * FEWEST_ROUNDS && waits > 0;
+    return (double)visits->count >= 2 * evidence.convincing_rounds && waits > 0;
 }
 
 /* Does the member wait for each round, do its part, and tell, while the creator leaves it the time
@@ -151,7 +151,7 @@ static bool find_at(const struct trace *trace, size_t creator, const size_t *mem
     }
     bool has_end = commands->end.count > 0 || own.count % 2 == 0;
     found = found && has_end && commands->take.count > 0 && commands->done_last.count > 0 &&
-            part_ns(thread, &own) >= WORKER_FUNCTIONS_SHARE * their_ns / (double)n_members;
+            part_ns(thread, &own) >= evidence.creator_part * their_ns / (double)n_members;
     if (found)
         find_intervals(thread, &own, commands);
     if (found && commands->done.count == 0)

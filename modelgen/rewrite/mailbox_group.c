@@ -3,10 +3,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "modelgen/evidence.h"
 
-/* Commands that were carried out and waited for, until all of it is believed. */
-#define CONVINCING 8
-#define NO_EDIT    SIZE_MAX
+#define NO_EDIT SIZE_MAX
 
 static bool are_alike(const struct trace_thread *a, const struct trace_thread *b) {
     return a->creator == b->creator && trace_threads_alike(a, b);
@@ -139,7 +138,7 @@ bool mailbox_group_is_believed(const struct mailbox_group *group) {
             return false;
         n_synced += group->mailboxes[i].n_synced;
     }
-    return n_synced >= CONVINCING && goes_in_rounds(group);
+    return (double)n_synced >= evidence.convincing_rounds && goes_in_rounds(group);
 }
 
 /* Commands that nobody waits for, after which each worker ends, only tell them to: the first is the

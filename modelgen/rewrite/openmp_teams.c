@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/events/thread_states.h"
+#include "modelgen/evidence.h"
 #include "modelgen/notes.h"
 #include "modelgen/rewrite/openmp_regions.h"
 
@@ -15,9 +16,6 @@
  * was a core for each: libgomp spins a hundred times, at the team's barrier and where it waits for
  * the next region, and enters and leaves the kernel. */
 #define USUAL_SLEEP_NS 10000.0
-/* Members whose waits are on a core for less than this share sleep (OMP_WAIT_POLICY=passive, or
- * long pauses between regions). */
-#define SPIN_SHARE 0.5
 /* A shorter wait is over before a thread that would sleep is asleep. */
 #define LONG_WAIT_NS (4 * USUAL_SLEEP_NS)
 /* A guided loop hands out parts that become smaller and smaller, so that all members are ready at
@@ -412,13 +410,14 @@ static void add_wait(struct waits *waits, double wait_ns, double cpu_ns) {
     waits->wait_ns += wait_ns;
     waits->cpu_ns += cpu_ns;
     waits->long_waits += is_long;
-    waits->spun += is_long && cpu_ns >= SPIN_SHARE * wait_ns;
+    waits->spun += is_long && cpu_ns >= evidence.spinning_share * wait_ns;
 }
 
 /* By the time, as a few long sleeps outweigh many short waits awake; and by the number of waits, as
  * a sleeper whose core the host takes away for milliseconds seems to compute all of them. */
 static bool is_spinning(const struct waits *waits) {
-    return waits->cpu_ns >= SPIN_SHARE * waits->wait_ns && 2 * waits->spun >= waits->long_waits;
+    return waits->cpu_ns >= evidence.spinning_share * waits->wait_ns &&
+           2 * waits->spun >= waits->long_waits;
 }
 
 /* How the members wait until they enter the next region, or the forking thread goes on. Whether

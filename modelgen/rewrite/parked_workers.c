@@ -5,12 +5,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/rewrite/private_semaphores.h"
 
-/* Times that workers were woken, until it is believed what for. */
-#define CONVINCING 8
-/* Of the work that was kept, some was though a worker was parked: older work had not met it yet. */
-#define IN_VAIN 0.2
 /* Callers that may tell where work is brought: many programs lock and wake in small functions. */
 #define MOST_CALLERS 8
 #define NO_GROUP     (-1)
@@ -92,7 +89,7 @@ static bool find_wakes(struct group *group) {
         if (!call->takes && group->group_of[call->semaphore] == group->number)
             *VECTOR_ADD(&group->wakes) = *call;
     }
-    return group->wakes.count >= CONVINCING;
+    return (double)group->wakes.count >= evidence.convincing_rounds;
 }
 
 /* Takes threads like the `dispatcher`, and the workers themselves, for those that only wake workers
@@ -181,7 +178,8 @@ static bool is_any_parked(const struct group *group, uint64_t time_ns) {
     return false;
 }
 
-/* Was each piece of work kept before a worker was woken for it, because none was parked? */
+/* Was each piece of work kept before a worker was woken for it, because none was parked? Some
+ * is though one is: older work had not met it yet. */
 static bool are_kept(const struct group *group, const struct calls *kept) {
     size_t in_vain = 0;
     for (size_t i = 0; i < kept->count; i++) {
@@ -189,7 +187,7 @@ static bool are_kept(const struct group *group, const struct calls *kept) {
             return false;
         in_vain += is_any_parked(group, kept->items[i].time_ns);
     }
-    return (double)in_vain <= IN_VAIN * (double)kept->count;
+    return (double)in_vain <= evidence.kept_in_vain * (double)kept->count;
 }
 
 static void count_kinds(const struct group *group, size_t t, const uint32_t *places,

@@ -5,15 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
-
-/* Meetings that would not have been one by chance, until they are believed; so many of all may seem
- * to contradict, as clocks go. */
-#define CONVINCING 8
-#define DOUBT      0.01
-/* Who came first must have been there for so many times as long as who came last. */
-#define MUCH_LONGER 4
-/* Of the visits, with more than one section: else the monitor is one that we know otherwise. */
-#define DIVIDED_SHARE 0.2
+#include "modelgen/evidence.h"
 
 /* From where a thread arrives to its last call on the mutex before it does something else. */
 struct visit {
@@ -149,7 +141,7 @@ static bool meet(const struct visit *visits, size_t n) {
 static bool is_awaited(const struct visit *visits, size_t n) {
     const struct visit *last = &visits[n - 1];
     double stay_ns = (double)(last->end_ns - last->start_ns);
-    return (double)(last->start_ns - visits[0].start_ns) > MUCH_LONGER * stay_ns;
+    return (double)(last->start_ns - visits[0].start_ns) > evidence.much_longer * stay_ns;
 }
 
 /* How many threads meet there; 0: it is something else. */
@@ -159,7 +151,8 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
     double divided = 0;
     for (size_t v = 0; v < spinning_barrier->n_visits; v++)
         divided += spinning_barrier->visits[v].n_sections > 1;
-    if (divided < DIVIDED_SHARE * (double)spinning_barrier->n_visits)
+    /* Else the monitor is one that we know otherwise. */
+    if (divided < evidence.divided_visits * (double)spinning_barrier->n_visits)
         return 0;
     size_t parties = most_at_once(spinning_barrier),
            meetings = spinning_barrier->n_visits / parties;
@@ -172,7 +165,10 @@ static size_t find_parties(const struct spinning_barrier *spinning_barrier) {
         against += !met;
         awaited += met && is_awaited(visits, parties);
     }
-    return awaited >= CONVINCING && against <= DOUBT * (double)meetings ? parties : 0;
+    return awaited >= evidence.convincing_rounds &&
+                   against <= evidence.missed_meetings * (double)meetings
+               ? parties
+               : 0;
 }
 
 static void show(struct event_log *log, const struct spinning_barrier *spinning_barrier,

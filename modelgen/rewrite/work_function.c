@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/call_sites.h"
+#include "modelgen/evidence.h"
 
 /* The functions at one depth below the members' calls; NULL where a call has none so deep. */
 struct frames {
@@ -64,7 +65,7 @@ const char *work_function_common(const struct trace *trace, const struct creator
         fits++;
         several |= frames.items[i]->offset != common->offset;
     }
-    bool is_common = common && (double)fits >= WORK_FUNCTION_SHARE * (double)frames.count;
+    bool is_common = common && (double)fits >= evidence.work_calls * (double)frames.count;
     free(frames.items);
     return is_common && (several || depth == 0) ? common->function : NULL;
 }

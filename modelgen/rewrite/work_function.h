@@ -10,10 +10,6 @@
 #include "formats/trace.h"
 #include "modelgen/rewrite/creator_groups.h"
 
-/* So many of the threads' calls are made below the function that is their work: the last ones of
- * some functions are jumps, which hide who made them. */
-#define WORK_FUNCTION_SHARE 0.95
-
 /* The one function at this depth below almost all calls of the members, which makes calls in more
  * than one place; at depth 0 it is what a thread begins with. NULL: there is none. */
 const char *work_function_common(const struct trace *trace, const struct creator_group *group,

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 
 bool worker_functions_contain(const struct worker_functions *functions, const char *function) {
     for (size_t f = 0; f < functions->n_functions; f++)
@@ -100,5 +101,5 @@ bool worker_functions_run_by_creator(const struct worker_functions *functions,
     const struct trace_thread *threads = trace->threads;
     double own = samples_in(functions, sample, threads[creator].start_routine);
     double theirs = samples_in(functions, sample, threads[members[0]].start_routine);
-    return own > 0 && own >= WORKER_FUNCTIONS_SHARE * theirs / (double)n_members;
+    return own > 0 && own >= evidence.creator_part * theirs / (double)n_members;
 }

@@ -9,9 +9,6 @@
 #include "formats/sample.h"
 #include "formats/trace.h"
 
-/* A creator that does less of it than this share of what a thread does only lends a hand. */
-#define WORKER_FUNCTIONS_SHARE 0.1
-
 struct worker_functions {
     const char **functions; /* their names belong to the trace or the sample */
     size_t n_functions;

@@ -7,23 +7,11 @@
 #include "modelgen/events/call_sites.h"
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/graph/model_builder.h"
 #include "modelgen/notes.h"
 #include "modelgen/scaling/apply_rule.h"
 #include "modelgen/scaling/pool_graph.h"
-
-/* Without source, a loop's rounds do not tell of computation outside of them; from this share of
- * the pool's CPU on, that is said. */
-#define OUTSIDE_SHARE 0.05
-/* Of the computation, what is done once and shared out, for the pool to go by it. */
-#define ONCE_SHARE 0.01
-/* Of the computation, in a loop that no call shows, for the pool to depend on who ends it. */
-#define HIDDEN_SHARE 0.5
-
-/* Calls made so often in one way are made in a loop; the share of them that lies in loops which the
- * source shows, for it to have been understood. */
-#define REPEATED    8
-#define LOOPS_KNOWN 0.5
 
 /* That a command for each thread is a part of a total: else more threads would do more work. */
 #define COMMANDS_CONFIDENCE 0.8
@@ -149,7 +137,7 @@ struct contents {
 static struct contents find_contents(struct model *model, int pool, double cpu_ns) {
     struct contents found = {0};
     struct pool_graph graph = pool_graph_make(model, pool);
-    double least_ns = ONCE_SHARE * cpu_ns / model->pools[pool].profiled_threads;
+    double least_ns = evidence.once_shared * cpu_ns / model->pools[pool].profiled_threads;
     for (size_t n = 0; n < model->n_nodes; n++) {
         const struct node *node = &model->nodes[n];
         if (!graph.is_own[n])
@@ -167,7 +155,8 @@ static struct contents find_contents(struct model *model, int pool, double cpu_n
                        (pool_graph_stays(&graph, n, edge) || dist_mean(&edge->cpu_ns) >= least_ns);
             found.share |= (own && edge->cpu_scaling.share > 0) ||
                            (edge->runs_scaling.pool == pool && edge->runs_scaling.share > 0);
-            found.part |= own && edge->cpu_scaling.share > 0.02 && edge->cpu_scaling.share < 0.98;
+            found.part |= own && edge->cpu_scaling.share > evidence.cost_part &&
+                          edge->cpu_scaling.share < 1 - evidence.cost_part;
         }
     }
     pool_graph_free(&graph);
@@ -299,13 +288,13 @@ static bool are_loops_known(const struct trace *trace, const struct facts *facts
                 times[at.event->context]++;
     }
     for (size_t c = 0; c < trace->n_contexts; c++) {
-        if (times[c] < REPEATED * pool->n_threads)
+        if ((double)times[c] < evidence.repeated_calls * (double)pool->n_threads)
             continue;
         repeated += (double)times[c];
         known += is_in_loop(trace, facts, (uint32_t)c) ? (double)times[c] : 0;
     }
     free(times);
-    return known >= LOOPS_KNOWN * repeated;
+    return known >= evidence.loops_known * repeated;
 }
 
 /* How sure a remainder makes: with two threads, one round more is soon had by chance. */
@@ -387,26 +376,26 @@ static void decide_batches(const struct facts_loop *loop, struct model *model, i
 static void decide_from_trace(const struct subject *subject, const char *without) {
     struct model *model = subject->model;
     struct pool *pool = &model->pools[subject->pool];
-    const struct partition_evidence *evidence = subject->evidence;
+    const struct partition_evidence *found = subject->evidence;
     repartition(model, subject->pool, PARTITION_FIXED);
-    if (evidence->remainder && !evidence->uneven) {
+    if (found->remainder && !found->uneven) {
         struct iteration_partition_cpu cpu =
             iteration_partition_cpu(subject->trace, subject->timelines, subject->from);
-        if (cpu.outside_ns > OUTSIDE_SHARE * cpu.all_ns) {
-            decide_outside(model, subject->pool, &cpu, evidence->total);
+        if (cpu.outside_ns > evidence.untold_cpu * cpu.all_ns) {
+            decide_outside(model, subject->pool, &cpu, found->total);
             return;
         }
         set_rule(
             pool, PARTITION_FIXED, remainder_confidence(subject->from),
             memory_format("%s (no %s, but %.0f rounds are shared out as evenly as they can be)",
-                          rule_texts[PARTITION_FIXED], without, evidence->total));
+                          rule_texts[PARTITION_FIXED], without, found->total));
         return;
     }
     char *seen =
-        evidence->equal && !evidence->uneven && evidence->total > pool->profiled_threads
+        found->equal && !found->uneven && found->total > pool->profiled_threads
             ? memory_format("%.0f rounds in each of %d threads, of a total or each "
                             "thread's own",
-                            evidence->total / pool->profiled_threads, pool->profiled_threads)
+                            found->total / pool->profiled_threads, pool->profiled_threads)
             : memory_format("one run without %s cannot tell a total from each thread's own",
                             without);
     set_rule(pool, PARTITION_UNKNOWN, 0.5,
@@ -466,17 +455,17 @@ static enum partition rule_of(const struct contents *found) {
 /* True: the source leaves too much open for `rule`, and the pool has another one. `commanded`: its
  * threads get a command each. */
 static bool decide_open(const struct subject *subject, enum partition rule, bool commanded) {
-    const struct partition_evidence *evidence = subject->evidence;
+    const struct partition_evidence *found = subject->evidence;
     bool is_own = rule == PARTITION_PERTHREAD && !commanded;
     const struct facts_loop *batches;
     if (is_own && !subject->from->team &&
         !are_loops_known(subject->trace, subject->facts, subject->from))
         decide_from_trace(subject, "the source of its loops");
-    else if (!commanded && evidence->undecided_ns > OUTSIDE_SHARE * evidence->cpu_ns)
-        decide_undecided(evidence->undecided, evidence->undecided_ns / evidence->cpu_ns,
-                         subject->model, subject->pool);
-    else if (is_own && evidence->hidden_share > HIDDEN_SHARE)
-        decide_undecided(evidence->hidden, evidence->hidden_share, subject->model, subject->pool);
+    else if (!commanded && found->undecided_ns > evidence.untold_cpu * found->cpu_ns)
+        decide_undecided(found->undecided, found->undecided_ns / found->cpu_ns, subject->model,
+                         subject->pool);
+    else if (is_own && found->hidden_share > evidence.hidden_loop)
+        decide_undecided(found->hidden, found->hidden_share, subject->model, subject->pool);
     else if (rule != PARTITION_SHARED &&
              (batches = undecided_creation(subject->trace, subject->facts, subject->from)))
         decide_batches(batches, subject->model, subject->pool);

@@ -10,6 +10,7 @@
 #include "modelgen/events/event_cursor.h"
 #include "modelgen/events/peak_threads.h"
 #include "modelgen/events/source_correlation.h"
+#include "modelgen/evidence.h"
 #include "modelgen/threads/pipeline_stages.h"
 
 struct pool_list {
@@ -27,8 +28,6 @@ static void name_pools(struct pool_list *list) {
                                  : memory_strdup(pool->start_routine);
     }
 }
-
-#define BURST_NS 1000000 /* threads that are started together are no further apart */
 
 /* Per thread: when it was joined. The caller frees. */
 static uint64_t *find_joins(const struct trace *trace) {
@@ -51,7 +50,8 @@ static int largest_burst(const struct trace *trace, const struct thread_pool *po
     for (size_t i = 0; i < pool->n_threads; i++) {
         size_t t = pool->threads[i];
         uint64_t start_ns = trace->threads[t].start_ns;
-        if (burst > 0 && (start_ns - last_ns >= BURST_NS || start_ns >= first_join_ns)) {
+        if (burst > 0 &&
+            ((double)(start_ns - last_ns) >= evidence.burst_gap_ns || start_ns >= first_join_ns)) {
             burst = 0;
             first_join_ns = UINT64_MAX;
         }
