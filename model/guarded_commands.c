@@ -1,17 +1,24 @@
 #include "model/guarded_commands.h"
 
+#include <string.h>
+
 static const struct value unknown = {0, false};
 
 struct command_progress commands_begin(void) {
     return (struct command_progress){.branch = COMMAND_ALWAYS, .answer = value_of(1)};
 }
 
+int command_branch(int number, const char *guard, const char *last_guard, int last_branch) {
+    if (!guard)
+        return COMMAND_ALWAYS;
+    return last_guard && strcmp(guard, last_guard) == 0 ? last_branch : number;
+}
+
 static struct value guard_of(const struct command *command, struct command_progress *progress,
                              const struct value *shared, const struct value *own) {
-    bool is_decided = command->branch == COMMAND_ALWAYS || command->branch == progress->branch;
     if (command->branch == COMMAND_ALWAYS)
         progress->held = value_of(1);
-    else if (!is_decided)
+    else if (command->branch != progress->branch)
         progress->held = postfix_value(&command->guard, shared, own);
     progress->branch = command->branch;
     progress->is_lost |= !progress->held.known;

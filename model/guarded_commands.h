@@ -43,6 +43,10 @@ struct command_progress {
 
 struct command_progress commands_begin(void);
 
+/* The branch of command `number` of a section: that of the one before it, whose guard is written
+ * `last_guard`, where its own is the same. NULL: without a guard. */
+int command_branch(int number, const char *guard, const char *last_guard, int last_branch);
+
 /* A command that needs the caller: a wait, signal or broadcast whose guard does not fail. */
 struct command_stop {
     const struct command *command; /* NULL: the section ends */

@@ -344,7 +344,6 @@ static struct command compile_statement(const struct object *monitor, const bool
                                               [STATEMENT_SIGNAL] = COMMAND_SIGNAL,
                                               [STATEMENT_BROADCAST] = COMMAND_BROADCAST};
     struct command compiled = {.kind = kinds[statement->kind],
-                               .branch = COMMAND_ALWAYS,
                                .variable = statement->variable,
                                .condition = statement->condition,
                                .answers = statement->answers};
@@ -357,22 +356,19 @@ static struct command compile_statement(const struct object *monitor, const bool
     return compiled;
 }
 
-static bool same_guard(const struct statement *a, const struct statement *b) {
-    return a->guard.postfix && b->guard.postfix && strcmp(a->guard.postfix, b->guard.postfix) == 0;
-}
-
 static void compile_section(struct builder *builder, const struct object *monitor,
                             const bool *is_own, const struct statement_section *section) {
     struct plan_section *compiled = VECTOR_ADD(&builder->sections);
     *compiled = (struct plan_section){(int)builder->commands.count, (int)section->n_statements};
-    int branch = 0;
+    const char *last_guard = NULL;
+    int branch = COMMAND_ALWAYS;
     for (size_t i = 0; i < section->n_statements; i++) {
         const struct statement *statement = &section->statements[i];
-        branch += i > 0 && !same_guard(statement, statement - 1);
         struct command *next = VECTOR_ADD(&builder->commands);
         *next = compile_statement(monitor, is_own, statement);
-        if (statement->guard.postfix)
-            next->branch = branch;
+        branch = command_branch((int)i, statement->guard.postfix, last_guard, branch);
+        next->branch = branch;
+        last_guard = statement->guard.postfix;
     }
 }
 

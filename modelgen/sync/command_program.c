@@ -1,7 +1,6 @@
 #include "modelgen/sync/command_program.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/events/source_correlation.h"
@@ -31,7 +30,6 @@ static struct command compile(const struct facts_monitor *proposal, const bool *
                                               [STEP_SIGNAL] = COMMAND_SIGNAL,
                                               [STEP_BROADCAST] = COMMAND_BROADCAST};
     struct command command = {.kind = kinds[step->kind],
-                              .branch = COMMAND_ALWAYS,
                               .variable = (int)step->variable,
                               .is_own = step->kind == STEP_UPDATE && is_own[step->variable],
                               .timed = step->timed};
@@ -40,23 +38,20 @@ static struct command compile(const struct facts_monitor *proposal, const bool *
     return command;
 }
 
-static bool same_guard(const struct facts_step *a, const struct facts_step *b) {
-    return a->guard.text && b->guard.text && strcmp(a->guard.text, b->guard.text) == 0;
-}
-
 static struct operation operation_of(const struct facts_monitor *proposal, const bool *is_own,
                                      const struct facts_section *section) {
     struct operation operation = {.commands =
                                       memory_alloc(section->n_steps, sizeof *operation.commands),
                                   .n_commands = (int)section->n_steps};
-    int branch = 0;
+    const char *last_guard = NULL;
+    int branch = COMMAND_ALWAYS;
     for (size_t i = 0; i < section->n_steps; i++) {
         const struct facts_step *step = &section->steps[i];
-        branch += i > 0 && !same_guard(step, step - 1);
         operation.commands[i] = compile(proposal, is_own, step);
+        branch = command_branch((int)i, step->guard.text, last_guard, branch);
+        operation.commands[i].branch = branch;
         operation.waits |= step->kind == STEP_WAIT;
-        if (step->guard.text)
-            operation.commands[i].branch = branch;
+        last_guard = step->guard.text;
     }
     return operation;
 }

@@ -179,15 +179,13 @@ static struct operation read_operation(const struct variables *variables, const 
     } commands = {0};
     struct operation operation = {0};
     char *last_guard = NULL;
-    int branch = 0;
+    int branch = COMMAND_ALWAYS;
     do {
-        struct command command = {.branch = COMMAND_ALWAYS};
         char *guard = read_guard(&parser);
-        branch += !guard || !last_guard || strcmp(guard, last_guard) != 0;
-        if (guard) {
-            command.branch = branch;
+        branch = command_branch((int)commands.count, guard, last_guard, branch);
+        struct command command = {.branch = branch};
+        if (guard)
             parse_postfix(&parser, guard, &command.guard);
-        }
         read_action(&parser, &command);
         operation.waits |= command.kind == COMMAND_WAIT;
         *VECTOR_ADD(&commands) = command;
