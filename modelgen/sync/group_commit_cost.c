@@ -19,16 +19,10 @@ struct leads {
     size_t count, capacity;
 };
 
-static uint64_t passed_ns(const struct finder *finder, size_t section) {
-    return section_passed_ns(finder->sections, section_at(finder, section));
-}
-
 /* The thread's first section from this one on that tells. */
-static size_t telling_from(const struct finder *finder, const struct pattern *pattern,
-                           size_t section) {
+static size_t telling_from(const struct pattern *pattern, size_t section) {
     while (!(pattern->acts[section] & ACT_PASS))
         section++;
-    (void)finder;
     return section;
 }
 
@@ -41,10 +35,10 @@ static struct leads leads_of(const struct finder *finder, const struct pattern *
         if (!(pattern->acts[turn] & ACT_TURN) || (pattern->acts[turn] & ACT_LED))
             continue;
         struct lead *lead = VECTOR_ADD(&leads);
-        *lead = (struct lead){.turn = turn, .telling = telling_from(finder, pattern, turn)};
+        *lead = (struct lead){.turn = turn, .telling = telling_from(pattern, turn)};
         for (size_t j = i + 1;
              j < history->count &&
-             section_at(finder, history->items[j])->acquire_ns <= passed_ns(finder, turn);
+             section_at(finder, history->items[j])->acquire_ns <= passed_at(finder, turn);
              j++)
             lead->led += (pattern->acts[history->items[j]] & ACT_TURN) != 0;
     }
@@ -64,7 +58,7 @@ static double cpu_of_each(const struct finder *finder, const struct leads *leads
         const struct thread_states *timeline = &timelines[section_at(finder, lead->turn)->thread];
         led[i] = lead->led;
         cpu_ns[i] = thread_states_cpu(timeline, section_at(finder, lead->telling)->acquire_ns) -
-                    thread_states_cpu(timeline, passed_ns(finder, lead->turn));
+                    thread_states_cpu(timeline, passed_at(finder, lead->turn));
     }
     double alone_ns, each_ns, variances[3], squares;
     gsl_fit_linear(led, 1, cpu_ns, 1, leads->count, &alone_ns, &each_ns, &variances[0],

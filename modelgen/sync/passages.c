@@ -1,10 +1,5 @@
 #include "modelgen/sync/passages.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/memory.h"
-#include "modelgen/sync/command_text.h"
 #include "modelgen/sync/replay.h"
 
 enum { PASSED, AWAITS }; /* at one moment a number passes before it is asked for */
@@ -13,7 +8,7 @@ static const char variables[] = "passed";
 static const char *const operations[] = {
     [PASSED] = "passed = 1", [AWAITS] = "wait while passed == 0"};
 
-/* Each number is an instance of the program. */
+/* Each number is an instance of the program. Not in order yet. */
 static struct object_history history_of(const struct finder *finder,
                                         const struct passages *passages, bool of_own) {
     struct object_history history = {.n_instances = passages->count};
@@ -30,21 +25,11 @@ static struct object_history history_of(const struct finder *finder,
                                                          .instance = (unsigned)i,
                                                          .role = PASSED});
     }
-    object_history_sort(&history);
     return history;
 }
 
 struct tally passages_replay(const struct finder *finder, const struct passages *passages,
                              bool of_own) {
-    struct command_program program = command_program_of_text(variables, operations, 2);
-    struct object_history history = history_of(finder, passages, of_own);
-    const struct replay replay = {.sections = finder->sections,
-                                  .history = &history,
-                                  .program = &program,
-                                  .only_waits = true,
-                                  .most_violations = INFINITY};
-    struct tally tally = replay_run(&replay, NULL);
-    free(history.items);
-    command_program_free(&program);
-    return tally;
+    return replay_text(finder->sections, history_of(finder, passages, of_own), variables,
+                       operations, sizeof operations / sizeof *operations);
 }

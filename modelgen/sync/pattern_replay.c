@@ -5,6 +5,13 @@
 #include "base/memory.h"
 #include "modelgen/sync/counter_search.h"
 
+bool finder_has_wait(const struct finder *finder) {
+    for (size_t i = 0; i < finder->history.count; i++)
+        if (section_at(finder, finder->history.items[i])->n_waits > 0)
+            return true;
+    return false;
+}
+
 bool pattern_holds(const struct pattern *pattern) {
     return (pattern->tally.waited > 0 || pattern->is_proposed) &&
            tally_is_acceptable(&pattern->tally);

@@ -29,6 +29,14 @@ static inline const struct section_class *class_at(const struct finder *finder, 
     return &finder->monitors->classes[finder->monitors->class_of[index]];
 }
 
+/* When the thread of the section went on. */
+static inline uint64_t passed_at(const struct finder *finder, size_t index) {
+    return section_passed_ns(finder->sections, section_at(finder, index));
+}
+
+/* Does any section of the history wait? */
+bool finder_has_wait(const struct finder *finder);
+
 /* A pattern without acts; pattern_add() takes it over, or free its acts. */
 struct pattern pattern_empty(const struct finder *finder, enum hand_made_kind kind);
 

@@ -44,13 +44,6 @@ static bool has_unexplained_wait(const struct finder *finder) {
     return false;
 }
 
-static bool has_wait(const struct finder *finder) {
-    for (size_t i = 0; i < finder->history.count; i++)
-        if (section_at(finder, finder->history.items[i])->n_waits > 0)
-            return true;
-    return false;
-}
-
 static void find_in_mutex(struct finder *finder, bool before_guards) {
     struct object_history events = {0};
     finder->history = in_order(finder->sections, finder->mutex);
@@ -58,13 +51,13 @@ static void find_in_mutex(struct finder *finder, bool before_guards) {
     if (before_guards && finder->history.count > 0)
         (void)(template_search_find(finder, &template_barrier) ||
                template_search_find(finder, &template_rwlock) ||
-               (has_wait(finder) && (template_search_find(finder, &template_group_commit) ||
-                                     ticket_replay_find(finder, true) ||
-                                     template_search_find(finder, &template_generation))));
+               (finder_has_wait(finder) && (template_search_find(finder, &template_group_commit) ||
+                                            ticket_replay_find(finder, true) ||
+                                            template_search_find(finder, &template_generation))));
     else if (!before_guards && has_unexplained_wait(finder))
         (void)(ticket_replay_find(finder, false) || in_order_completion_replay_find(finder) ||
                wavefront_replay_find(finder));
-    else if (!before_guards && !has_wait(finder))
+    else if (!before_guards && !finder_has_wait(finder))
         ticket_replay_find(finder, true);
     free(finder->history.items);
     free(events.items);

@@ -1,9 +1,11 @@
 #include "modelgen/sync/replay.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "modelgen/sync/command_text.h"
 
 /* A thread in a critical section. */
 struct visit {
@@ -167,4 +169,19 @@ struct tally replay_run(const struct replay *replay, struct value *shared) {
     free(run.visits);
     free(run.shared);
     return run.tally;
+}
+
+struct tally replay_text(const struct sections *sections, struct object_history history,
+                         const char *variables, const char *const *operations, size_t n) {
+    struct command_program program = command_program_of_text(variables, operations, n);
+    object_history_sort(&history);
+    const struct replay replay = {.sections = sections,
+                                  .history = &history,
+                                  .program = &program,
+                                  .only_waits = true,
+                                  .most_violations = INFINITY};
+    struct tally tally = replay_run(&replay, NULL);
+    free(history.items);
+    command_program_free(&program);
+    return tally;
 }

@@ -24,4 +24,9 @@ struct replay {
  * variables, gets those of the first one as they are at the end; NULL: not wanted. */
 struct tally replay_run(const struct replay *replay, struct value *shared);
 
+/* All of a history whose events have roles among the `n` operations of a program given as text
+ * (command_text.h), where only waits count. Puts the events in order, and frees them. */
+struct tally replay_text(const struct sections *sections, struct object_history history,
+                         const char *variables, const char *const *operations, size_t n);
+
 #endif

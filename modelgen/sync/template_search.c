@@ -1,7 +1,6 @@
 #include "modelgen/sync/template_search.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
@@ -12,8 +11,9 @@ struct search {
     const struct finder *finder;
     const struct template_row *row;
     struct command_program program;
-    int *roles;           /* of the candidate at hand */
-    struct value *shared; /* ... at the end of the run */
+    int *roles;             /* of the candidates at hand */
+    double most_violations; /* ... with which one may hold */
+    struct value *shared;   /* ... at the end of the run */
     struct pattern best;
     bool is_found;
     struct rejected rejected; /* the one that went farthest of those that do not hold */
@@ -42,19 +42,23 @@ static double count_waiting(const struct search *search) {
     return count;
 }
 
-static void replay_candidate(struct search *search, struct candidate *candidate) {
+/* For all values of the parameter. */
+static void bind_events(struct search *search) {
     const struct finder *finder = search->finder;
     if (!finder->events->items)
         *finder->events = object_history_of(finder->sections, finder->monitors, finder->mutex);
+    object_history_bind(finder->events, search->roles);
+    search->most_violations = evidence.violation_share * count_waiting(search) + 0.5;
+}
+
+static void replay_candidate(struct search *search, struct candidate *candidate) {
     if (search->row->fit)
         search->program.initial[0] = value_of(candidate->parameter);
-    object_history_bind(finder->events, candidate->roles);
-    const struct replay replay = {.sections = finder->sections,
-                                  .history = finder->events,
+    const struct replay replay = {.sections = search->finder->sections,
+                                  .history = search->finder->events,
                                   .program = &search->program,
                                   .only_waits = true,
-                                  .most_violations =
-                                      evidence.violation_share * count_waiting(search) + 0.5};
+                                  .most_violations = search->most_violations};
     candidate->tally = replay_run(&replay, search->shared);
     candidate->shared = search->shared;
 }
@@ -99,6 +103,8 @@ static bool find_at(struct search *search, const struct section_class *site) {
     for (unsigned variant = 0; bind(search, site, variant); variant++) {
         double values[TEMPLATE_PARAMETERS] = {0};
         int n = search->row->fit ? search->row->fit(search->finder, search->roles, values) : 1;
+        if (n > 0)
+            bind_events(search);
         for (int i = 0; i < n; i++)
             try_candidate(
                 search,
@@ -125,15 +131,8 @@ static size_t count_roles(const struct template_row *row) {
     return n;
 }
 
-static bool has_wait(const struct finder *finder) {
-    for (size_t i = 0; i < finder->history.count; i++)
-        if (section_at(finder, finder->history.items[i])->n_waits > 0)
-            return true;
-    return false;
-}
-
 bool template_search_find(const struct finder *finder, const struct template_row *row) {
-    if (!has_wait(finder))
+    if (!finder_has_wait(finder))
         return false;
     struct search search = {
         .finder = finder,

@@ -1,7 +1,6 @@
 #include "modelgen/sync/templates.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "modelgen/evidence.h"
@@ -11,10 +10,6 @@
 
 static bool is_at(const struct finder *finder, size_t section, const struct section_class *site) {
     return !site || class_is_same_operation(class_at(finder, section), site);
-}
-
-static uint64_t passed_ns(const struct finder *finder, size_t section) {
-    return section_passed_ns(finder->sections, section_at(finder, section));
 }
 
 /* ---- barrier: all but the last of each round wait, and the last wakes them ---- */
@@ -58,7 +53,7 @@ static bool tells_before(const struct finder *finder, size_t index) {
     const struct trace_record *records = finder->trace->threads[section->thread].records;
     for (size_t i = 0; i < section->n_signals && section->n_waits > 0; i++) {
         size_t record = finder->sections->signals[section->first_signal + i].record;
-        if (records[record].start_ns < passed_ns(finder, index))
+        if (records[record].start_ns < passed_at(finder, index))
             return true;
     }
     return false;
@@ -324,7 +319,7 @@ static bool bind_rounds(const struct finder *finder, const struct section_class 
 }
 
 static int compare_passes(const void *a, const void *b, void *finder) {
-    uint64_t x = passed_ns(finder, *(const size_t *)a), y = passed_ns(finder, *(const size_t *)b);
+    uint64_t x = passed_at(finder, *(const size_t *)a), y = passed_at(finder, *(const size_t *)b);
     return (x > y) - (x < y);
 }
 
@@ -355,7 +350,7 @@ static double count_early_waits(const struct finder *finder, const int *roles) {
     for (size_t i = 0; i < finder->history.count; i++) {
         size_t index = finder->history.items[i];
         const struct section *section = section_at(finder, index);
-        for (; next < passes.count && passed_ns(finder, passes.items[next]) < section->acquire_ns;
+        for (; next < passes.count && passed_at(finder, passes.items[next]) < section->acquire_ns;
              next++)
             gone[section_at(finder, passes.items[next])->thread]++;
         early += roles[index] == GENERATION_TURN && section->n_waits > 0 &&

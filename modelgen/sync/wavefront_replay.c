@@ -7,7 +7,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "modelgen/evidence.h"
-#include "modelgen/sync/command_text.h"
 #include "modelgen/sync/operation_classes.h"
 #include "modelgen/sync/replay.h"
 
@@ -296,7 +295,7 @@ static void add_steps(const struct family *family, size_t run, struct object_his
 }
 
 /* Each run is an instance of the program. Looks that did not wait and were for another run than the
- * one that leads are left out: that had been ready for long. */
+ * one that leads are left out: that had been ready for long. Not in order yet. */
 static struct object_history history_of(const struct family *family, const struct look *looks,
                                         const size_t *before, int lead) {
     struct object_history history = {.n_instances = family->runs.count};
@@ -314,23 +313,7 @@ static struct object_history history_of(const struct family *family, const struc
     }
     for (size_t r = 0; r < family->runs.count; r++)
         add_steps(family, r, &history);
-    object_history_sort(&history);
     return history;
-}
-
-static struct tally replay_looks(const struct family *family, const struct look *looks,
-                                 const size_t *before, int lead) {
-    struct command_program program = command_program_of_text(variables, operations, 4);
-    struct object_history history = history_of(family, looks, before, lead);
-    const struct replay replay = {.sections = family->finder->sections,
-                                  .history = &history,
-                                  .program = &program,
-                                  .only_waits = true,
-                                  .most_violations = INFINITY};
-    struct tally tally = replay_run(&replay, NULL);
-    free(history.items);
-    command_program_free(&program);
-    return tally;
 }
 
 static struct pattern judge(const struct family *family, size_t distance) {
@@ -344,7 +327,9 @@ static struct pattern judge(const struct family *family, size_t distance) {
     pattern.lead = find_lead(looks, n);
     pattern.n_objects = count_mutexes(family);
     if (are_several(family, looks)) {
-        pattern.tally = replay_looks(family, looks, before, pattern.lead);
+        pattern.tally =
+            replay_text(family->finder->sections, history_of(family, looks, before, pattern.lead),
+                        variables, operations, sizeof operations / sizeof *operations);
         write_acts(family, looks, &pattern);
     }
     free(looks);
