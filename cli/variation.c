@@ -119,12 +119,16 @@ static struct variation *add_of_pool(struct lister *lister, enum variation_kind 
     return variation;
 }
 
+/* "CPU +10 %"; the caller frees. */
+static char *times_text(const struct lister *lister, const char *what) {
+    char *more = percent(1 + lister->share), *text = memory_format("%s %s", what, more);
+    free(more);
+    return text;
+}
+
 static void add_pool_times(struct lister *lister, enum variation_kind kind, int index,
                            const char *what) {
-    char *more = percent(1 + lister->share);
-    add_of_pool(lister, kind, index, memory_format("%s %s", what, more))->factor =
-        1 + lister->share;
-    free(more);
+    add_of_pool(lister, kind, index, times_text(lister, what))->factor = 1 + lister->share;
 }
 
 static void list_rules(struct lister *lister, int index) {
@@ -166,10 +170,7 @@ static struct variation *add_of_object(struct lister *lister, enum variation_kin
 
 static void add_object_times(struct lister *lister, enum variation_kind kind, int index,
                              const char *what) {
-    char *more = percent(1 + lister->share);
-    add_of_object(lister, kind, index, memory_format("%s %s", what, more))->factor =
-        1 + lister->share;
-    free(more);
+    add_of_object(lister, kind, index, times_text(lister, what))->factor = 1 + lister->share;
 }
 
 /* A step up and one down, where that leaves something. */
