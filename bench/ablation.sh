@@ -108,7 +108,7 @@ compare_all() {
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
     while read -r name recording; do
-        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+        job_slot
         compare "$name" "$recording" &
     done < <(recordings)
     wait

@@ -218,7 +218,7 @@ build() {
     remove_at_exit+=("$models")
     for name; do
         [ -s "$folder/$name/trace.persik" ] || fail "no recording of '$name' in $folder"
-        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+        job_slot
         models_of "$name" &
     done
     wait

@@ -24,6 +24,11 @@ fail() {
     exit 1
 }
 
+# Waits until fewer than $jobs jobs of this shell are running.
+job_slot() {
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+}
+
 need_persik() {
     [ -x "$persik" ] || fail "no persik in the build folder: run make first"
     mkdir -p "$work"

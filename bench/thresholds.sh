@@ -39,7 +39,7 @@ models() {
     mkdir -p "$1"
     for recording in "$recordings"/*/; do
         [ -s "$recording/trace.persik" ] || continue
-        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+        job_slot
         one "$(cd "$recording" && pwd)" "$@" &
     done
     wait
