@@ -22,7 +22,7 @@ struct schedule {
         double *items;
         size_t count, capacity;
     } recorded; /* seconds */
-    size_t position;
+    size_t position; /* requests taken */
     double recorded_scale; /* nanoseconds per recorded second */
     /* Closed: when each thinking client will send, a heap with the earliest on top. */
     uint64_t *ready_ns;
@@ -178,6 +178,8 @@ void schedule_take(struct schedule *schedule) {
     } else if (schedule->arrivals == LOAD_RECORDED) {
         if (++schedule->position < schedule->recorded.count)
             schedule->next_ns = recorded_ns(schedule);
+    } else if (schedule->arrivals == LOAD_CONSTANT) { /* sums of gaps would drift */
+        schedule->next_ns = (double)(++schedule->position + 1) * schedule->mean_gap_ns;
     } else {
         schedule->next_ns += draw_gap_ns(schedule);
     }

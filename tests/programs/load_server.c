@@ -3,13 +3,13 @@
  *
  * usage: load_server KIND [--service US] [--exponential] [--stall MS --stall-at N] [--each N]
  *
- * KIND is http, lines, udp; or, all over HTTP: early (closes in the middle of the reply), silent (never
- * replies), error (503), chunked, endless (no length: the reply ends with the connection), noise (no
- * HTTP). --service: of each request, the mean with --exponential; --stall: request N takes so much
- * longer; --each: the connection is closed after N requests.
+ * KIND is http, lines, udp; or, all over HTTP: early (closes in the middle of the reply), silent
+ * (never replies), error (503), chunked, endless (no length: the reply ends with the connection),
+ * noise (no HTTP). --service: of each request, the mean with --exponential; --stall: request N
+ * takes so much longer; --each: the connection is closed after N requests.
  *
- * Prints its port on stdout. On SIGTERM it prints, on stderr, how many requests it served, the mean of
- * their service times in seconds, and the mean of the squares; and exits 0. */
+ * Prints its port on stdout. On SIGTERM it prints, on stderr, how many requests it served, the mean
+ * of their service times in seconds, and the mean of the squares; and exits 0. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
@@ -80,7 +80,8 @@ static const char *reply(void) {
     if (is("error"))
         return "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
     if (is("chunked"))
-        return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
+        return "HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+               "chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
     if (is("endless"))
         return "HTTP/1.1 200 OK\r\n\r\nhello";
     if (is("noise"))
